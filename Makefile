@@ -1,0 +1,50 @@
+# Everything works from a bare Python (3.11 or newer) and make: the first target that needs an environment builds it.
+PYTHON ?= python3
+VENV := .venv
+PEERS := .venv-peers
+BIN := $(VENV)/bin
+# The fraction of each stated trial count that runs: small for `make test`, whole for `make verify`.
+CHRONODP_TRIALS ?= 0.05
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check verify bench clean
+
+help:
+	@echo "make demo    set up and show a private release"
+	@echo "make test    set up and run every check, with small trial counts"
+	@echo "make check   style, types and the direction of imports"
+	@echo "make verify  every check at its stated count, the peers, the benchmarks"
+	@echo "make bench   the benchmarks; writes benchmarks/RESULTS.md"
+	@echo "make clean   remove the environments"
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("chronodp needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+$(PEERS)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	@touch $@
+
+demo: $(VENV)/ready
+	$(BIN)/chronodp demo
+
+check: $(VENV)/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check
+	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m pytest --numprocesses 2
+
+verify: check bench
+	CHRONODP_TRIALS=1 $(BIN)/python -m pytest --numprocesses 2
+
+bench: $(PEERS)/ready
+	$(PEERS)/bin/python -m benchmarks --write
+
+clean:
+	rm -rf $(VENV) $(PEERS) build dist
