@@ -1,0 +1,78 @@
+"""The public numbers a guarantee is made of, checked once and the same way everywhere."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from chronodp.errors import InvalidArgument
+
+__all__ = ["check_delta", "check_epsilon", "check_fraction", "check_number", "check_positive", "check_whole"]
+
+
+def check_number(name: str, value: object, allowed: str = "a finite number") -> float:
+    """Return ``value`` as a float if it is a finite real number.
+
+    >>> check_number("clip", float("nan"))
+    Traceback (most recent call last):
+        ...
+    chronodp.errors.InvalidArgument: clip must be a finite number; got nan (float)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidArgument(name, value, allowed)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise InvalidArgument(name, value, allowed) from None
+    if not math.isfinite(number):
+        raise InvalidArgument(name, value, allowed)
+    return number
+
+
+def check_positive(name: str, value: object) -> float:
+    """Return ``value`` as a float if it is finite and above zero."""
+    allowed = "a finite number above 0"
+    number = check_number(name, value, allowed)
+    if number <= 0:
+        raise InvalidArgument(name, value, allowed)
+    return number
+
+
+def check_epsilon(value: object, name: str = "epsilon") -> float:
+    """Return a privacy parameter epsilon: finite and above zero.
+
+    >>> check_epsilon(0)
+    Traceback (most recent call last):
+        ...
+    chronodp.errors.InvalidArgument: epsilon must be a finite number above 0; got 0 (int)
+    """
+    return check_positive(name, value)
+
+
+def check_fraction(name: str, value: object) -> float:
+    """Return ``value`` as a float if it lies strictly between 0 and 1."""
+    allowed = "a number strictly between 0 and 1"
+    number = check_number(name, value, allowed)
+    if not 0 < number < 1:
+        raise InvalidArgument(name, value, allowed)
+    return number
+
+
+def check_delta(value: object, name: str = "delta") -> float:
+    """Return a failure probability delta: at least 0 (a pure guarantee) and below 1."""
+    allowed = "a number from 0 (pure) up to but below 1"
+    number = check_number(name, value, allowed)
+    if not 0 <= number < 1:
+        raise InvalidArgument(name, value, allowed)
+    return number
+
+
+def check_whole(name: str, value: object, *, least: int = 1, most: int | None = None) -> int:
+    """Return ``value`` as an int if it is a whole number from ``least`` to ``most``."""
+    allowed = f"a whole number from {least} to {most}" if most is not None else f"a whole number of at least {least}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InvalidArgument(name, value, allowed)
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        raise InvalidArgument(name, number, allowed)
+    return number

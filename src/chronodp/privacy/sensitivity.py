@@ -1,0 +1,216 @@
+"""How much one unit can change a released series, in l1 and l2.
+
+The answer follows from three declared things: the unit, the `Bounds` on where one unit may appear, and the
+`Contribution` of one unit to one cell (a period of a group). No data is involved. Proofs of every formula, and
+which are attained, stand in ``docs/explanation/proofs/sensitivity.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy.units import Event, Unit, User, UserPeriod, Window
+
+__all__ = ["Bounds", "Contribution", "Sensitivity", "per_period", "running_total"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where one unit may appear in the released table.
+
+    Attributes:
+        horizon: periods in the series.
+        max_periods: under `User`, how many periods of one person count; under `UserPeriod`, how many periods of
+            the grid one calendar period holds. `Event` and `Window` need none.
+        groups: how many groups are released side by side.
+        max_groups: in how many groups one person counts within a period.
+    """
+
+    horizon: int
+    max_periods: int | None = None
+    groups: int = 1
+    max_groups: int = 1
+
+    def __post_init__(self) -> None:
+        check_whole("horizon", self.horizon)
+        if self.max_periods is not None:
+            check_whole("max_periods", self.max_periods, most=self.horizon)
+        check_whole("groups", self.groups)
+        check_whole("max_groups", self.max_groups, most=self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one unit can do to the number in one cell.
+
+    Attributes:
+        presence: most that a person's appearing in the cell, or leaving it, changes.
+        exchange: most that a change of what a present person holds there changes, appearing included.
+        row: most that one row changes.
+        people: the public number of people averaged over; None for counts and sums.
+    """
+
+    presence: Fraction
+    exchange: Fraction
+    row: Fraction
+    people: int | None = None
+
+    @classmethod
+    def count(cls, *, at_most: int = 1) -> Self:
+        """A count to which one person adds at most ``at_most`` in a period."""
+        most = Fraction(check_whole("at_most", at_most))
+        return cls(presence=most, exchange=most, row=Fraction(1))
+
+    @classmethod
+    def total(cls, *, clip: tuple[float, float]) -> Self:
+        """A sum of people's totals, each clipped to ``clip``; a person without rows adds nothing."""
+        low, high = _check_clip(clip)
+        presence = max(abs(low), abs(high))
+        exchange = max(presence, high - low)
+        return cls(presence=presence, exchange=exchange, row=exchange)
+
+    @classmethod
+    def mean(cls, *, clip: tuple[float, float], people: int) -> Self:
+        """A mean over a public number of people, each total clipped to ``clip``; needs the replace relation."""
+        whole = cls.total(clip=clip)
+        share = Fraction(1, check_whole("people", people))
+        return cls(whole.presence * share, whole.exchange * share, whole.row * share, people)
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """The most one unit can change a released table, as sums of absolute values and as Euclidean length."""
+
+    l1: float
+    l2: float
+
+
+def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensitivity:
+    """Return the sensitivity of one number a period (and group).
+
+    >>> day = Bounds(horizon=24, max_periods=24)
+    >>> per_period(Event(), day, Contribution.count()).l1, per_period(User(), day, Contribution.count()).l1
+    (1.0, 24.0)
+    """
+    _check(unit, bounds, contribution)
+    cells = bounds.horizon * bounds.groups
+    if isinstance(unit, Event):
+        changed = 1 if unit.relation == "add_remove" else min(2, cells)
+        return _sensitivity(changed * contribution.row, changed * contribution.row**2)
+    periods = _periods(unit, bounds)
+    held = periods * bounds.max_groups
+    if not isinstance(unit, User):
+        cells = periods * bounds.groups  # what a stretch of time holds stays in that stretch
+    return _sensitivity(
+        _most_change(unit, cells, held, contribution, power=1),
+        _most_change(unit, cells, held, contribution, power=2),
+    )
+
+
+def running_total(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensitivity:
+    """Return the sensitivity of all running totals released together.
+
+    >>> everything = running_total(User(), Bounds(horizon=10, max_periods=10), Contribution.count())
+    >>> everything.l1, round(everything.l2**2, 9)      # T(T+1)/2 and T(T+1)(2T+1)/6
+    (55.0, 385.0)
+    """
+    _check(unit, bounds, contribution)
+    horizon, groups = bounds.horizon, bounds.groups
+    if isinstance(unit, Event):
+        one = (contribution.row, contribution.row**2)
+        if unit.relation == "add_remove":
+            return _sensitivity(horizon * one[0], horizon * one[1])
+        # A moved row changes two cells: both in one group, or each in its own.
+        same = _ramp(horizon, 2)
+        apart = 2 * horizon if groups > 1 else 0
+        return _sensitivity(max(same[0], apart) * one[0], max(same[1], apart) * one[1])
+    # At time t at most min(t, periods) periods have been added up, in every group at once.
+    l1, l2_squared = _ramp(horizon, _periods(unit, bounds))
+    return _sensitivity(
+        l1 * _most_change(unit, groups, bounds.max_groups, contribution, power=1),
+        l2_squared * _most_change(unit, groups, bounds.max_groups, contribution, power=2),
+    )
+
+
+def _most_change(unit: Unit, cells: int, held: int, contribution: Contribution, *, power: int) -> Fraction:
+    """The largest sum of |change|^power when a unit holds ``held`` of ``cells`` cells.
+
+    Under `replace` it may leave ``held`` cells and enter ``held`` others: with j cells in both sets and s in one
+    of them, j + s <= cells and 2j + s <= 2 held, and the sum is linear in (j, s): a corner attains the maximum.
+    """
+    presence, exchange = contribution.presence**power, contribution.exchange**power
+    held = min(held, cells)
+    if unit.relation == "add_remove":
+        return held * presence
+    corners = [(0, min(cells, 2 * held)), (held, 0)]
+    if cells <= 2 * held:
+        corners.append((2 * held - cells, 2 * (cells - held)))
+    return max(both * exchange + single * presence for both, single in corners)
+
+
+def _ramp(horizon: int, periods: int) -> tuple[int, int]:
+    """The sum and the sum of squares of min(t, periods) for t from 1 to the horizon."""
+    rising = min(periods, horizon)
+    flat = horizon - rising
+    return (
+        rising * (rising + 1) // 2 + flat * rising,
+        rising * (rising + 1) * (2 * rising + 1) // 6 + flat * rising**2,
+    )
+
+
+def _periods(unit: Unit, bounds: Bounds) -> int:
+    if isinstance(unit, Window):
+        return check_whole("periods of the Window", unit.periods, most=bounds.horizon)
+    if bounds.max_periods is None:
+        why = (
+            "say how many periods of one person count"
+            if isinstance(unit, User)
+            else "say how many periods of the grid one calendar period holds"
+        )
+        raise MissingBound("max_periods", f"{why} (1 to {bounds.horizon})")
+    return bounds.max_periods
+
+
+def _check(unit: Unit, bounds: Bounds, contribution: Contribution) -> None:
+    if not isinstance(unit, Event | User | UserPeriod | Window):
+        raise InvalidArgument("unit", unit, "Event, User, UserPeriod or Window: other units release no summed series")
+    if not isinstance(bounds, Bounds):
+        raise InvalidArgument("bounds", bounds, "a Bounds")
+    if contribution.people is not None and unit.relation != "replace":
+        raise InvalidArgument(
+            "relation",
+            unit.relation,
+            "'replace' for a mean over a public number of people; under 'add_remove' release a sum and a count",
+        )
+
+
+def _check_clip(clip: tuple[float, float]) -> tuple[Fraction, Fraction]:
+    allowed = "a pair (low, high) of finite numbers with low <= high, not both 0"
+    if not isinstance(clip, tuple | list) or len(clip) != 2:
+        raise InvalidArgument("clip", clip, allowed)
+    low, high = (Fraction(check_number("clip", end, allowed)) for end in clip)
+    if low > high or low == high == 0:
+        raise InvalidArgument("clip", clip, allowed)
+    return low, high
+
+
+def _sensitivity(l1: Fraction, l2_squared: Fraction) -> Sensitivity:
+    return Sensitivity(l1=_float_above(l1), l2=_root_above(l2_squared))
+
+
+def _float_above(exact: Fraction) -> float:
+    """The smallest float that is not below ``exact``: sensitivities are rounded against ourselves."""
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def _root_above(square: Fraction) -> float:
+    root = math.sqrt(_float_above(square))
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root

@@ -1,0 +1,39 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
+GOLDEN = Path(__file__).parent / "golden"
+
+settings.register_profile("chronodp", max_examples=max(20, int(400 * SCALE)), deadline=None, derandomize=True)
+settings.load_profile("chronodp")
+
+
+class Trials:
+    """Scales a stated number of trials by CHRONODP_TRIALS, never below what the check needs to mean anything."""
+
+    def __call__(self, stated: int, *, least: int = 1) -> int:
+        return max(least, int(stated * SCALE))
+
+
+@pytest.fixture(scope="session")
+def trials() -> Trials:
+    return Trials()
+
+
+@pytest.fixture(scope="session")
+def golden() -> Any:
+    """Return reference values by file name."""
+
+    def read(name: str) -> Any:
+        return json.loads((GOLDEN / name).read_text(encoding="utf-8"))
+
+    return read

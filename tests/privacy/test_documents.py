@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chronodp.errors import ChronodpError, InvalidArgument, UnknownDocument
+from chronodp.privacy import (
+    ApproximateCost,
+    AssumedCost,
+    Assumption,
+    Certificate,
+    Claim,
+    Cost,
+    Event,
+    GaussianCost,
+    Guarantee,
+    LaplaceCost,
+    PureCost,
+    RandomizedResponseCost,
+    RepeatedCost,
+    SequenceCost,
+    Swap,
+    Unit,
+    UserPeriod,
+    dump,
+    load,
+)
+
+positive = st.floats(1e-12, 1e12)
+single = st.one_of(
+    st.builds(PureCost, positive),
+    st.builds(ApproximateCost, positive, st.floats(1e-300, 0.999)),
+    st.builds(LaplaceCost, positive, positive),
+    st.builds(GaussianCost, positive, positive),
+    st.builds(RandomizedResponseCost, positive, st.integers(2, 1000)),
+)
+costs = st.recursive(
+    single,
+    lambda inner: st.one_of(
+        st.builds(SequenceCost, st.lists(inner, min_size=1, max_size=4).map(tuple)),
+        st.builds(RepeatedCost, inner, st.integers(1, 10**9)),
+        st.builds(AssumedCost, inner, st.builds(Assumption, st.just("Markov"), st.just("order one"))),
+    ),
+    max_leaves=8,
+)
+
+
+@given(costs)
+def test_costs_survive_json(cost: Cost) -> None:
+    text = dump(cost)
+    assert load(text, Cost) == cost
+    assert dump(load(json.loads(text), Cost)) == text
+
+
+def test_the_json_form_is_stable() -> None:
+    assert dump(GaussianCost(sensitivity=1.0, sigma=50.0)) == '{"kind":"gaussian","sensitivity":1.0,"sigma":50.0}'
+    assert dump(UserPeriod("1D")) == '{"every":"1D","kind":"user_period","relation":"add_remove"}'
+    assert dump(Swap(4)) == '{"block":4,"kind":"swap"}'
+
+
+def test_a_certificate_survives_json() -> None:
+    claim = Claim(Event(), SequenceCost((PureCost(0.5), RepeatedCost(LaplaceCost(1.0, 2.0), 3))), "a page")
+    certificate = Certificate(
+        "test", claim, Guarantee(Event(), 2.0, 1e-9, (Assumption("a", "b"),)), "basic", "grid"
+    ).after("summed")
+    assert load(dump(certificate), Certificate) == certificate
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"kind":"magic","epsilon":1}', "unknown kind 'magic' here; known: approximate, assumed, gaussian"),
+        ('{"kind":"user"}', "unknown kind 'user' here"),
+        ('{"epsilon":1}', "unknown kind None"),
+        ('{"kind":["pure"]}', "unknown kind"),
+        ("[]", "unknown kind"),
+        ("{", "not a JSON document"),
+        ('{"kind":"pure"}', "kind 'pure' needs the field epsilon"),
+        ('{"kind":"pure","epsilon":1,"delta":0}', "kind 'pure' has no field delta; fields: epsilon"),
+        ('{"kind":"repeated","cost":{"kind":"unheard"},"times":2}', "unknown kind 'unheard'"),
+    ],
+)
+def test_refuses_what_it_does_not_know(text: str, message: str) -> None:
+    with pytest.raises(UnknownDocument, match=message.replace("[", r"\[")):
+        load(text, Cost)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"kind":"pure","epsilon":"1"}',
+        '{"kind":"pure","epsilon":NaN}',
+        '{"kind":"pure","epsilon":true}',
+        '{"kind":"gaussian","sensitivity":1,"sigma":0}',
+        '{"kind":"repeated","cost":{"kind":"pure","epsilon":1},"times":0}',
+        '{"kind":"repeated","cost":{"kind":"user"},"times":2}',
+        '{"kind":"sequence","costs":[]}',
+        '{"kind":"sequence","costs":[1]}',
+        '{"kind":"assumed","cost":{"kind":"pure","epsilon":1},"assumption":"Markov"}',
+    ],
+)
+def test_numbers_in_documents_are_checked_like_arguments(text: str) -> None:
+    with pytest.raises(InvalidArgument):
+        load(text, Cost)
+
+
+NOT_POSITIVE = [0, 0.0, -1.0, math.nan, math.inf, -math.inf, None, "1", True, 10**400, [1.0]]
+
+
+@pytest.mark.parametrize("value", NOT_POSITIVE, ids=repr)
+def test_costs_refuse_what_is_not_a_positive_number(value: object) -> None:
+    for name, build in {
+        "epsilon": lambda: PureCost(value),  # type: ignore[arg-type]
+        "sensitivity": lambda: LaplaceCost(value, 1.0),  # type: ignore[arg-type]
+        "scale": lambda: LaplaceCost(1.0, value),  # type: ignore[arg-type]
+        "sigma": lambda: GaussianCost(1.0, value),  # type: ignore[arg-type]
+    }.items():
+        with pytest.raises(InvalidArgument, match=f"^{name} must be a finite number above 0; got "):
+            build()
+
+
+@pytest.mark.parametrize("delta", [0, -1e-9, 1, 1.5, math.nan, math.inf, None, "0.1"], ids=repr)
+def test_costs_refuse_what_is_no_failure_probability(delta: object) -> None:
+    with pytest.raises(InvalidArgument, match="^delta must be a number strictly between 0 and 1; got "):
+        ApproximateCost(1.0, delta)  # type: ignore[arg-type]
+
+
+def test_messages_do_not_repeat_what_arrays_hold() -> None:
+    secret = [123456.789]
+    with pytest.raises(ChronodpError) as caught:
+        PureCost(secret)  # type: ignore[arg-type]
+    assert "123456" not in str(caught.value)
+    assert "a list" in str(caught.value)
+
+
+def test_things_without_a_json_form_say_so() -> None:
+    with pytest.raises(UnknownDocument, match="a dict has no JSON form"):
+        dump({})
+    with pytest.raises(UnknownDocument):
+        load(dump(Event()), Cost)
+    assert load(dump(Event()), Unit) == Event()

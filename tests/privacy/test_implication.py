@@ -1,0 +1,142 @@
+"""Prices against a breadth-first search through all small tables of one person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+
+import pytest
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Event, Report, Swap, Unit, User, UserPeriod, Window, price
+
+PERIODS = 4
+HALVES = {"1h": 1, "1D": 2}  # periods of the grid in a calendar period of this toy calendar
+VALUES = 2
+Table = frozenset[tuple[int, int]]  # rows (period, value) of one person
+ROWS = [(period, value) for period in range(PERIODS) for value in range(VALUES)]
+
+
+def subsets(rows: list[tuple[int, int]]) -> Iterator[Table]:
+    for size in range(len(rows) + 1):
+        yield from (frozenset(chosen) for chosen in combinations(rows, size))
+
+
+def stretches(unit: Unit) -> list[range]:
+    match unit:
+        case User():
+            return [range(PERIODS)]
+        case UserPeriod(every):
+            length = HALVES[every]
+            return [range(start, start + length) for start in range(0, PERIODS, length)]
+        case Window(periods):
+            return [range(start, start + periods) for start in range(PERIODS - periods + 1)]
+    raise AssertionError
+
+
+@cache
+def neighbours(unit: Unit, table: Table) -> frozenset[Table]:
+    if isinstance(unit, Event):
+        added = {table | {row} for row in ROWS if row not in table}
+        removed = {table - {row} for row in table}
+        if unit.relation == "add_remove":
+            return frozenset(added | removed)
+        return frozenset(less | {row} for less in removed for row in ROWS if row not in less) - {table}
+    if isinstance(unit, Swap):
+        found = set()
+        for start in range(0, PERIODS, unit.block):
+            for one, two in combinations(range(start, min(start + unit.block, PERIODS)), 2):
+                moved = {one: two, two: one}
+                found.add(frozenset((moved.get(period, period), value) for period, value in table))
+        return frozenset(found) - {table}
+    found = set()
+    for stretch in stretches(unit):
+        inside = frozenset(row for row in table if row[0] in stretch)
+        outside = table - inside
+        for other in subsets([row for row in ROWS if row[0] in stretch]):
+            if unit.relation == "replace" or not inside or not other:
+                found.add(outside | other)
+    return frozenset(found) - {table}
+
+
+def farthest(held: Unit, wanted: Unit, limit: int) -> int:
+    """The most steps of ``held`` that one step of ``wanted`` takes; above ``limit`` if some takes more."""
+    most = 0
+    for table in subsets(ROWS):
+        targets = set(neighbours(wanted, table))
+        reached, frontier = {table}, {table}
+        for step in range(1, limit + 1):
+            targets -= reached
+            if not targets:
+                break
+            frontier = {after for before in frontier for after in neighbours(held, before)} - reached
+            reached |= frontier
+            if targets & frontier:
+                most = max(most, step)
+        if targets - reached:
+            return limit + 1
+    return most
+
+
+UNITS: list[Unit] = [
+    *(Event(relation) for relation in ("add_remove", "replace")),  # type: ignore[arg-type]
+    *(User(relation) for relation in ("add_remove", "replace")),  # type: ignore[arg-type]
+    *(UserPeriod(every, relation) for every in HALVES for relation in ("add_remove", "replace")),  # type: ignore[arg-type]
+    *(Window(periods, relation) for periods in (1, 2, 3) for relation in ("add_remove", "replace")),  # type: ignore[arg-type]
+    Swap(2),
+    Swap(4),
+]
+
+
+@pytest.mark.parametrize("held", UNITS, ids=repr)
+def test_no_two_neighbours_are_farther_apart_than_the_price(held: Unit) -> None:
+    tight = 0
+    for wanted in UNITS:
+        span = HALVES[wanted.every] if isinstance(wanted, UserPeriod) else None
+        stated = price(held, wanted, max_rows=len(ROWS), horizon=PERIODS, span=span)
+        if stated is None:
+            continue
+        found = farthest(held, wanted, stated)
+        assert found <= stated, (held, wanted)
+        tight += found == stated
+    assert tight >= 1
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "steps"),
+    [
+        (User(), User(relation="replace"), 2),
+        (User(relation="replace"), User(), None),
+        (User(), Event(), 2),
+        (User(relation="replace"), Event(relation="replace"), 1),
+        (User(relation="replace"), Window(7), 1),
+        (Event(), User(), None),
+        (Event(relation="replace"), Event(), None),
+        (Window(24), User(), None),
+        (UserPeriod("1D"), UserPeriod("1h"), 2),
+        (UserPeriod("1D", "replace"), UserPeriod("15min"), 1),
+        (UserPeriod("1h"), UserPeriod("1D"), None),
+        (UserPeriod("1D"), UserPeriod("7h"), None),
+        (UserPeriod("1mo", "replace"), UserPeriod("1D"), 1),
+        (UserPeriod("1Y", "replace"), UserPeriod("3mo"), 1),
+        (UserPeriod("1mo"), UserPeriod("1W"), None),
+        (UserPeriod("1D"), User(), None),
+        (Swap(8), Swap(4), 1),
+        (Swap(8), Swap(3), None),
+        (Swap(8), Event(), None),
+        (Report(), Report(), 1),
+        (Report(), User(), None),
+        (User(), Report(), None),
+    ],
+)
+def test_prices_people_ask_for(held: Unit, wanted: Unit, steps: int | None) -> None:
+    assert price(held, wanted) == steps
+
+
+def test_a_longer_stretch_is_covered_by_windows() -> None:
+    assert price(Window(24), User(), horizon=100) == 5
+    assert price(Window(24, "replace"), Window(25)) == 2
+    assert price(Event(), User("replace"), max_rows=10) == 20
+    with pytest.raises(InvalidArgument, match="horizon"):
+        price(Window(24), User(), horizon=0)

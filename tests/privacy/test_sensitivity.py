@@ -1,0 +1,232 @@
+"""Sensitivities against the textbook, and against every pair of small neighbouring tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.privacy import (
+    Bounds,
+    Contribution,
+    Event,
+    Relation,
+    Report,
+    Sensitivity,
+    Swap,
+    Unit,
+    User,
+    UserPeriod,
+    Window,
+    per_period,
+    running_total,
+)
+
+RELATIONS: tuple[Relation, ...] = ("add_remove", "replace")
+Cells = NDArray[np.float64]  # one number a (period, group), NaN where the person is absent
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 24, 1440])
+def test_the_textbooks_cases(horizon: int) -> None:
+    bounds = Bounds(horizon=horizon, max_periods=horizon)
+    assert per_period(Event(), bounds, Contribution.count()).l1 == 1
+    assert per_period(User(), bounds, Contribution.count()).l1 == horizon
+    everything = running_total(User(), bounds, Contribution.count())
+    assert everything.l1 == horizon * (horizon + 1) / 2
+    assert everything.l2 == pytest.approx(math.sqrt(horizon * (horizon + 1) * (2 * horizon + 1) / 6), rel=1e-15)
+
+
+def test_people_in_at_most_k_periods() -> None:
+    total = Contribution.total(clip=(-3.0, 5.0))
+    bounds = Bounds(horizon=100, max_periods=4)
+    assert per_period(User(), bounds, total) == Sensitivity(20.0, 10.0)
+    replaced = per_period(User(relation="replace"), bounds, total)
+    assert replaced.l1 == 2 * 4 * 5
+    assert replaced.l2 == pytest.approx(math.sqrt(4) * max(math.sqrt(2) * 5, 8), rel=1e-15)
+
+
+def test_a_row_can_turn_a_clipped_total_round() -> None:
+    assert per_period(Event(), Bounds(horizon=3), Contribution.total(clip=(-5.0, 5.0))).l1 == 10
+    assert per_period(Event(), Bounds(horizon=3), Contribution.count(at_most=7)).l1 == 1
+
+
+def test_means_divide_by_a_public_number_and_need_replace() -> None:
+    mean = Contribution.mean(clip=(0.0, 5.0), people=200)
+    bounds = Bounds(horizon=24, max_periods=2)
+    assert per_period(User(relation="replace"), bounds, mean).l1 == pytest.approx(2 * 2 * 5 / 200, rel=1e-15)
+    with pytest.raises(InvalidArgument, match="release a sum and a count"):
+        per_period(User(), bounds, mean)
+
+
+def holdings(periods: int, groups: int, bounds: Bounds, low: float, high: float, unit: Unit) -> Iterator[Cells]:
+    """Every way in which one person can fill the cells within the bounds, at the ends of the clip."""
+    for values in product((math.nan, low, high), repeat=periods * groups):
+        cells = np.array(values).reshape(periods, groups)
+        present = ~np.isnan(cells)
+        if present.sum(axis=1).max() > bounds.max_groups:
+            continue
+        if isinstance(unit, User) and present.any(axis=1).sum() > (bounds.max_periods or 0):
+            continue
+        yield cells
+
+
+def changes(unit: Unit, bounds: Bounds, low: float, high: float) -> Iterator[Cells]:
+    """Every change of the released numbers that one unit can make."""
+    everything = list(holdings(bounds.horizon, bounds.groups, bounds, low, high, unit))
+    if isinstance(unit, User):
+        stretches = [range(bounds.horizon)]
+    else:
+        length = unit.periods if isinstance(unit, Window) else bounds.max_periods or 0
+        step = 1 if isinstance(unit, Window) else length
+        stretches = [range(start, start + length) for start in range(0, bounds.horizon - length + 1, step)]
+    for stretch in stretches:
+        outside = [period for period in range(bounds.horizon) if period not in stretch]
+        inside = [cells for cells in everything if np.isnan(cells[outside]).all()]
+        absent = np.full((bounds.horizon, bounds.groups), math.nan)
+        others = inside if unit.relation == "replace" else [absent]
+        for one in inside:
+            for other in others:
+                yield np.nan_to_num(one) - np.nan_to_num(other)
+
+
+def worst(changed: Iterator[Cells]) -> tuple[Sensitivity, Sensitivity]:
+    periods, totals = [0.0, 0.0], [0.0, 0.0]
+    for change in changed:
+        for kept, numbers in ((periods, change), (totals, np.cumsum(change, axis=0))):
+            kept[0] = max(kept[0], float(np.abs(numbers).sum()))
+            kept[1] = max(kept[1], float(np.sqrt((numbers**2).sum())))
+    return Sensitivity(*periods), Sensitivity(*totals)
+
+
+@pytest.mark.parametrize("clip", [(0.0, 1.0), (-1.0, 3.0), (-2.0, 2.0), (2.0, 3.0), (-3.0, -1.0)])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(
+    ("unit", "bounds"),
+    [
+        (User, Bounds(horizon=3, max_periods=1)),
+        (User, Bounds(horizon=3, max_periods=2)),
+        (User, Bounds(horizon=4, max_periods=4)),
+        (User, Bounds(horizon=2, max_periods=1, groups=2)),
+        (User, Bounds(horizon=2, max_periods=2, groups=2, max_groups=2)),
+        (UserPeriod, Bounds(horizon=4, max_periods=2)),
+        (UserPeriod, Bounds(horizon=2, max_periods=1, groups=2)),
+        (Window, Bounds(horizon=4, max_periods=2)),
+        (Window, Bounds(horizon=2, max_periods=2, groups=2)),
+    ],
+    ids=str,
+)
+def test_every_change_of_a_person_stays_within(
+    unit: type, bounds: Bounds, relation: Relation, clip: tuple[float, float]
+) -> None:
+    who: Unit = {
+        User: User(relation),
+        UserPeriod: UserPeriod("1D", relation),
+        Window: Window(bounds.max_periods or 1, relation),
+    }[unit]
+    periods, totals = worst(changes(who, bounds, *clip))
+    contribution = Contribution.total(clip=clip)
+    for found, stated in (
+        (periods, per_period(who, bounds, contribution)),
+        (totals, running_total(who, bounds, contribution)),
+    ):
+        assert found.l1 <= stated.l1
+        assert found.l2 <= stated.l2 * (1 + 1e-15)
+        if bounds.groups == 1:  # attained, so no smaller number would be true
+            assert found.l1 == pytest.approx(stated.l1)
+            assert found.l2 == pytest.approx(stated.l2)
+
+
+def row_changes(bounds: Bounds, relation: Relation, clip: tuple[float, float]) -> Iterator[Cells]:
+    """Every change that one row can make to clipped totals, for cells of at most two rows."""
+    values = (-20.0, -10.0, 10.0, 20.0)
+    contents = [(), *((value,) for value in values), *product(values, repeat=2)]
+    number = bounds.horizon * bounds.groups
+
+    def totals(cells: tuple[tuple[float, ...], ...]) -> Cells:
+        numbers = [min(max(sum(rows), clip[0]), clip[1]) if rows else 0.0 for rows in cells]
+        return np.array(numbers).reshape(bounds.horizon, bounds.groups)
+
+    for cells in product(contents, repeat=number):
+        before = totals(cells)
+        for place in range(number):
+            if not cells[place]:
+                continue
+            removed = (*cells[:place], cells[place][1:], *cells[place + 1 :])
+            if relation == "add_remove":
+                yield before - totals(removed)
+                continue
+            for target, value in product(range(number), values):
+                moved = (*removed[:target], (*removed[target], value), *removed[target + 1 :])
+                yield before - totals(moved)
+
+
+@pytest.mark.parametrize("clip", [(0.0, 5.0), (-5.0, 5.0), (-1.0, 4.0), (2.0, 3.0)])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("bounds", [Bounds(horizon=1), Bounds(horizon=2), Bounds(horizon=1, groups=2)], ids=str)
+def test_every_change_of_a_row_stays_within(bounds: Bounds, relation: Relation, clip: tuple[float, float]) -> None:
+    periods, totals = worst(row_changes(bounds, relation, clip))
+    contribution = Contribution.total(clip=clip)
+    for found, stated in (
+        (periods, per_period(Event(relation), bounds, contribution)),
+        (totals, running_total(Event(relation), bounds, contribution)),
+    ):
+        assert found.l1 <= stated.l1
+        assert found.l2 <= stated.l2 * (1 + 1e-15)
+        if clip[0] <= 0:  # attained; a total that cannot be 0 moves less when its row only changes
+            assert found.l1 == pytest.approx(stated.l1)
+            assert found.l2 == pytest.approx(stated.l2)
+
+
+@given(
+    horizon=st.integers(1, 10**6),
+    share=st.floats(0.0, 1.0),
+    relation=st.sampled_from(RELATIONS),
+    high=st.floats(1e-9, 1e9),
+)
+def test_grows_with_what_one_person_may_do(horizon: int, share: float, relation: Relation, high: float) -> None:
+    total = Contribution.total(clip=(0.0, high))
+    periods = max(1, int(share * horizon))
+    smaller = per_period(User(relation), Bounds(horizon, max_periods=periods), total)
+    larger = per_period(User(relation), Bounds(horizon, max_periods=horizon), total)
+    assert smaller.l1 <= larger.l1 * 2
+    assert 0 < smaller.l2 <= smaller.l1
+    running = running_total(User(relation), Bounds(horizon, max_periods=periods), total)
+    assert math.isfinite(running.l1)
+    assert running.l2 <= running.l1
+
+
+def test_names_the_bound_that_is_missing() -> None:
+    with pytest.raises(
+        MissingBound, match=r"max_periods is missing: say how many periods of one person count \(1 to 9\)"
+    ):
+        per_period(User(), Bounds(horizon=9), Contribution.count())
+    with pytest.raises(MissingBound, match="one calendar period holds"):
+        per_period(UserPeriod("1D"), Bounds(horizon=9), Contribution.count())
+
+
+def test_refuses_bad_bounds() -> None:
+    with pytest.raises(InvalidArgument, match="horizon must be a whole number of at least 1"):
+        Bounds(horizon=0)
+    with pytest.raises(InvalidArgument, match="max_periods must be a whole number from 1 to 3"):
+        Bounds(horizon=3, max_periods=4)
+    with pytest.raises(InvalidArgument, match="max_groups"):
+        Bounds(horizon=3, groups=2, max_groups=3)
+    with pytest.raises(InvalidArgument, match="periods of the Window must be a whole number from 1 to 3"):
+        per_period(Window(4), Bounds(horizon=3), Contribution.count())
+    for unit in (Swap(4), Report(), "user"):
+        with pytest.raises(InvalidArgument, match="unit must be Event, User"):
+            per_period(unit, Bounds(horizon=3), Contribution.count())  # type: ignore[arg-type]
+    for clip in [(1.0, 0.0), (0.0, 0.0), (0.0, math.inf), (math.nan, 1.0), (0.0,), None, "01", (True, 2.0)]:
+        with pytest.raises(InvalidArgument, match="clip must be a pair"):
+            Contribution.total(clip=clip)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="at_most"):
+        Contribution.count(at_most=0)
+    with pytest.raises(InvalidArgument, match="people"):
+        Contribution.mean(clip=(0.0, 1.0), people=0)
