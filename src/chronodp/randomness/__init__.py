@@ -1,0 +1,15 @@
+"""The only room that draws bits: exact noise on a grid, exact integers, coins and permutations."""
+
+from chronodp.randomness.entropy import Entropy, KeystreamEntropy, Shape, secure, seeded
+from chronodp.randomness.keystream import Keystream, SecureKeystream, SeededKeystream
+
+__all__ = [
+    "Entropy",
+    "Keystream",
+    "KeystreamEntropy",
+    "SecureKeystream",
+    "SeededKeystream",
+    "Shape",
+    "secure",
+    "seeded",
+]

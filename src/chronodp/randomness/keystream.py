@@ -1,0 +1,100 @@
+"""Uniform 64-bit words from AES-256 in counter mode."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from typing import ClassVar, Protocol
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+from numpy.typing import NDArray
+
+from chronodp.errors import InvalidArgument
+
+__all__ = ["Keystream", "Lineage", "SecureKeystream", "SeededKeystream"]
+
+
+class Keystream(Protocol):
+    """A source of independent uniform words."""
+
+    seeded: ClassVar[bool]
+
+    def words(self, count: int) -> NDArray[np.int64]:
+        """Return ``count`` fresh words, read-only, each uniform over all 64-bit integers."""
+        ...
+
+
+class Lineage:
+    """How many forks lie between this process and the one that imported the library.
+
+    A forked child inherits its parent's keys and drawn noise; comparing generations is how it notices and drops
+    them. A process id would not do: ids are reused.
+    """
+
+    generation: ClassVar[int] = 0
+
+    @classmethod
+    def _forked(cls) -> None:
+        cls.generation += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Lineage._forked)
+
+
+class SecureKeystream:
+    """Words keyed by the operating system; the default and the only kind for real releases.
+
+    Every thread has a key of its own, so no lock is needed and a fork can leave none behind locked. Keys are
+    renewed after a gigabyte and in a forked child.
+    """
+
+    seeded: ClassVar[bool] = False
+    _bytes_a_key: ClassVar[int] = 2**30
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def words(self, count: int) -> NDArray[np.int64]:
+        """Return ``count`` fresh words."""
+        local = self._local
+        left: int = getattr(local, "left", 0)
+        if left < 8 * count or local.generation != Lineage.generation:
+            local.cipher = _counter_mode(os.urandom(32))
+            local.generation = Lineage.generation
+            left = max(self._bytes_a_key, 8 * count)
+        local.left = left - 8 * count
+        return _draw(local.cipher, count)
+
+    def __repr__(self) -> str:
+        return "SecureKeystream()"
+
+
+class SeededKeystream:
+    """Repeatable words for tests and examples; whoever knows the seed knows every draw."""
+
+    seeded: ClassVar[bool] = True
+
+    def __init__(self, seed: int | str) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int | str):
+            raise InvalidArgument("seed", seed, "a whole number or a text")
+        self._cipher = _counter_mode(hashlib.sha256(f"chronodp seeded keystream {seed!r}".encode()).digest())
+        self._lock = threading.Lock()
+
+    def words(self, count: int) -> NDArray[np.int64]:
+        """Return the next ``count`` words of the sequence."""
+        with self._lock:
+            return _draw(self._cipher, count)
+
+    def __repr__(self) -> str:
+        return "SeededKeystream(...)"
+
+
+def _counter_mode(key: bytes) -> CipherContext:
+    return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+
+def _draw(cipher: CipherContext, count: int) -> NDArray[np.int64]:
+    return np.frombuffer(cipher.update(bytes(8 * count)), dtype="<i8")
