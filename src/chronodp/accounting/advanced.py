@@ -1,0 +1,65 @@
+"""Advanced composition: epsilon grows with the square root of the number of releases.
+
+References:
+    Dwork, Rothblum, Vadhan (2010), Boosting and differential privacy, theorem III.3; the textbook's form. It holds
+    for every epsilon_0; the restriction to epsilon_0 <= 1 found in textbooks only marks where it is useful.
+"""
+
+from __future__ import annotations
+
+import math
+
+from chronodp.accounting import basic
+from chronodp.accounting.solving import minimum
+from chronodp.accounting.spending import Costs, gather
+from chronodp.privacy.costs import ApproximateCost
+from chronodp.privacy.parameters import check_delta, check_epsilon, check_fraction, check_whole
+
+__all__ = ["compose", "epsilon"]
+
+
+def compose(epsilon: float, delta: float, *, times: int, slack: float) -> ApproximateCost:
+    """Return the cost of ``times`` releases of (epsilon, delta) each.
+
+    epsilon' = sqrt(2 k ln(1 / slack)) epsilon + k epsilon (e^epsilon - 1) and delta' = k delta + slack, where k is
+    ``times``.
+
+    >>> total = compose(0.05, 1e-8, times=1440, slack=1e-7)
+    >>> round(total.epsilon, 4), round(total.delta, 9)
+    (14.4642, 1.45e-05)
+    """
+    check_epsilon(epsilon)
+    check_delta(delta)
+    check_whole("times", times)
+    check_fraction("slack", slack)
+    return ApproximateCost(_bound([(epsilon, times)], slack), times * delta + slack)
+
+
+def epsilon(costs: Costs, delta: float) -> float:
+    """Return epsilon at ``delta``, all of it used: the split between slack and Gaussian noise is optimised."""
+    check_fraction("delta", delta)
+    spending = gather(costs)
+    reserved = math.fsum(
+        times * cost.delta for cost, times in spending.releases.items() if isinstance(cost, ApproximateCost)
+    )
+    left = delta - reserved
+    if left <= 0:
+        return math.inf
+    if not spending.gaussian:
+        return _bound(spending.largest_losses, left)
+
+    def at(logit: float) -> float:
+        slack = left / (1 + math.exp(-logit))
+        parts = basic.split(spending, left - slack, different=32)
+        return math.inf if parts is None else _bound(parts, slack)
+
+    return minimum(at, -25.0, 25.0)
+
+
+def _bound(parts: list[tuple[float, int]], slack: float) -> float:
+    squares = math.fsum(times * value**2 for value, times in parts)
+    try:
+        drift = math.fsum(times * value * math.expm1(value) for value, times in parts)
+    except OverflowError:
+        return math.inf
+    return math.sqrt(2 * squares * math.log(1 / slack)) + drift

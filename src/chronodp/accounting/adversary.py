@@ -1,0 +1,75 @@
+"""What a guarantee means for someone who tries to find out: beliefs, odds and the chance of a right guess."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import ndtr
+
+from chronodp.accounting.spending import BoundedCost, Costs, gather, largest_loss
+from chronodp.errors import InvalidArgument
+from chronodp.privacy.costs import LaplaceCost, RandomizedResponseCost
+from chronodp.privacy.parameters import check_delta, check_epsilon, check_fraction, check_number
+
+__all__ = ["advantage", "odds_tail", "posterior", "total_variation"]
+
+
+def total_variation(epsilon: float, delta: float = 0.0) -> float:
+    """Return the most that any test can gain over guessing, (e^epsilon - 1) / (e^epsilon + 1) (1 - delta) + delta.
+
+    It is attained: randomised response that fails with probability delta has exactly this total variation.
+
+    >>> round(total_variation(1.0, 1e-6), 6)
+    0.462118
+    """
+    check_epsilon(epsilon)
+    check_delta(delta)
+    return math.tanh(epsilon / 2) * (1 - delta) + delta
+
+
+def advantage(costs: Costs) -> float:
+    """Return total variation for a spending: 2 Φ(mu / 2) - 1 exactly for Gaussian noise, else a bound.
+
+    Total variations of single releases compose no worse than 1 - prod(1 - tv_i); Gaussian ones count as one.
+    """
+    spending = gather(costs)
+    mu = math.sqrt(spending.gaussian)
+    unseen = math.log1p(-spending.revealed) if spending.revealed < 1 else -math.inf
+    unseen += math.log(2 * float(ndtr(-mu / 2))) if mu else 0.0
+    for cost, times in spending.bounded.items():
+        variation = _variation(cost)
+        unseen += times * math.log1p(-variation) if variation < 1 else -math.inf
+    return min(1.0, -math.expm1(unseen))
+
+
+def posterior(prior: float, loss: float) -> float:
+    """Return the belief after evidence that multiplies the odds by e^loss.
+
+    >>> round(posterior(0.01, 1.0), 4)
+    0.0267
+    """
+    check_fraction("prior", prior)
+    check_number("loss", loss)
+    return 1 / (1 + (1 - prior) / prior * math.exp(-loss)) if loss > -700 else 0.0
+
+
+def odds_tail(epsilon: float, delta: float, beyond: float) -> float:
+    """Return the most that P(loss > beyond) can be under (epsilon, delta): delta / (1 - e^(epsilon - beyond)).
+
+    The textbook's sentence that the odds move by at most e^epsilon except with probability delta is false: at
+    ``beyond`` = epsilon nothing is promised. See ``docs/explanation/proofs/accounting.md``.
+    """
+    check_epsilon(epsilon)
+    check_delta(delta)
+    if not check_number("beyond", beyond) > epsilon:
+        raise InvalidArgument("beyond", beyond, f"above epsilon ({epsilon:g}): at epsilon itself nothing is promised")
+    return min(1.0, delta / -math.expm1(epsilon - beyond))
+
+
+def _variation(cost: BoundedCost) -> float:
+    epsilon = largest_loss(cost)
+    if isinstance(cost, LaplaceCost):
+        return -math.expm1(-epsilon / 2)
+    if isinstance(cost, RandomizedResponseCost):
+        return math.expm1(epsilon) / (math.exp(epsilon) + cost.choices - 1) if epsilon < 700 else 1.0
+    return math.tanh(epsilon / 2)

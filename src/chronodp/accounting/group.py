@@ -1,0 +1,79 @@
+"""Group privacy: what a guarantee for one unit says about several, or about a larger unit.
+
+References:
+    Vadhan (2017), The complexity of differential privacy, lemma 2.2. Dong, Roth, Su (2022), theorem 2.14, for Gaussian.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import assert_never
+
+from chronodp.errors import UnsupportedCost
+from chronodp.privacy.costs import (
+    ApproximateCost,
+    AssumedCost,
+    Cost,
+    GaussianCost,
+    LaplaceCost,
+    PureCost,
+    RandomizedResponseCost,
+    RepeatedCost,
+    SequenceCost,
+)
+from chronodp.privacy.parameters import check_delta, check_epsilon, check_whole
+
+__all__ = ["enlarge", "group"]
+
+
+def group(epsilon: float, delta: float, steps: int) -> tuple[float, float]:
+    """Return (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)), where k is ``steps``; delta 1 promises nothing.
+
+    >>> epsilon, delta = group(1.0, 1e-6, 5)
+    >>> epsilon, round(delta, 11)
+    (5.0, 8.579102e-05)
+    >>> group(1.0, 1e-6, 24)[1]
+    1.0
+    """
+    check_epsilon(epsilon)
+    check_delta(delta)
+    check_whole("steps", steps)
+    if not delta:
+        return steps * epsilon, 0.0
+    log_growth = _log_expm1(steps * epsilon) - _log_expm1(epsilon)
+    return steps * epsilon, math.exp(min(0.0, math.log(delta) + log_growth))
+
+
+def enlarge(cost: Cost, steps: int) -> Cost:
+    """Return the cost for a unit that is ``steps`` changes of the unit the cost was stated for.
+
+    Noise of known shape keeps its shape with ``steps`` times the sensitivity, which is tighter than its epsilon.
+    """
+    check_whole("steps", steps)
+    match cost:
+        case PureCost(epsilon) | RandomizedResponseCost(epsilon, _):
+            return PureCost(steps * epsilon) if steps > 1 else cost
+        case ApproximateCost(epsilon, delta):
+            total, failure = group(epsilon, delta, steps)
+            if failure >= 1:
+                raise UnsupportedCost(
+                    f"(epsilon, delta) = ({epsilon:g}, {delta:g}) promises nothing about {steps} units together: "
+                    "delta is 1"
+                )
+            return ApproximateCost(total, failure)
+        case LaplaceCost(sensitivity, scale):
+            return LaplaceCost(steps * sensitivity, scale)
+        case GaussianCost(sensitivity, sigma):
+            return GaussianCost(steps * sensitivity, sigma)
+        case SequenceCost(costs):
+            return SequenceCost(tuple(enlarge(part, steps) for part in costs))
+        case RepeatedCost(part, times):
+            return RepeatedCost(enlarge(part, steps), times)
+        case AssumedCost(part, assumption):
+            return AssumedCost(enlarge(part, steps), assumption)
+        case _:
+            assert_never(cost)
+
+
+def _log_expm1(x: float) -> float:
+    return math.log(math.expm1(x)) if x < 30 else x + math.log1p(-math.exp(-x))

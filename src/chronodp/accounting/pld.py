@@ -1,0 +1,91 @@
+"""Privacy-loss distributions, by Google's dp-accounting: tight for any mixture of releases fixed in advance.
+
+Slow (tens of milliseconds for each different release) and imported late (a second): for plans and reports.
+
+References:
+    Meiser, Mohammadi (2018), Tight on budget?; Doroshenko et al. (2022), Connect the dots.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, assert_never
+
+from chronodp.accounting.spending import Costs, SingleCost, Spending, gather
+from chronodp.errors import UnsupportedCost
+from chronodp.privacy.costs import (
+    ApproximateCost,
+    GaussianCost,
+    LaplaceCost,
+    PureCost,
+    RandomizedResponseCost,
+)
+from chronodp.privacy.parameters import check_fraction
+
+__all__ = ["epsilon"]
+
+_MOST_DIFFERENT = 200
+_FINEST = 1e-4
+_MOST_BUCKETS = 2_000_000
+
+
+def epsilon(costs: Costs, delta: float) -> float:
+    """Return epsilon at ``delta``, from above, within about the grid of the discretisation."""
+    check_fraction("delta", delta)
+    spending = gather(costs)
+    if spending.left_of(delta) <= 0:
+        return math.inf
+    total = None
+    interval = _interval(spending)
+    for distribution, times in _distributions(spending, interval):
+        part = distribution if times == 1 else distribution.self_compose(times)
+        total = part if total is None else total.compose(part)
+    if total is None:
+        raise AssertionError("gather refuses an empty spending")
+    return max(0.0, float(total.get_epsilon_for_delta(delta)))
+
+
+def _distributions(spending: Spending, interval: float) -> list[tuple[Any, int]]:
+    from dp_accounting.pld import privacy_loss_distribution as library
+
+    if len(spending.bounded) > _MOST_DIFFERENT:
+        raise UnsupportedCost(f"privacy-loss distributions of more than {_MOST_DIFFERENT} different releases: too slow")
+    found = [(_distribution(library, cost, interval), times) for cost, times in spending.bounded.items()]
+    if spending.gaussian:  # all Gaussian releases are exactly one
+        merged = GaussianCost(sensitivity=math.sqrt(spending.gaussian), sigma=1.0)
+        found.append((_distribution(library, merged, interval), 1))
+    return found
+
+
+def _distribution(library: Any, cost: SingleCost, interval: float) -> Any:
+    grid = {"value_discretization_interval": interval}
+    match cost:
+        case PureCost(value):
+            return _from_parameters(library, value, 0.0, grid)
+        case ApproximateCost(value, delta):
+            return _from_parameters(library, value, delta, grid)
+        case LaplaceCost(sensitivity, scale):
+            return library.from_laplace_mechanism(scale, sensitivity=sensitivity, **grid)
+        case GaussianCost(sensitivity, sigma):
+            return library.from_gaussian_mechanism(sigma, sensitivity=sensitivity, **grid)
+        case RandomizedResponseCost(value, choices):
+            uniform = choices / (math.exp(value) + choices - 1)
+            return library.from_randomized_response(uniform, choices, **grid)
+        case _:
+            assert_never(cost)
+
+
+def _from_parameters(library: Any, epsilon: float, delta: float, grid: dict[str, float]) -> Any:
+    from dp_accounting.pld import common
+
+    return library.from_privacy_parameters(common.DifferentialPrivacyParameters(epsilon, delta), **grid)
+
+
+def _interval(spending: Spending) -> float:
+    """A grid fine enough for the weakest release and coarse enough for the whole to fit in memory."""
+    mu = math.sqrt(spending.gaussian)
+    bounded = spending.largest_losses
+    weakest = min([value for value, _ in bounded] + ([mu] if mu else []))
+    spread = math.sqrt(spending.gaussian + math.fsum(times * value**2 for value, times in bounded))
+    mean = spending.gaussian / 2 + math.fsum(times * value * math.tanh(value / 2) for value, times in bounded)
+    return max(min(_FINEST, weakest / 100), (mean + 20 * spread) / _MOST_BUCKETS)

@@ -1,0 +1,67 @@
+"""Inverting monotone functions, always returning the side that keeps the promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+__all__ = ["largest_count", "minimum", "smallest"]
+
+_RELATIVE = 1e-14
+_GOLDEN = 0.6180339887498949
+
+
+def smallest(holds: Callable[[float], bool], *, start: float = 1.0, limit: float = 1e300) -> float | None:
+    """Return the smallest x > 0 where ``holds`` is true, rounded up; None if it is false up to ``limit``.
+
+    ``holds`` must be false below some point and true above it.
+    """
+    low, high = start, start
+    if holds(start):
+        while low > 1 / limit and holds(low):
+            high, low = low, low / 4
+    else:
+        while not holds(high):
+            low, high = high, high * 4
+            if high > limit:
+                return None
+    while high - low > _RELATIVE * high:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def largest_count(holds: Callable[[int], bool], *, limit: int = 2**62) -> int:
+    """Return the largest whole number for which ``holds`` is true, 0 if it fails at 1."""
+    if not holds(1):
+        return 0
+    low = 1
+    while low < limit and holds(2 * low):
+        low *= 2
+    high = 2 * low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def minimum(function: Callable[[float], float], low: float, high: float, *, coarse: int = 48) -> float:
+    """Return the least value found on [low, high]: a scan, then a golden-section search around its best point.
+
+    For bounds that hold at every point, so that a missed optimum costs tightness and never truth.
+    """
+    points = [low + (high - low) * index / coarse for index in range(coarse + 1)]
+    values = [function(point) for point in points]
+    best = min(range(len(points)), key=values.__getitem__)
+    left, right = points[max(best - 1, 0)], points[min(best + 1, coarse)]
+    least = values[best]
+    while right - left > 1e-10 * (1 + abs(left)):
+        first, second = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
+        one, two = function(first), function(second)
+        least = min(least, one, two)
+        left, right = (left, second) if one <= two else (first, right)
+    return least

@@ -1,0 +1,126 @@
+"""What was spent, gathered from costs of any shape into equal releases with their number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy.costs import (
+    ApproximateCost,
+    AssumedCost,
+    Assumption,
+    Cost,
+    GaussianCost,
+    LaplaceCost,
+    PureCost,
+    RandomizedResponseCost,
+    RepeatedCost,
+    SequenceCost,
+)
+
+__all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "gather", "largest_loss"]
+
+BoundedCost: TypeAlias = PureCost | ApproximateCost | LaplaceCost | RandomizedResponseCost
+"""One release whose log-likelihood ratio is bounded, delta aside."""
+SingleCost: TypeAlias = BoundedCost | GaussianCost
+"""One release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Different releases, each with how often it was made, and the assumptions they rest on together.
+
+    Attributes:
+        releases: single costs with their number.
+        gaussian: mu^2 = sum of (sensitivity / sigma)^2 over all Gaussian releases.
+        revealed: the probability that some release known only as (epsilon, delta) gives everything away,
+            1 - prod(1 - delta_i).
+        assumptions: what must hold for the whole, each named once.
+    """
+
+    releases: dict[SingleCost, int]
+    gaussian: float
+    revealed: float
+    assumptions: tuple[Assumption, ...]
+
+    @property
+    def count(self) -> int:
+        """How many releases were made."""
+        return sum(self.releases.values())
+
+    @property
+    def bounded(self) -> dict[BoundedCost, int]:
+        """All releases but the Gaussian ones. Those known as (epsilon, delta) count without their delta."""
+        return {cost: times for cost, times in self.releases.items() if not isinstance(cost, GaussianCost)}
+
+    @property
+    def largest_losses(self) -> list[tuple[float, int]]:
+        """The largest log-likelihood ratio of each bounded release, with its number."""
+        return [(largest_loss(cost), times) for cost, times in self.bounded.items()]
+
+    def left_of(self, delta: float) -> float:
+        """Return the delta that remains for everything but ``revealed``; not above 0 if nothing does."""
+        return (delta - self.revealed) / (1 - self.revealed) if self.revealed < 1 else -1.0
+
+
+Costs: TypeAlias = Cost | Iterable[Cost] | Spending
+
+
+def gather(costs: Costs) -> Spending:
+    """Return what a cost, or several, amount to.
+
+    >>> gather([PureCost(0.1), RepeatedCost(PureCost(0.1), 3)]).releases
+    {PureCost(epsilon=0.1): 4}
+    """
+    if isinstance(costs, Spending):
+        return costs
+    releases: dict[SingleCost, int] = {}
+    assumptions: dict[Assumption, None] = {}
+    open_ = _listed(costs)
+    while open_:
+        cost, times = open_.pop()
+        match cost:
+            case PureCost() | ApproximateCost() | LaplaceCost() | GaussianCost() | RandomizedResponseCost():
+                releases[cost] = releases.get(cost, 0) + times
+            case SequenceCost(parts):
+                open_.extend((part, times) for part in reversed(parts))
+            case RepeatedCost(part, again):
+                open_.append((part, times * again))
+            case AssumedCost(part, assumption):
+                assumptions[assumption] = None
+                open_.append((part, times))
+            case _:
+                raise InvalidArgument("costs", cost, "a cost or a collection of costs")
+    squares, kept = [], []
+    for single, times in releases.items():
+        if isinstance(single, GaussianCost):
+            squares.append(times * (single.sensitivity / single.sigma) ** 2)
+        elif isinstance(single, ApproximateCost):
+            kept.append(times * math.log1p(-single.delta))
+    return Spending(releases, math.fsum(squares), -math.expm1(math.fsum(kept)), tuple(assumptions))
+
+
+def _listed(costs: Cost | Iterable[Cost]) -> list[tuple[Cost, int]]:
+    """Return the costs, last first, each once."""
+    if isinstance(costs, Cost):
+        return [(costs, 1)]
+    if not isinstance(costs, Iterable) or isinstance(costs, str | bytes):
+        raise InvalidArgument("costs", costs, "a cost or a collection of costs")
+    listed = [(cost, 1) for cost in costs]
+    if not listed:
+        raise InvalidArgument("costs", costs, "at least one cost")
+    return listed[::-1]
+
+
+def largest_loss(cost: BoundedCost) -> float:
+    """Return the largest log-likelihood ratio that a release can show, delta aside."""
+    match cost:
+        case PureCost(epsilon) | ApproximateCost(epsilon, _) | RandomizedResponseCost(epsilon, _):
+            return epsilon
+        case LaplaceCost(sensitivity, scale):
+            return sensitivity / scale
+        case _:
+            assert_never(cost)

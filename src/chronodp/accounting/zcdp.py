@@ -1,0 +1,37 @@
+"""Zero-concentrated differential privacy: one number rho that adds.
+
+References:
+    Bun, Steinke (2016), Concentrated differential privacy, propositions 1.3, 1.4 and 1.6.
+"""
+
+from __future__ import annotations
+
+import math
+
+from chronodp.accounting.spending import Costs, gather
+from chronodp.privacy.parameters import check_fraction
+
+__all__ = ["epsilon", "rho"]
+
+
+def rho(costs: Costs) -> float:
+    """Return rho of all releases: Δ² / (2 σ²) for Gaussian noise, epsilon² / 2 for a bounded likelihood ratio."""
+    spending = gather(costs)
+    bounded = math.fsum(times * value**2 / 2 for value, times in spending.largest_losses)
+    return spending.gaussian / 2 + bounded
+
+
+def epsilon(costs: Costs, delta: float) -> float:
+    """Return epsilon = rho + 2 sqrt(rho ln(1 / delta)).
+
+    >>> from chronodp.privacy import GaussianCost
+    >>> round(epsilon(GaussianCost(sensitivity=1.0, sigma=5.0), delta=1e-5), 3)
+    0.98
+    """
+    check_fraction("delta", delta)
+    spending = gather(costs)
+    left = spending.left_of(delta)
+    if left <= 0:
+        return math.inf
+    total = rho(spending)
+    return total + 2 * math.sqrt(total * math.log(1 / left))
