@@ -1,0 +1,5 @@
+"""Tries to refute every claim: the exact auditor and the broken twins it must catch."""
+
+from chronodp.audit import exact, twins
+
+__all__ = ["exact", "twins"]

@@ -1,0 +1,59 @@
+"""The program ``chronodp``: its commands, its version, and how it fails.
+
+Exit codes: 0 done; 2 the request was refused, with one sentence on standard error that says why.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from chronodp import __version__
+from chronodp.cli.account import account
+from chronodp.cli.demo import demo
+from chronodp.cli.explain import explain
+from chronodp.errors import ChronodpError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(account)
+app.command()(explain)
+app.command()(demo)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"chronodp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _chronodp(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
+    ] = False,
+) -> None:
+    """Differential privacy for time series: guarantees that are stated, paid for, durable and checkable."""
+
+
+def main() -> None:
+    """Run the program; a refusal is one sentence and exit code 2, never a traceback."""
+    try:
+        app()
+    except ChronodpError as error:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]refused:[/] {_plain(error)}")
+        sys.exit(2)
+
+
+def _plain(error: ChronodpError) -> str:
+    return str(error).replace("[", r"\[")
