@@ -50,7 +50,7 @@ def epsilon(costs: Costs, delta: float) -> float:
 
     def at(logit: float) -> float:
         slack = left / (1 + math.exp(-logit))
-        parts = basic.split(spending, left - slack, different=32)
+        parts = basic.split(spending, left - slack, different=16)
         return math.inf if parts is None else _bound(parts, slack)
 
     return minimum(at, -25.0, 25.0)

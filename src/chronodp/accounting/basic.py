@@ -37,7 +37,7 @@ def epsilon(costs: Costs, delta: float = 0.0) -> float:
     return float(_sum((Decimal(repr(value)), times) for value, times in parts))
 
 
-def split(spending: Spending, left: float, *, different: int = 1000) -> list[tuple[float, int]] | None:
+def split(spending: Spending, left: float, *, different: int = 200) -> list[tuple[float, int]] | None:
     """Return every release as (epsilon, number), after giving ``left`` of delta to the Gaussian ones in equal parts.
 
     None if ``left`` does not suffice. Past ``different`` kinds of Gaussian noise the strengths are rounded up to

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 import numpy as np
@@ -33,7 +34,7 @@ _ROUNDED = 1e-12  # absolute error of the transform, generously
 _SAMPLING_SCALE = 2.0**24
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LossVariable:
     """The loss of a whole spending: a sum of independent losses, infinite with probability ``revealed``."""
 
@@ -92,35 +93,44 @@ class LossVariable:
         return exact, exact
 
     def _tail_by_transform(self, threshold: float) -> tuple[float, float]:
-        """Round every loss up to a grid, convolve by Fourier transform; rounding down instead bounds from below."""
+        points, tails, widening = self._law
+        # Rounded up, the loss reaches the threshold whenever it exceeds it; rounded down, only then.
+        high = _from(tails, int(np.searchsorted(points, threshold, side="left")))
+        low = _from(tails, int(np.searchsorted(points, threshold + widening, side="right")))
+        return max(0.0, low - _ROUNDED), min(1.0, high + _ROUNDED)
+
+    @cached_property
+    def _law(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        """The law of the loss with every part rounded up to a grid: points, P(loss >= point), and the most it moved.
+
+        Computed by Fourier transform, each part shifted by its mean so that the sum stays in the window.
+        """
         spending = self.spending
-        parts = sum(spending.bounded.values()) + (1 if spending.gaussian else 0)
         variance = spending.gaussian + math.fsum(times * value**2 for value, times in spending.largest_losses)
         widest = max([value for value, _ in spending.largest_losses] + [math.sqrt(variance)])
         reach = math.sqrt(2 * variance * math.log(2 / _ALIASED)) + 10 * widest
         step = 2 * reach / _CELLS
         grid = step * np.arange(-_CELLS // 2, _CELLS // 2, dtype=np.float64)
         spectrum = np.ones(_CELLS // 2 + 1, dtype=np.complex128)
-        centre = 0.0
+        centre, parts = 0.0, 0
         for cost, times in spending.bounded.items():
-            # Shift by the mean, so that the sum stays in the window.
             mean = _mean(cost)
             spectrum *= _spectrum(_tail(cost, grid + mean)) ** times
-            centre += times * mean
+            centre, parts = centre + times * mean, parts + times
         if spending.gaussian:
-            mu = math.sqrt(spending.gaussian)
-            spectrum *= _spectrum(ndtr(-grid / mu))
-            centre += mu * mu / 2
+            spectrum *= _spectrum(ndtr(-grid / math.sqrt(spending.gaussian)))
+            centre, parts = centre + spending.gaussian / 2, parts + 1
         masses = np.fft.fftshift(np.fft.irfft(spectrum, _CELLS))
-        above = grid + centre
-        high = float(masses[above > threshold - 1e-9 * step].sum())
-        low = float(masses[above > threshold + parts * step].sum())
-        return max(0.0, low - _ROUNDED), min(1.0, high + _ROUNDED)
+        return grid + centre, np.cumsum(masses[::-1])[::-1], parts * step
 
 
 def loss(costs: Costs) -> LossVariable:
     """Return the privacy-loss variable of a cost or of several together."""
     return LossVariable(gather(costs))
+
+
+def _from(tails: NDArray[np.float64], index: int) -> float:
+    return float(tails[index]) if index < len(tails) else 0.0
 
 
 def _spectrum(tails: NDArray[np.float64]) -> NDArray[np.complex128]:

@@ -26,6 +26,7 @@ __all__ = ["epsilon"]
 
 _MOST_DIFFERENT = 200
 _FINEST = 1e-4
+_LARGEST_LOSS = 700.0
 _MOST_BUCKETS = 2_000_000
 
 
@@ -35,6 +36,8 @@ def epsilon(costs: Costs, delta: float) -> float:
     spending = gather(costs)
     if spending.left_of(delta) <= 0:
         return math.inf
+    if any(value > _LARGEST_LOSS for value, _ in spending.largest_losses):
+        raise UnsupportedCost(f"privacy-loss distributions overflow for likelihood ratios beyond e^{_LARGEST_LOSS:g}")
     total = None
     interval = _interval(spending)
     for distribution, times in _distributions(spending, interval):

@@ -61,7 +61,7 @@ class Finding:
     Attributes:
         ratio: the largest probability ratio that certainly occurs, or None if some output is impossible on a
             neighbour; rational and exact if only finite choices were drawn.
-        output: where it occurs.
+        output: where it occurs; None if no difference is certain.
         pairs: the distributions on each pair of neighbours.
     """
 
@@ -114,7 +114,7 @@ def compare_outcomes(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Finding:
     kept = tuple(pairs)
     if not kept:
         raise InvalidArgument("neighbours", None, "at least one pair of inputs")
-    worst, where = Fraction(0), None
+    worst, where = Fraction(1), None
     for pair in kept:
         for first, second in (pair, pair[::-1]):
             for output, probability in first.probabilities.items():
@@ -175,7 +175,7 @@ class _EnumeratedEntropy:
 
     def exponential_coins(self, exponents: ArrayLike) -> NDArray[np.bool_]:
         wanted = np.asarray(exponents, dtype=np.float64)
-        return self._coins([1 / _exponential(Fraction(float(part))) for part in wanted.ravel()], wanted.shape)
+        return self._coins([_exponential(-Fraction(float(part))) for part in wanted.ravel()], wanted.shape)
 
     def permutations(self, count: int, rows: int = 1) -> NDArray[np.int64]:
         choices = list(itertools.permutations(range(count)))
@@ -228,7 +228,7 @@ def _laplace_weights(scale: Fraction) -> list[Fraction]:
     """Probabilities of floor(scale Z + 1/2) = -reach .. reach, then of everything beyond."""
 
     def above(x: Fraction) -> Fraction:  # P(scale Z >= x)
-        tail = 1 / _exponential(abs(x) / scale) / 2
+        tail = _exponential(-abs(x) / scale) / 2
         return tail if x >= 0 else 1 - tail
 
     return _weights(above, math.ceil(scale * 60))
@@ -256,7 +256,7 @@ def _weights(above: Callable[[Fraction], Fraction], reach: int) -> list[Fraction
 
 
 def _exponential(x: Fraction) -> Fraction:
-    """Return e^x to 300 bits."""
+    """Return e^x to 300 bits, over a power of two."""
     import mpmath
 
     with mpmath.workprec(_BITS + 60):
@@ -277,10 +277,17 @@ def _log(ratio: Fraction) -> float:
 
 
 def _delta(first: Outcomes, second: Outcomes, factor: Fraction) -> tuple[Fraction, Fraction]:
-    excess = Fraction(0)
+    # Over one common denominator: whole numbers add many times faster than fractions.
+    parts = [*first.probabilities.values(), *second.probabilities.values()]
+    whole = math.lcm(*{part.denominator for part in parts})
+    excess = 0
     for output, probability in first.probabilities.items():
-        excess += max(Fraction(0), probability - factor * second.probabilities.get(output, Fraction(0)))
-    return max(Fraction(0), excess - factor * second.unresolved), excess + first.unresolved
+        other = second.probabilities.get(output, Fraction(0))
+        here = probability.numerator * (whole // probability.denominator) * factor.denominator
+        there = other.numerator * (whole // other.denominator) * factor.numerator
+        excess += max(0, here - there)
+    total = Fraction(excess, whole * factor.denominator)
+    return max(Fraction(0), total - factor * second.unresolved), total + first.unresolved
 
 
 def _freeze(value: object) -> Hashable:

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chronodp.accounting import (
+    Costs,
+    advanced,
+    adversary,
+    basic,
+    calibrate,
+    compare,
+    enlarge,
+    gather,
+    gaussian,
+    group,
+    most_releases,
+    optimal,
+    pld,
+    renyi,
+    zcdp,
+)
+from chronodp.errors import InvalidArgument, UnsupportedCost
+from chronodp.privacy import (
+    ApproximateCost,
+    AssumedCost,
+    Assumption,
+    Cost,
+    GaussianCost,
+    LaplaceCost,
+    PureCost,
+    RandomizedResponseCost,
+    RepeatedCost,
+    SequenceCost,
+)
+
+epsilons = st.floats(math.log(1e-6), math.log(1e3)).map(math.exp)
+deltas = st.floats(math.log(1e-15), math.log(0.5)).map(math.exp)
+FAST: dict[str, Callable[[Costs, float], float]] = {
+    "basic": basic.epsilon,
+    "advanced": advanced.epsilon,
+    "zcdp": zcdp.epsilon,
+    "renyi textbook": renyi.epsilon_textbook,
+    "renyi": renyi.epsilon,
+    "gaussian": gaussian.epsilon,
+}
+
+
+@given(epsilons, deltas)
+def test_sigma_and_epsilon_undo_each_other(epsilon: float, delta: float) -> None:
+    sigma = gaussian.sigma(epsilon, delta)
+    assert math.isfinite(sigma)
+    assert sigma > 0
+    back = gaussian.epsilon(GaussianCost(1.0, sigma), delta)
+    assert back <= epsilon  # rounded against ourselves
+    # Where delta alone already fixes sigma, epsilon is known only as well as delta / epsilon allows.
+    assert back == pytest.approx(epsilon, rel=1e-9, abs=1e-12)
+
+
+@given(epsilons, deltas, st.integers(1, 10**6))
+def test_no_theorem_gives_nan_or_negative_numbers(epsilon: float, delta: float, times: int) -> None:
+    for single in (
+        PureCost(epsilon),
+        ApproximateCost(epsilon, delta / (2 * times)),
+        LaplaceCost(epsilon, 1.0),
+        GaussianCost(1.0, gaussian.sigma(epsilon, delta)),
+        RandomizedResponseCost(epsilon, 5),
+    ):
+        for name, theorem in FAST.items():
+            value = theorem(RepeatedCost(single, times), delta)
+            assert not math.isnan(value), (name, single)
+            assert value >= 0, (name, single)
+    assert optimal.epsilon(RepeatedCost(PureCost(epsilon), min(times, 1000)), delta) >= 0
+
+
+@given(epsilons, deltas, st.integers(1, 1000), st.sampled_from(sorted(FAST)))
+def test_more_releases_cost_more_and_more_delta_costs_less(epsilon: float, delta: float, times: int, name: str) -> None:
+    theorem = FAST[name]
+    for single in (PureCost(epsilon), LaplaceCost(epsilon, 1.0), GaussianCost(epsilon, 1.0)):
+        once, more = theorem(RepeatedCost(single, times), delta), theorem(RepeatedCost(single, times + 1), delta)
+        assert once <= more * (1 + 1e-9)
+        assert theorem(RepeatedCost(single, times), min(0.9, 2 * delta)) <= once * (1 + 1e-9)
+
+
+@given(epsilons, deltas, st.integers(1, 300))
+def test_optimal_composition_is_below_basic_and_advanced(epsilon: float, delta: float, times: int) -> None:
+    cost = RepeatedCost(PureCost(epsilon), times)
+    best = optimal.epsilon(cost, delta)
+    assert best <= basic.epsilon(cost) * (1 + 1e-9)
+    assert best <= advanced.epsilon(cost, delta) * (1 + 1e-9)
+    assert best <= renyi.epsilon(cost, delta) * (1 + 1e-9)
+    assert optimal.delta_of(cost, best) <= delta * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 1.0, 30.0, 1000.0])
+@pytest.mark.parametrize("delta", [1e-15, 1e-6, 0.5])
+def test_privacy_loss_distributions_take_extremes(epsilon: float, delta: float) -> None:
+    for cost in (PureCost(epsilon), LaplaceCost(epsilon, 1.0), GaussianCost(1.0, gaussian.sigma(epsilon, delta))):
+        if epsilon > 700 and not isinstance(cost, GaussianCost):
+            with pytest.raises(UnsupportedCost, match="overflow"):
+                pld.epsilon(cost, delta)
+        else:
+            assert 0 <= pld.epsilon(cost, delta) <= epsilon * 1.02 + 1e-9
+
+
+def test_a_hundred_thousand_different_gaussian_costs() -> None:
+    costs = [GaussianCost(sensitivity=1.0, sigma=300.0 + index / 1000) for index in range(100_000)]
+    start = time.perf_counter()
+    epsilon = gaussian.epsilon(costs, 1e-6)
+    elapsed = time.perf_counter() - start
+    mu = math.sqrt(math.fsum(1 / cost.sigma**2 for cost in costs))
+    assert epsilon == pytest.approx(gaussian.epsilon_of(mu, 1e-6), rel=1e-12)
+    assert elapsed < 30  # a guard against quadratic work; the figure is in benchmarks/
+    table = compare(costs, 1e-6)
+    assert table.best_adaptive.theorem == "Gaussian (GDP)"
+
+
+def test_costs_of_any_shape_gather_to_the_same_spending() -> None:
+    markov = Assumption("Markov", "the past matters only through the present")
+    nested = SequenceCost((PureCost(0.1), RepeatedCost(SequenceCost((GaussianCost(1.0, 2.0), PureCost(0.1))), 3)))
+    flat = gather([PureCost(0.1)] * 4 + [GaussianCost(1.0, 2.0)] * 3)
+    assert gather(nested).releases == flat.releases
+    assert gather(AssumedCost(nested, markov)).assumptions == (markov,)
+    table = compare(AssumedCost(nested, markov), 1e-6)
+    assert "assuming Markov" in str(table)
+    assert flat.count == 7
+
+
+def test_how_many_releases_fit() -> None:
+    for each, total, fits in ((0.1, 1.0, 10), (0.1, 0.3, 3), (0.05, 1.0, 20), (0.3, 1.0, 3), (2.0, 1.0, 0)):
+        assert most_releases(PureCost(each), epsilon=total, delta=0.0, by=basic.epsilon) == fits
+    day = GaussianCost(1.0, 50.0)
+    fits = most_releases(day, epsilon=1.0, delta=1e-6, by=gaussian.epsilon)
+    assert gaussian.epsilon(RepeatedCost(day, fits), 1e-6) <= 1 < gaussian.epsilon(RepeatedCost(day, fits + 1), 1e-6)
+
+
+@given(epsilons, deltas)
+def test_calibration_reaches_the_target_from_below(epsilon: float, delta: float) -> None:
+    scale = calibrate(lambda value: LaplaceCost(1.0, value), epsilon=epsilon, delta=delta, by=basic.epsilon)
+    assert scale == pytest.approx(1 / epsilon, rel=1e-12)
+    assert basic.epsilon(LaplaceCost(1.0, scale), delta) <= epsilon
+
+
+def test_calibration_says_when_nothing_helps() -> None:
+    with pytest.raises(InvalidArgument, match="within reach"):
+        calibrate(lambda _: PureCost(2.0), epsilon=1.0, delta=1e-6, by=basic.epsilon)
+
+
+def test_groups() -> None:
+    assert group(0.5, 0.0, 4) == (2.0, 0.0)
+    assert group(1e-9, 1e-6, 7)[1] == pytest.approx(7e-6, rel=1e-6)
+    assert group(800.0, 1e-300, 3)[1] == 1.0
+    assert enlarge(GaussianCost(2.0, 5.0), 3) == GaussianCost(6.0, 5.0)
+    assert enlarge(SequenceCost((PureCost(1.0), LaplaceCost(1.0, 2.0))), 2) == SequenceCost(
+        (PureCost(2.0), LaplaceCost(2.0, 2.0))
+    )
+    with pytest.raises(UnsupportedCost, match="promises nothing about 24 units"):
+        enlarge(ApproximateCost(1.0, 1e-6), 24)
+    cost = AssumedCost(RepeatedCost(RandomizedResponseCost(0.5, 3), 2), Assumption("a", "b"))
+    assert enlarge(cost, 2).cost == RepeatedCost(PureCost(1.0), 2)  # type: ignore[union-attr]
+
+
+def test_deltas_that_do_not_suffice_give_no_epsilon() -> None:
+    cost = RepeatedCost(ApproximateCost(0.1, 1e-6), 100)
+    for theorem in (*FAST.values(), optimal.epsilon, pld.epsilon):
+        assert math.isinf(theorem(cost, 1e-5))
+        assert math.isfinite(theorem(cost, 2e-4))
+    table = compare(cost, 1e-5)
+    assert {bound.epsilon for bound in table.bounds} == {None}
+    assert all("does not cover" in bound.remark for bound in table.bounds)
+
+
+@pytest.mark.parametrize("delta", [0, 1, -1e-9, 1.5, math.nan, math.inf, None, "1e-6"])
+def test_every_theorem_refuses_bad_deltas(delta: object) -> None:
+    for name, theorem in {**FAST, "optimal": optimal.epsilon, "pld": pld.epsilon}.items():
+        if name == "basic" and delta == 0:
+            continue  # a pure sum needs no delta
+        with pytest.raises(InvalidArgument, match="delta"):
+            theorem(PureCost(1.0), delta)  # type: ignore[arg-type]
+
+
+def test_other_bad_input() -> None:
+    for costs in ([], [1.0], "pure", None, 3):
+        with pytest.raises(InvalidArgument, match="costs"):
+            gather(costs)  # type: ignore[arg-type]
+    for order in (1, 1.0, 0.5, -3, math.nan, math.inf, "2"):
+        with pytest.raises(InvalidArgument, match="order must be a finite number above 1"):
+            renyi.divergence(PureCost(1.0), order)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="slack"):
+        compare(PureCost(1.0), slack=0.0)
+    with pytest.raises(InvalidArgument, match="delta must be given, or slack in its place"):
+        compare(PureCost(1.0))
+    with pytest.raises(InvalidArgument, match="not both"):
+        compare(PureCost(1.0), 1e-6, slack=1e-7)
+    with pytest.raises(InvalidArgument, match="theorem must be one of basic"):
+        compare(PureCost(1.0), 1e-6)["magic"]
+    with pytest.raises(InvalidArgument, match="beyond must be above epsilon"):
+        adversary.odds_tail(1.0, 1e-6, 1.0)
+    with pytest.raises(UnsupportedCost, match="bounded likelihood ratio"):
+        optimal.epsilon(GaussianCost(1.0, 1.0), 1e-6)
+    many: list[Cost] = [LaplaceCost(1.0, 10.0 + index) for index in range(300)]
+    with pytest.raises(UnsupportedCost, match="too slow"):
+        pld.epsilon(many, 1e-6)
+    with pytest.raises(UnsupportedCost, match="use PLD"):
+        optimal.epsilon(many, 1e-6)
+    for times in (0, -1, 2.5):
+        with pytest.raises(InvalidArgument, match="times"):
+            advanced.compose(0.1, 1e-8, times=times, slack=1e-7)  # type: ignore[arg-type]

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from chronodp.accounting import gaussian
+from chronodp.audit.exact import Outcomes, compare_outcomes, examine, outcomes
+from chronodp.audit.twins import TWINS, Twin
+from chronodp.errors import InvalidArgument
+from chronodp.randomness import Entropy, seeded
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+def test_the_broken_twin_is_caught_and_the_sound_one_passes(twin: Twin) -> None:
+    assert not examine(twin.sound, twin.neighbours).refutes(twin.epsilon, twin.delta)
+    assert examine(twin.broken, twin.neighbours).refutes(twin.epsilon, twin.delta)
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+def test_twins_run_on_real_entropy_too(twin: Twin) -> None:
+    for mechanism in (twin.sound, twin.broken):
+        assert mechanism(twin.neighbours[0][0], entropy=seeded(1)) is not None
+
+
+def test_finite_choices_are_exact_and_rational() -> None:
+    def everything(_: int, *, entropy: Entropy) -> tuple[object, ...]:
+        return (
+            entropy.integers([2, 3]).tolist(),
+            bool(entropy.coins(1, 7)),
+            entropy.permutations(3, rows=1).tolist(),
+        )
+
+    found = outcomes(lambda entropy: everything(0, entropy=entropy))
+    assert sum(found.probabilities.values()) == 1
+    assert len(found.probabilities) == 2 * 3 * 2 * 6
+    assert set(found.probabilities.values()) == {Fraction(1, 36) * Fraction(1, 7), Fraction(1, 36) * Fraction(6, 7)}
+    assert found.unresolved == 0
+
+
+def test_outcomes_without_probability_are_not_walked() -> None:
+    found = outcomes(lambda entropy: entropy.coins([0, 2], 2).tolist())
+    assert found.probabilities == {(False, True): Fraction(1)}
+
+
+def test_noise_and_exponential_coins_to_many_digits() -> None:
+    coin = outcomes(lambda entropy: bool(entropy.exponential_coins(0.5)))
+    assert abs(float(coin.probabilities[True]) - math.exp(-0.5)) < 1e-16
+    noise = outcomes(lambda entropy: int(entropy.gaussian(1.3, 1)[0]))
+    assert sum(noise.probabilities.values()) + noise.unresolved == 1
+    assert noise.unresolved < Fraction(1, 2**80)
+    inside = math.erf(0.5 / 1.3 / math.sqrt(2))
+    assert float(noise.probabilities[0]) == pytest.approx(inside, rel=1e-14)
+    laplace = outcomes(lambda entropy: int(entropy.laplace(1.3, 1)[0]))
+    assert float(laplace.probabilities[0]) == pytest.approx(-math.expm1(-0.5 / 1.3), rel=1e-14)
+    ratio = laplace.probabilities[3] / laplace.probabilities[2]
+    assert float(ratio) == pytest.approx(math.exp(-1 / 1.3), rel=1e-14)
+
+
+def test_laplace_on_a_grid_has_exactly_its_epsilon() -> None:
+    def count(value: int, *, entropy: Entropy) -> int:
+        return value + int(entropy.laplace(3.0, 1)[0])
+
+    finding = examine(count, [(0, 1), (0, 2)])
+    assert finding.epsilon == pytest.approx(2 / 3, abs=1e-12)
+    assert not finding.refutes(2 / 3)
+    assert finding.refutes(2 / 3 - 1e-6)
+
+
+def test_the_privacy_curve_of_gaussian_noise_stays_below_the_ideal_one() -> None:
+    def count(value: int, *, entropy: Entropy) -> int:
+        return value + int(entropy.gaussian(4.0, 1)[0])
+
+    for epsilon, low, high in examine(count, [(0, 1)]).curve([0.0, 0.2, 0.5, 1.0]):
+        assert low <= high <= gaussian.delta_of(0.25, epsilon) * (1 + 1e-12)
+        assert high == pytest.approx(gaussian.delta_of(0.25, epsilon), rel=0.05)
+
+
+def test_an_output_only_one_neighbour_can_give_is_an_infinite_loss() -> None:
+    finding = examine(lambda data, *, entropy: data + int(entropy.integers(2, 1)[0]), [(0, 1)])
+    assert finding.ratio is None
+    assert finding.epsilon == math.inf
+    assert finding.output in (0, 2)
+    assert finding.delta(5.0) == (0.5, 0.5)
+
+
+def test_outputs_of_any_plain_kind_are_compared_by_value() -> None:
+    for output in (
+        np.array([1.5, 2.0]),
+        np.float64(3.0),
+        [1, [2, 3]],
+        {"value": np.int64(4), "series": np.zeros(3)},
+        "text",
+        None,
+    ):
+        found = outcomes(lambda entropy, output=output: (entropy.coins(1, 2), output) and output)
+        assert list(found.probabilities.values()) == [1]
+    with pytest.raises(InvalidArgument, match="output can be compared"):
+        outcomes(lambda _: bytearray(b"x"))
+
+
+def test_says_when_there_is_too_much_to_enumerate() -> None:
+    with pytest.raises(InvalidArgument, match="small enough to enumerate in 100 runs"):
+        outcomes(lambda entropy: entropy.integers(101, 1).tolist(), most_runs=100)
+    with pytest.raises(InvalidArgument, match="at least one pair"):
+        compare_outcomes([])
+
+
+def test_mass_that_was_not_followed_counts_for_the_mechanism_when_accusing_it() -> None:
+    first = Outcomes({"a": Fraction(1, 2), "b": Fraction(1, 2)}, Fraction(0))
+    second = Outcomes({"a": Fraction(1, 4)}, Fraction(3, 4))
+    finding = compare_outcomes([(first, second)])
+    assert finding.ratio == 1
+    low, high = finding.delta(0.0)
+    assert low == 0
+    assert high == 0.75

@@ -1,0 +1,110 @@
+"""What must be true of every room."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import chronodp
+from chronodp import errors
+from chronodp.accounting import basic, gather, renyi
+from chronodp.privacy import Cost, Unit, dump, load
+from tests.privacy.test_units import EVERY_UNIT
+
+ROOT = Path(__file__).parents[2]
+MODULES = [importlib.import_module(info.name) for info in pkgutil.walk_packages(chronodp.__path__, prefix="chronodp.")]
+
+
+@pytest.mark.parametrize("module", [chronodp, *MODULES], ids=lambda module: module.__name__)
+def test_all_is_complete_and_in_order(module: ModuleType) -> None:
+    listed = module.__all__
+    assert listed == sorted(listed, key=lambda name: (not name.isupper(), name[0].islower(), name)) or listed == sorted(
+        listed
+    )
+    for name in listed:
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("module", [chronodp, *MODULES], ids=lambda module: module.__name__)
+def test_every_module_says_what_it_is_for(module: ModuleType) -> None:
+    assert module.__doc__
+    assert module.__doc__.splitlines()[0].endswith((".", "::"))
+
+
+def test_heavy_libraries_are_imported_late() -> None:
+    code = "import sys, chronodp; print(','.join(sorted(m.split('.')[0] for m in sys.modules)))"
+    loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).strip().split(","))
+    assert not loaded & {"scipy", "dp_accounting", "mpmath", "typer", "rich", "pandas", "absl"}
+
+
+def test_rooms_that_come_late_are_there_when_asked() -> None:
+    code = "import chronodp as cdp; print(cdp.accounting.__name__, cdp.audit.__name__)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == [
+        "chronodp.accounting",
+        "chronodp.audit",
+    ]
+    with pytest.raises(AttributeError, match="no attribute 'magic'"):
+        _ = chronodp.magic  # type: ignore[attr-defined]
+
+
+def test_every_error_is_in_the_tree_and_in_its_drawing() -> None:
+    for name in errors.__all__:
+        assert issubclass(getattr(errors, name), errors.ChronodpError)
+        assert name in (errors.__doc__ or "")
+
+
+def test_every_unit_and_cost_has_a_json_form_and_a_price() -> None:
+    for unit in EVERY_UNIT:
+        assert load(dump(unit), Unit) == unit
+    seen: set[type] = set()
+    documents = [
+        {"kind": "pure", "epsilon": 0.5},
+        {"kind": "approximate", "epsilon": 0.5, "delta": 1e-9},
+        {"kind": "laplace", "sensitivity": 1.0, "scale": 2.0},
+        {"kind": "gaussian", "sensitivity": 1.0, "sigma": 2.0},
+        {"kind": "randomized_response", "epsilon": 0.5, "choices": 3},
+        {"kind": "sequence", "costs": [{"kind": "pure", "epsilon": 0.5}]},
+        {"kind": "repeated", "cost": {"kind": "pure", "epsilon": 0.5}, "times": 2},
+        {
+            "kind": "assumed",
+            "cost": {"kind": "pure", "epsilon": 0.5},
+            "assumption": {"kind": "assumption", "name": "a", "statement": "b"},
+        },
+    ]
+    for document in documents:
+        cost = load(document, Cost)
+        seen.add(type(cost))
+        assert str(cost)
+        assert gather(cost).count >= 1
+        assert basic.epsilon(cost, 1e-6) > 0
+        assert renyi.epsilon(cost, 1e-6) > 0
+    assert seen == set(Cost.__args__)
+
+
+def test_arguments_of_claims_are_pages_that_exist() -> None:
+    from chronodp.audit.twins import TWINS
+
+    for twin in TWINS:
+        assert (ROOT / twin.claim.argument).is_file()
+    mentioned = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        mentioned |= set(re.findall(r"docs/explanation/[\w/-]+\.md", path.read_text(encoding="utf-8")))
+    assert mentioned
+    for page in mentioned:
+        assert (ROOT / page).is_file(), page
+
+
+def test_the_project_needs_nothing_of_one_machine() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    paths = tracked.stdout.split() or [str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.py")]
+    for path in paths:
+        if path.endswith((".py", ".md", ".toml", ".txt", "Makefile", "run")) and (ROOT / path).is_file():
+            text = (ROOT / path).read_text(encoding="utf-8")
+            assert not re.search(r"(?<![\w.])/(work|root|home|tmp)/", text), path

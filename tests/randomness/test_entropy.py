@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chronodp.errors import InvalidArgument
+from chronodp.randomness import KeystreamEntropy, SecureKeystream, secure, seeded, slow
+from chronodp.randomness.integers import uniform_below, uniform_permutations
+from chronodp.randomness.reservoir import Reservoir
+from chronodp.randomness.variates import LAPLACE
+from tests.randomness.replay import Replay, edge_words, random_words
+
+
+@given(st.lists(st.integers(0, 40_000), min_size=1, max_size=6), st.sampled_from(["laplace", "gaussian"]))
+def test_how_a_request_is_cut_does_not_matter(sizes: list[int], kind: str) -> None:
+    whole = getattr(seeded(3), kind)(50.0, sum(sizes))
+    entropy = seeded(3)
+    parts = [getattr(entropy, kind)(50.0, size) for size in sizes]
+    assert np.array_equal(whole, np.concatenate(parts))
+
+
+def test_seeded_entropy_repeats_and_says_so() -> None:
+    assert seeded(1).seeded
+    assert not secure().seeded
+    assert np.array_equal(seeded("x").gaussian(9.0, 100), seeded("x").gaussian(9.0, 100))
+    assert not np.array_equal(seeded(1).integers(2**62, 100), seeded(2).integers(2**62, 100))
+    assert not np.array_equal(secure().integers(2**62, 100), secure().integers(2**62, 100))
+
+
+def test_secrets_stay_out_of_printed_forms() -> None:
+    assert "12345" not in repr(seeded(12345))
+    assert repr(secure()) == "secure()"
+    assert repr(SecureKeystream()) == "SecureKeystream()"
+
+
+def draw_into(queue: multiprocessing.Queue[list[int]], entropy: KeystreamEntropy) -> None:
+    drawn = [*entropy.laplace(2.0**20, 50), *entropy.gaussian(2.0**20, 50), *entropy.integers(2**62, 50)]
+    queue.put([int(value) for value in drawn])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is the point of the test
+def test_a_forked_child_never_repeats_its_parent_or_sibling() -> None:
+    context = multiprocessing.get_context("fork")
+    entropy = secure()
+    entropy.laplace(2.0**20, 10), entropy.gaussian(2.0**20, 10), entropy.integers(2**62, 10)  # part-used reservoirs
+    queue: multiprocessing.Queue[list[int]] = context.Queue()
+    children = [context.Process(target=draw_into, args=(queue, entropy)) for _ in range(2)]
+    for child in children:
+        child.start()
+    draws = [queue.get(timeout=30) for _ in children]
+    for child in children:
+        child.join()
+    draw_into(queue, entropy)
+    draws.append(queue.get(timeout=30))
+    for first in range(3):
+        for second in range(first):
+            same = sum(one == two for one, two in zip(draws[first], draws[second], strict=True))
+            assert same <= 3
+
+
+@pytest.mark.parametrize("entropy", [secure(), seeded(8)], ids=repr)
+def test_threads_never_share_a_draw(entropy: KeystreamEntropy) -> None:
+    drawn: list[int] = []
+    lock = threading.Lock()
+
+    def work() -> None:
+        for _ in range(20):
+            values = entropy.integers(2**62, 500).tolist()
+            entropy.laplace(3.0, 1000)
+            entropy.gaussian(3.0, 1000)
+            with lock:
+                drawn.extend(values)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(drawn)) == len(drawn) == 40_000
+
+
+def test_keys_are_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys: list[bytes] = []
+    genuine = os.urandom
+
+    def watched(size: int) -> bytes:
+        keys.append(genuine(size))
+        return keys[-1]
+
+    monkeypatch.setattr(os, "urandom", watched)
+    monkeypatch.setattr(SecureKeystream, "_bytes_a_key", 8000)
+    keystream = SecureKeystream()
+    for _ in range(5):
+        keystream.words(500)
+    assert len(set(keys)) == 3
+    keystream.words(5000)  # more than a key's share at once
+    assert all(len(key) == 32 for key in keys)
+
+
+@pytest.mark.parametrize("below", [1, 2, 3, 5, 8, 100])
+def test_integers_are_exactly_uniform_over_the_words(below: int) -> None:
+    bits = max(1, (below - 1).bit_length())
+    words = np.arange(2**bits, dtype=np.int64)  # every pattern of the bits that count, once
+    rejected = [np.arange(2**bits, dtype=np.int64)[below - 1 :: -1]] * 2 if below > 1 else []
+    drawn = uniform_below(Replay(words, *rejected), np.full(len(words), below, dtype=np.int64))
+    accepted = drawn[:below] if below > 1 else drawn
+    assert accepted.tolist() == (list(range(below)) if below > 1 else [0, 0])
+    assert drawn.min() >= 0
+    assert drawn.max() < below
+
+
+def test_integers_take_any_bounds_up_to_the_largest() -> None:
+    bounds = np.array([1, 2, 2**31, 2**53 + 1, 2**62, 2**63 - 1])
+    drawn = seeded(4).integers(bounds, size=(1000, 6))
+    assert drawn.shape == (1000, 6)
+    assert (drawn >= 0).all()
+    assert (drawn < bounds).all()
+    assert drawn[:, 5].max() > 2**62
+
+
+def test_permutations_with_equal_words_are_drawn_again() -> None:
+    tied, fresh = np.array([5, 5, 1, 2, 3, 9], dtype=np.int64), np.array([8, 4, 6], dtype=np.int64)
+    rows = uniform_permutations(Replay(tied, fresh), 2, 3)
+    assert rows[0].tolist() == [1, 2, 0]
+    assert rows[1].tolist() == [0, 1, 2]
+
+
+def test_exponential_coins_agree_with_the_slow_path_on_the_same_bits() -> None:
+    words = np.concatenate([edge_words(), random_words(3000, 2)])
+    chance = np.random.default_rng(1)
+    exact = np.array([-math.log(max(abs(int(word)), 1) / 2**63) for word in words])
+    near = exact + chance.choice([-1.0, 0.0, 1.0], len(words)) * chance.uniform(0, 1e-11, len(words))
+    thresholds = np.maximum(np.where(chance.random(len(words)) < 0.5, near, chance.exponential(2.0, len(words))), 0.0)
+    found = Reservoir(Replay(words), LAPLACE, batch=len(words)).exceed(thresholds)
+    expected = [
+        slow.exponential_exceeds(slow.UniformReal(int(word), Replay()), float(threshold))
+        for word, threshold in zip(words, thresholds, strict=True)
+    ]
+    assert np.array_equal(found, np.array(expected))
+
+
+def test_sure_coins() -> None:
+    entropy = seeded(6)
+    assert not entropy.coins(0, 7, size=1000).any()
+    assert entropy.coins(7, 7, size=1000).all()
+    assert entropy.exponential_coins(np.zeros(1000)).all()
+    assert not entropy.exponential_coins(np.full(1000, 1e9)).any()
+    assert entropy.exponential_coins(0.5).shape == ()
+
+
+def test_empty_and_shaped_requests() -> None:
+    entropy = seeded(1)
+    assert entropy.laplace(3.0, 0).shape == (0,)
+    assert entropy.gaussian(3.0, (2, 0, 3)).shape == (2, 0, 3)
+    assert entropy.gaussian(3.0, (4, 5)).shape == (4, 5)
+    assert entropy.integers(np.zeros(0, dtype=np.int64)).shape == (0,)
+    assert entropy.permutations(1, rows=3).tolist() == [[0], [0], [0]]
+
+
+@pytest.mark.parametrize("scale", [0, -1.0, math.nan, math.inf, 2.0**31, 2.0**-31, None, "3"])
+def test_refuses_scales_it_cannot_draw(scale: object) -> None:
+    for kind in ("laplace", "gaussian"):
+        with pytest.raises(InvalidArgument, match="scale must be"):
+            getattr(seeded(1), kind)(scale, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda entropy: entropy.laplace(1.0, -1), "size must be a whole number of at least 0"),
+        (lambda entropy: entropy.laplace(1.0, 2.5), "size"),
+        (lambda entropy: entropy.integers(0, 3), "below must be whole numbers of at least 1"),
+        (lambda entropy: entropy.integers(2.5, 3), "below must be whole numbers"),
+        (lambda entropy: entropy.integers(2**64 - 1, 3), "below must be whole numbers below 2"),
+        (lambda entropy: entropy.coins(3, 2, 3), "numerators must be from 0 to the denominator 2"),
+        (lambda entropy: entropy.coins(-1, 2, 3), "numerators"),
+        (lambda entropy: entropy.coins(1, 0, 3), "denominator"),
+        (lambda entropy: entropy.coins(1, 2**63, 3), "denominator"),
+        (lambda entropy: entropy.exponential_coins([-1.0]), "exponents must be finite numbers of at least 0"),
+        (lambda entropy: entropy.exponential_coins([math.nan]), "exponents"),
+        (lambda entropy: entropy.exponential_coins([math.inf]), "exponents"),
+        (lambda entropy: entropy.exponential_coins(["a"]), "exponents"),
+        (lambda entropy: entropy.permutations(0), "count"),
+        (lambda entropy: entropy.permutations(3, rows=0), "rows"),
+        (lambda _: seeded(1.5), "seed must be a whole number or a text"),  # type: ignore[arg-type]
+        (lambda _: seeded(True), "seed"),
+    ],
+)
+def test_refuses_bad_requests(call: object, message: str) -> None:
+    with pytest.raises(InvalidArgument, match=message):
+        call(seeded(1))  # type: ignore[operator]
