@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import chronodp
+from chronodp.cli import main
+from chronodp.cli.account import parse_release
+from chronodp.cli.shell import app
+from chronodp.privacy import ApproximateCost, GaussianCost, LaplaceCost, RepeatedCost, SequenceCost, dump
+
+runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb", "NO_COLOR": "1"})
+DAY = "approximate:epsilon=0.05,delta=1e-8,times=1440"
+
+
+def run(*arguments: str) -> str:
+    result = runner.invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    monkeypatch.setattr(sys, "argv", ["chronodp", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    return " ".join(captured.err.split())
+
+
+def test_version_and_help() -> None:
+    assert run("--version") == f"chronodp {chronodp.__version__}\n"
+    for command in ("account", "explain", "demo"):
+        assert command in run("--help")
+        text = run(command, "--help")
+        assert "Example" in text
+        assert f"chronodp {command}" in text
+
+
+def test_the_module_runs_as_a_program() -> None:
+    finished = subprocess.run(
+        [Path(sys.executable).with_name("chronodp"), "--version"], capture_output=True, text=True, check=True
+    )
+    assert chronodp.__version__ in finished.stdout
+
+
+def test_account_from_flags() -> None:
+    text = run("account", "-r", DAY, "--slack", "1e-7")
+    for number in ("72.0000", "14.4642", "11.1603", "1,440 releases"):
+        assert number in text
+    text = run("account", "-r", "gaussian:sigma=50,times=1440", "--delta", "1e-5")
+    assert "3.1895" in text
+    assert "133.8893" in text
+
+
+def test_account_as_json() -> None:
+    table = json.loads(run("account", "-r", DAY, "--slack", "1e-7", "--json"))
+    found = {row["theorem"]: row for row in table["bounds"]}
+    assert round(found["optimal"]["epsilon"], 4) == 11.1603
+    assert found["basic"]["adaptive"] is True
+    assert table["releases"] == 1440
+    assert table["best_adaptive"] == "zCDP"
+
+
+def test_account_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "releases.json"
+    cost = SequenceCost((GaussianCost(1.0, 50.0), LaplaceCost(1.0, 20.0)))
+    file.write_text(f"[{dump(cost)}, {dump(RepeatedCost(GaussianCost(1.0, 50.0), 3))}]", encoding="utf-8")
+    assert json.loads(run("account", str(file), "--delta", "1e-6", "--json"))["releases"] == 5
+    file.write_text(dump(cost), encoding="utf-8")
+    assert "2 releases" in run("account", str(file), "--delta", "1e-6")
+
+
+def test_releases_are_written_in_short() -> None:
+    assert parse_release("laplace:scale=3") == LaplaceCost(1.0, 3.0)
+    assert parse_release(" gaussian : sigma = 2 , sensitivity=4, times=2".replace(" :", ":")) == RepeatedCost(
+        GaussianCost(4.0, 2.0), 2
+    )
+    assert parse_release(DAY) == RepeatedCost(ApproximateCost(0.05, 1e-8), 1440)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("account", "--delta", "1e-6"), "release must be given at least once"),
+        (("account", "-r", "gaussian:sigma=5"), "delta must be given with --delta, or --slack"),
+        (("account", "-r", "magic:sigma=5", "--delta", "1e-6"), "unknown kind 'magic' here; known: approximate,"),
+        (("account", "-r", "gaussian:sigma=0", "--delta", "1e-6"), "sigma must be a finite number above 0; got 0.0"),
+        (("account", "-r", "gaussian:sigma", "--delta", "1e-6"), "release must be KIND:name=value"),
+        (("account", "-r", "gaussian:sigma=x", "--delta", "1e-6"), "sigma must be a number; got 'x'"),
+        (("account", "-r", "pure:epsilon=nan", "--delta", "1e-6"), "epsilon must be a finite number above 0; got nan"),
+        (("account", "-r", "pure:epsilon=1,times=0", "--delta", "1e-6"), "times must be a whole number of at least 1"),
+        (("account", "-r", "pure:epsilon=1", "--delta", "0"), "delta must be a number strictly between 0 and 1"),
+        (("account", "-r", "pure:epsilon=1", "--delta", "1"), "delta must be a number strictly between 0 and 1"),
+        (("explain", "--epsilon", "0"), "epsilon must be a finite number above 0; got 0.0"),
+        (("explain", "--epsilon", "-1"), "epsilon must be"),
+        (("explain", "--epsilon", "1", "--delta", "1"), "delta must be a number from 0"),
+        (("demo", "--epsilon", "inf"), "epsilon must be a finite number above 0"),
+        (("demo", "--delta", "0"), "delta must be"),
+    ],
+)
+def test_refusals_are_one_sentence_and_exit_code_two(
+    arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refuse(monkeypatch, capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "lists no release"),
+        ('{"kind": "secret"}', "unknown kind 'secret' here"),
+        ("[1]", "unknown kind None here"),
+        ('{"kind": "user"}', "unknown kind 'user' here"),
+    ],
+)
+def test_bad_files(
+    content: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(content, encoding="utf-8")
+    assert message in refuse(monkeypatch, capsys, "account", str(file), "--delta", "1e-6")
+
+
+def test_explain_in_words_and_numbers() -> None:
+    text = " ".join(run("explain", "--epsilon", "1", "--delta", "1e-5").split())
+    assert "at most 73.11% of the time" in text
+    assert "no promise" in text
+    assert "16.1" in text
+    pure = run("explain", "--epsilon", "0.5")
+    assert "never move by more than a factor e^ε = 1.649" in pure
+    facts = json.loads(run("explain", "--epsilon", "0.1", "--delta", "1e-5", "--json"))
+    assert round(facts["tails"][0]["gaussian_over_delta"]) == 111
+    assert facts["tails"][0]["any_mechanism"] is None
+    assert json.loads(run("explain", "--epsilon", "1000", "--json"))["odds_factor"] is None
+
+
+def test_demo_releases_a_series_with_its_certificate() -> None:
+    text = run("demo")
+    assert "(1, 1e-06)-differentially private for everything of one person" in text
+    assert "SEEDED" not in text
+    released = json.loads(run("demo", "--epsilon", "2", "--json"))
+    assert len(released["values"]) == 168
+    assert released["certificate"]["guarantee"]["epsilon"] == 2.0
+    assert released["certificate"]["seeded"] is False
+    assert json.loads(run("demo", "--json"))["values"] != released["values"]
