@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from tests.conftest import Trials
 
 from chronodp.accounting import advanced, adversary, gaussian, loss, optimal
 from chronodp.privacy import (
@@ -18,7 +19,6 @@ from chronodp.privacy import (
     SequenceCost,
 )
 from chronodp.randomness import seeded
-from tests.conftest import Trials
 
 COSTS: list[Cost] = [
     GaussianCost(1.0, 2.0),
@@ -66,7 +66,8 @@ def test_two_laplace_losses_by_convolution() -> None:
         first = abs(noise - ratio) - abs(noise)
         return math.exp(-abs(noise)) / 2 * single.tail(threshold - first)
 
-    expected = sum(integrate.quad(rest, *ends, limit=400)[0] for ends in ((-40, 0), (0, ratio), (ratio, 40)))
+    parts = ((-40.0, 0.0), (0.0, ratio), (ratio, 40.0))
+    expected = sum(integrate.quad(rest, low, high, limit=400)[0] for low, high in parts)
     low, high = loss(RepeatedCost(LaplaceCost(ratio, 1.0), 2)).tail_bounds(threshold)
     assert low <= expected <= high
     assert high - low < 1e-4

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -86,6 +87,11 @@ def test_an_output_only_one_neighbour_can_give_is_an_infinite_loss() -> None:
     assert finding.delta(5.0) == (0.5, 0.5)
 
 
+def tossed(output: object, entropy: Entropy) -> object:
+    entropy.coins(1, 2)
+    return output
+
+
 def test_outputs_of_any_plain_kind_are_compared_by_value() -> None:
     for output in (
         np.array([1.5, 2.0]),
@@ -95,7 +101,7 @@ def test_outputs_of_any_plain_kind_are_compared_by_value() -> None:
         "text",
         None,
     ):
-        found = outcomes(lambda entropy, output=output: (entropy.coins(1, 2), output) and output)
+        found = outcomes(partial(tossed, output))
         assert list(found.probabilities.values()) == [1]
     with pytest.raises(InvalidArgument, match="output can be compared"):
         outcomes(lambda _: bytearray(b"x"))

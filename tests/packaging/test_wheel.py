@@ -33,8 +33,8 @@ def test_is_pure_python_and_typed(wheel: Path) -> None:
 def test_works_alone_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "empty", with_pip=True)
     python = tmp_path / "empty" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "--constraint", ROOT / "constraints.txt", wheel], check=True, capture_output=True)
+    options = ["--quiet", "--disable-pip-version-check", "--constraint", str(ROOT / "constraints.txt")]
+    subprocess.run([str(python), "-m", "pip", "install", *options, str(wheel)], check=True, capture_output=True)
     code = (
         "import chronodp as cdp; "
         "noise = cdp.randomness.secure().gaussian(1000.0, 5); "

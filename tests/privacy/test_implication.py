@@ -9,11 +9,12 @@ from itertools import combinations
 import pytest
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Report, Swap, Unit, User, UserPeriod, Window, price
+from chronodp.privacy import Event, Relation, Report, Swap, Unit, User, UserPeriod, Window, price
 
 PERIODS = 4
 HALVES = {"1h": 1, "1D": 2}  # periods of the grid in a calendar period of this toy calendar
 VALUES = 2
+RELATIONS: tuple[Relation, ...] = ("add_remove", "replace")
 Table = frozenset[tuple[int, int]]  # rows (period, value) of one person
 ROWS = [(period, value) for period in range(PERIODS) for value in range(VALUES)]
 
@@ -80,10 +81,10 @@ def farthest(held: Unit, wanted: Unit, limit: int) -> int:
 
 
 UNITS: list[Unit] = [
-    *(Event(relation) for relation in ("add_remove", "replace")),  # type: ignore[arg-type]
-    *(User(relation) for relation in ("add_remove", "replace")),  # type: ignore[arg-type]
-    *(UserPeriod(every, relation) for every in HALVES for relation in ("add_remove", "replace")),  # type: ignore[arg-type]
-    *(Window(periods, relation) for periods in (1, 2, 3) for relation in ("add_remove", "replace")),  # type: ignore[arg-type]
+    *(Event(relation) for relation in RELATIONS),
+    *(User(relation) for relation in RELATIONS),
+    *(UserPeriod(every, relation) for every in HALVES for relation in RELATIONS),
+    *(Window(periods, relation) for periods in (1, 2, 3) for relation in RELATIONS),
     Swap(2),
     Swap(4),
 ]

@@ -125,11 +125,12 @@ def worst(changed: Iterator[Cells]) -> tuple[Sensitivity, Sensitivity]:
 def test_every_change_of_a_person_stays_within(
     unit: type, bounds: Bounds, relation: Relation, clip: tuple[float, float]
 ) -> None:
-    who: Unit = {
+    units: dict[type, Unit] = {
         User: User(relation),
         UserPeriod: UserPeriod("1D", relation),
         Window: Window(bounds.max_periods or 1, relation),
-    }[unit]
+    }
+    who = units[unit]
     periods, totals = worst(changes(who, bounds, *clip))
     contribution = Contribution.total(clip=clip)
     for found, stated in (

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from chronodp.errors import InvalidArgument
@@ -35,8 +38,15 @@ def test_refuses_windows_of_no_length(periods: object) -> None:
 
 
 def test_refuses_unknown_relations_and_blocks_of_one() -> None:
-    for build in (Event, User, lambda relation: Window(3, relation), lambda relation: UserPeriod("1D", relation)):
+    wrong: Any = "remove"
+    builds: list[Callable[[], Unit]] = [
+        lambda: Event(wrong),
+        lambda: User(wrong),
+        lambda: Window(3, wrong),
+        lambda: UserPeriod("1D", wrong),
+    ]
+    for build in builds:
         with pytest.raises(InvalidArgument, match="relation must be 'add_remove' or 'replace'"):
-            build(relation="remove")  # type: ignore[call-arg]
+            build()
     with pytest.raises(InvalidArgument, match="block"):
         Swap(1)

@@ -24,7 +24,7 @@ Words = NDArray[np.int64]
 class FilterOnly(Reservoir):
     """A reservoir that marks what it would have handed to the slow path."""
 
-    def _slowly(self, index: int, scale: float) -> int:
+    def _slowly(self, index: int, scale: float) -> int:  # noqa: ARG002 - the signature is the parent's
         return UNDECIDED
 
 
@@ -38,9 +38,8 @@ def reference_laplace(words: Words, scale: float) -> NDArray[np.int64]:
 
 def reference_gaussian(words: Words, scale: float) -> NDArray[np.int64]:
     half = len(words) // 2
-    pairs = [
-        [slow.UniformReal(int(word), Replay()) for word in (words[index], words[half + index])] for index in range(half)
-    ]
+    numbers = [slow.UniformReal(int(word), Replay()) for word in words]
+    pairs = list(zip(numbers[:half], numbers[half:], strict=True))
     sines = [slow.gaussian(*pair, scale, cosine=False) for pair in pairs]
     cosines = [slow.gaussian(*pair, scale, cosine=True) for pair in pairs]
     return np.array(sines + cosines)

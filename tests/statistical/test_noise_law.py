@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from tests.conftest import Trials
 
 from chronodp.audit.twins.catalogue import shuffle_naively
 from chronodp.privacy import Grid
 from chronodp.randomness import KeystreamEntropy, secure
-from tests.conftest import Trials
 
 FALSE_ALARM = 1e-9
 Tail = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -22,7 +22,7 @@ LAWS: dict[str, Tail] = {"laplace": stats.laplace.sf, "gaussian": stats.norm.sf}
 def p_value(drawn: NDArray[np.int64], scale: float, tail: Tail) -> float:
     """Chi-square of integers against floor(scale Z + 1/2), with cells of at least ten expected."""
     reach = int(np.abs(drawn).max()) + 1
-    edges = (np.arange(-reach, reach + 2) - 0.5) / scale
+    edges: NDArray[np.float64] = (np.arange(-reach, reach + 2, dtype=np.float64) - 0.5) / scale
     above = tail(edges)
     below = tail(-edges)
     masses = np.where(edges[:-1] >= 0, above[:-1] - above[1:], below[1:] - below[:-1])

@@ -36,7 +36,7 @@ _MOST_RUNS = 1_000_000
 class Mechanism(Protocol[Data_contra]):
     """The public call of a mechanism: data and entropy in, an output out."""
 
-    def __call__(self, data: Data_contra, *, entropy: Entropy) -> object:
+    def __call__(self, data: Data_contra, /, *, entropy: Entropy) -> object:
         """Run once."""
         ...
 

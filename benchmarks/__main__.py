@@ -1,0 +1,30 @@
+"""Every benchmark in turn; with ``--write`` the tables go to ``benchmarks/RESULTS.md``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import accounting, noise
+from benchmarks.harness import machine
+
+TOPICS = (noise, accounting)
+
+
+def main() -> None:
+    console = Console(stderr=True)
+    parts = ["# Benchmark results\n", f"Written by `make bench` on {machine()}; two noisy cores.\n"]
+    for module in TOPICS:
+        with console.status(f"Measuring {module.__name__}..."):
+            parts.append(module.measure().to_markdown())
+        console.print(f"{module.__name__}: done")
+    text = "\n".join(parts)
+    print(text)
+    if "--write" in sys.argv[1:]:
+        Path(__file__).with_name("RESULTS.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

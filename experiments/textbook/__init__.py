@@ -1,0 +1,1 @@
+"""The textbook chapter on private time series: every formula and example, checked."""
