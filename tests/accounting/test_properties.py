@@ -211,3 +211,30 @@ def test_other_bad_input() -> None:
     for times in (0, -1, 2.5):
         with pytest.raises(InvalidArgument, match="times"):
             advanced.compose(0.1, 1e-8, times=times, slack=1e-7)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        PureCost(1e-60),
+        PureCost(1e60),
+        LaplaceCost(1e-60, 1e60),
+        LaplaceCost(1e60, 1e-60),
+        GaussianCost(1e-60, 1e60),
+        GaussianCost(1e60, 1e-60),
+        RandomizedResponseCost(1e60, 10**9),
+        RepeatedCost(PureCost(0.1), 10**18),
+        RepeatedCost(GaussianCost(1.0, 50.0), 10**18),
+    ],
+    ids=str,
+)
+def test_extreme_costs_are_priced_or_refused_in_the_table(cost: Cost) -> None:
+    table = compare(cost, 1e-6)
+    for bound in table.bounds:
+        assert bound.epsilon is None or bound.epsilon >= 0
+        assert bound.epsilon is not None or bound.remark
+    if isinstance(cost, PureCost) and cost.epsilon > 1:
+        # delta = 1e-6 buys a pure guarantee next to nothing: no theorem may pretend otherwise.
+        assert all(bound.epsilon is None or bound.epsilon >= cost.epsilon * (1 - 1e-13) for bound in table.bounds)
+    if isinstance(cost, GaussianCost) and cost.sensitivity > cost.sigma:
+        assert table["Gaussian (GDP)"].epsilon == pytest.approx(5e239, rel=1e-12)

@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
+from tests.conftest import Trials
 
 from chronodp.accounting import advanced, adversary, basic, compare, gaussian, group, loss, optimal, pld, renyi, zcdp
 from chronodp.privacy import ApproximateCost, GaussianCost, LaplaceCost, RepeatedCost
@@ -68,6 +70,18 @@ def test_sigma_rho_and_groups(golden: Any) -> None:
         assert gaussian.rho_for(epsilon, delta) == pytest.approx(rho, abs=6e-10)
     for epsilon, delta, steps, total, failure in reference["group"]:
         assert group(epsilon, delta, steps) == pytest.approx((total, failure), rel=1e-6)
+
+
+def test_gaussian_delta_against_sixty_digits(trials: Trials) -> None:
+    chance = np.random.default_rng(7)
+    with mpmath.workdps(60):
+        for _ in range(trials(4_000, least=200)):
+            mu = 10 ** chance.uniform(-8, 2)
+            epsilon = min(1e3, mu * abs(chance.uniform(-mu / 2, 8) + mu / 2 * chance.integers(2)))
+            ratio, half = mpmath.mpf(epsilon) / mpmath.mpf(mu), mpmath.mpf(mu) / 2
+            exact = mpmath.ncdf(half - ratio) - mpmath.exp(mpmath.mpf(epsilon)) * mpmath.ncdf(-half - ratio)
+            if exact > 1e-18:
+                assert abs(gaussian.delta_of(mu, epsilon) / exact - 1) < 1e-12
 
 
 def test_large_compositions(golden: Any) -> None:

@@ -11,7 +11,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Grid
 
 
-@given(st.floats(1e-200, 1e200))
+@given(st.floats(1e-50, 1e50))
 def test_a_grid_for_noise_is_a_power_of_two_a_million_times_finer(scale: float) -> None:
     ratio = scale / Grid.for_scale(scale).step
     assert 2**20 <= ratio < 2**21

@@ -180,6 +180,8 @@ def test_refuses_scales_it_cannot_draw(scale: object) -> None:
         (lambda entropy: entropy.integers(0, 3), "below must be whole numbers of at least 1"),
         (lambda entropy: entropy.integers(2.5, 3), "below must be whole numbers"),
         (lambda entropy: entropy.integers(2**64 - 1, 3), "below must be whole numbers below 2"),
+        (lambda entropy: entropy.integers([2, 3], 3), r"size must be a shape that numbers of shape \(2,\) fit into"),
+        (lambda entropy: entropy.coins([1, 1], 2, 3), "size must be a shape"),
         (lambda entropy: entropy.coins(3, 2, 3), "numerators must be from 0 to the denominator 2"),
         (lambda entropy: entropy.coins(-1, 2, 3), "numerators"),
         (lambda entropy: entropy.coins(1, 0, 3), "denominator"),

@@ -6,8 +6,8 @@ Each theorem is a module with the same call, ``epsilon(costs, delta)``. None of 
 from chronodp.accounting import advanced, adversary, basic, gaussian, optimal, pld, renyi, zcdp
 from chronodp.accounting.calibration import Accountant, calibrate, most_releases
 from chronodp.accounting.comparison import Bound, Comparison, compare
-from chronodp.accounting.group import enlarge, group
-from chronodp.accounting.loss import LossVariable, loss
+from chronodp.accounting.group_privacy import enlarge, group
+from chronodp.accounting.loss_variable import LossVariable, loss
 from chronodp.accounting.spending import Costs, Spending, gather
 
 __all__ = [

@@ -57,8 +57,8 @@ def epsilon(costs: Costs, delta: float) -> float:
 
 
 def _bound(parts: list[tuple[float, int]], slack: float) -> float:
-    squares = math.fsum(times * value**2 for value, times in parts)
     try:
+        squares = math.fsum(times * value**2 for value, times in parts)
         drift = math.fsum(times * value * math.expm1(value) for value, times in parts)
     except OverflowError:
         return math.inf

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import erfcx, erfinv, log_ndtr, ndtr, ndtri_exp
+from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
 from chronodp.accounting.solving import smallest
 from chronodp.accounting.spending import Costs, gather
@@ -33,13 +33,13 @@ def delta_of(mu: float, epsilon: float) -> float:
     >>> round(delta_of(mu=1.0, epsilon=1.0), 6)
     0.126937
     """
+    # e^epsilon Φ(lower) = e^(-upper²/2) erfcx(-lower / √2) / 2, so both terms carry the same factor and never overflow.
     upper = mu / 2 - epsilon / mu
-    lower = -mu / 2 - epsilon / mu
+    shared = 0.5 * math.exp(-upper * upper / 2)
     if upper > 0:
-        delta = float(ndtr(upper)) - math.exp(min(epsilon + float(log_ndtr(lower)), 0.0))
+        delta = float(ndtr(upper)) - shared * float(erfcx((mu / 2 + epsilon / mu) / math.sqrt(2)))
     else:
-        # Both terms carry e^(-upper²/2); what is left is a difference of scaled error functions.
-        delta = 0.5 * math.exp(-upper * upper / 2) * _erfcx_fall(-upper / math.sqrt(2), mu / math.sqrt(2))
+        delta = shared * _erfcx_fall(-upper / math.sqrt(2), mu / math.sqrt(2))
     return min(1.0, max(0.0, delta))
 
 

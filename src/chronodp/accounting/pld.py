@@ -11,11 +11,10 @@ from __future__ import annotations
 import math
 from typing import Any, assert_never
 
-from chronodp.accounting.spending import Costs, SingleCost, Spending, gather
+from chronodp.accounting.spending import BoundedCost, Costs, Spending, gather
 from chronodp.errors import UnsupportedCost
 from chronodp.privacy.costs import (
     ApproximateCost,
-    GaussianCost,
     LaplaceCost,
     PureCost,
     RandomizedResponseCost,
@@ -55,12 +54,12 @@ def _distributions(spending: Spending, interval: float) -> list[tuple[Any, int]]
         raise UnsupportedCost(f"privacy-loss distributions of more than {_MOST_DIFFERENT} different releases: too slow")
     found = [(_distribution(library, cost, interval), times) for cost, times in spending.bounded.items()]
     if spending.gaussian:  # all Gaussian releases are exactly one
-        merged = GaussianCost(sensitivity=math.sqrt(spending.gaussian), sigma=1.0)
-        found.append((_distribution(library, merged, interval), 1))
+        sigma = 1 / math.sqrt(spending.gaussian)
+        found.append((library.from_gaussian_mechanism(sigma, value_discretization_interval=interval), 1))
     return found
 
 
-def _distribution(library: Any, cost: SingleCost, interval: float) -> Any:
+def _distribution(library: Any, cost: BoundedCost, interval: float) -> Any:
     grid = {"value_discretization_interval": interval}
     match cost:
         case PureCost(value):
@@ -69,8 +68,6 @@ def _distribution(library: Any, cost: SingleCost, interval: float) -> Any:
             return _from_parameters(library, value, delta, grid)
         case LaplaceCost(sensitivity, scale):
             return library.from_laplace_mechanism(scale, sensitivity=sensitivity, **grid)
-        case GaussianCost(sensitivity, sigma):
-            return library.from_gaussian_mechanism(sigma, sensitivity=sensitivity, **grid)
         case RandomizedResponseCost(value, choices):
             uniform = choices / (math.exp(value) + choices - 1)
             return library.from_randomized_response(uniform, choices, **grid)
@@ -87,8 +84,15 @@ def _from_parameters(library: Any, epsilon: float, delta: float, grid: dict[str,
 def _interval(spending: Spending) -> float:
     """A grid fine enough for the weakest release and coarse enough for the whole to fit in memory."""
     mu = math.sqrt(spending.gaussian)
+    if mu > _LARGEST_LOSS:
+        raise UnsupportedCost(
+            f"privacy-loss distributions overflow for Gaussian noise below sensitivity / {_LARGEST_LOSS:g}"
+        )
     bounded = spending.largest_losses
     weakest = min([value for value, _ in bounded] + ([mu] if mu else []))
     spread = math.sqrt(spending.gaussian + math.fsum(times * value**2 for value, times in bounded))
     mean = spending.gaussian / 2 + math.fsum(times * value * math.tanh(value / 2) for value, times in bounded)
-    return max(min(_FINEST, weakest / 100), (mean + 20 * spread) / _MOST_BUCKETS)
+    interval = max(min(_FINEST, weakest / 100), (mean + 20 * spread) / _MOST_BUCKETS)
+    if interval > weakest:
+        raise UnsupportedCost("the releases are too many and too small for a privacy-loss distribution")
+    return interval

@@ -120,9 +120,8 @@ def _randomized_response(order: float, loss: NDArray[np.float64], choices: NDArr
     # The sum of P^a Q^(1-a) exceeds 1 by (1 - e^(-(a-1) loss)) (e^(a loss) - 1) / (e^loss + choices - 1).
     log_excess = (
         np.log(-np.expm1(-(order - 1) * loss))
-        + order * loss
+        + (order - 1) * loss
         + np.log(-np.expm1(-order * loss))
-        - loss
         - np.log1p((choices - 1) * np.exp(-loss))
     )
     return np.minimum(loss, np.logaddexp(0.0, log_excess) / (order - 1))

@@ -11,25 +11,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from chronodp.audit.enumerated_entropy import BITS, EnumeratedEntropy, Unfollowed, exponential
 from chronodp.errors import InvalidArgument
-from chronodp.randomness import Entropy, Shape
+from chronodp.randomness import Entropy
 
 __all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "outcomes"]
 
 Data_contra = TypeVar("Data_contra", contravariant=True)
 Anything = TypeVar("Anything")
 
-_BITS = 300
-_TAIL = Fraction(1, 2**80)
 _MOST_RUNS = 1_000_000
 
 
@@ -76,7 +73,7 @@ class Finding:
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """Return two numbers that the smallest true delta at ``epsilon`` >= 0 lies between."""
-        factor = _exponential(Fraction(epsilon))
+        factor = exponential(Fraction(epsilon))
         bounds = [_delta(first, second, factor) for pair in self.pairs for first, second in (pair, pair[::-1])]
         return float(max(low for low, _ in bounds)), float(max(high for _, high in bounds))
 
@@ -134,145 +131,23 @@ def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -
     for runs in itertools.count(1):
         if runs > most_runs:
             raise InvalidArgument("mechanism", None, f"small enough to enumerate in {most_runs} runs")
-        entropy = _EnumeratedEntropy(script)
+        entropy = EnumeratedEntropy(script)
         try:
             output = _freeze(run(entropy))
-        except _Unfollowed:
+        except Unfollowed:
             unresolved += entropy.probability
         else:
             probabilities[output] = probabilities.get(output, Fraction(0)) + entropy.probability
-        script = _next(entropy.path)
+        script = entropy.following()
         if not script:
             return Outcomes(probabilities, unresolved)
     raise AssertionError("unreachable")
 
 
-class _Unfollowed(Exception):
-    """Noise beyond the tail was drawn: the rest of this run is not followed."""
-
-
-class _EnumeratedEntropy:
-    """Follows a script of choices, then always takes the first choice, and notes how many there were."""
-
-    seeded = True
-
-    def __init__(self, script: Sequence[int]) -> None:
-        self._script = script
-        self.path: list[tuple[int, int]] = []
-        self.probability = Fraction(1)
-
-    def integers(self, below: ArrayLike, size: Shape | None = None) -> NDArray[np.int64]:
-        bounds = np.asarray(below)
-        shape = bounds.shape if size is None else size
-        flat = np.broadcast_to(bounds, shape).ravel()
-        drawn = [self._choose([Fraction(1, int(bound))] * int(bound)) for bound in flat]
-        return np.array(drawn, dtype=np.int64).reshape(shape)
-
-    def coins(self, numerators: ArrayLike, denominator: int, size: Shape | None = None) -> NDArray[np.bool_]:
-        wanted = np.asarray(numerators)
-        shape = wanted.shape if size is None else size
-        return self._coins([Fraction(int(part), denominator) for part in np.broadcast_to(wanted, shape).ravel()], shape)
-
-    def exponential_coins(self, exponents: ArrayLike) -> NDArray[np.bool_]:
-        wanted = np.asarray(exponents, dtype=np.float64)
-        return self._coins([_exponential(-Fraction(float(part))) for part in wanted.ravel()], wanted.shape)
-
-    def permutations(self, count: int, rows: int = 1) -> NDArray[np.int64]:
-        choices = list(itertools.permutations(range(count)))
-        weights = [Fraction(1, len(choices))] * len(choices)
-        return np.array([choices[self._choose(weights)] for _ in range(rows)], dtype=np.int64)
-
-    def laplace(self, scale: float, size: Shape) -> NDArray[np.int64]:
-        return self._noise(_laplace_weights(Fraction(scale)), size)
-
-    def gaussian(self, scale: float, size: Shape) -> NDArray[np.int64]:
-        return self._noise(_gaussian_weights(Fraction(scale)), size)
-
-    def _coins(self, chances: list[Fraction], shape: Shape) -> NDArray[np.bool_]:
-        drawn = [self._choose([1 - chance, chance]) == 1 for chance in chances]
-        return np.array(drawn, dtype=np.bool_).reshape(shape)
-
-    def _noise(self, weights: list[Fraction], size: Shape) -> NDArray[np.int64]:
-        reach = len(weights) // 2 - 1
-        drawn = []
-        for _ in range(math.prod(size) if isinstance(size, tuple) else size):
-            choice = self._choose(weights)
-            if choice == len(weights) - 1:
-                raise _Unfollowed
-            drawn.append(choice - reach)
-        return np.array(drawn, dtype=np.int64).reshape(size)
-
-    def _choose(self, weights: list[Fraction]) -> int:
-        position = len(self.path)
-        choice = self._script[position] if position < len(self._script) else _first(weights)
-        following = next((index for index in range(choice + 1, len(weights)) if weights[index]), len(weights))
-        self.path.append((choice, following if following < len(weights) else -1))
-        self.probability *= weights[choice]
-        return choice
-
-
-def _first(weights: list[Fraction]) -> int:
-    return next(index for index, weight in enumerate(weights) if weight)
-
-
-def _next(path: list[tuple[int, int]]) -> list[int]:
-    """Return the script of the next run in lexical order, empty after the last."""
-    last = len(path) - 1
-    while last >= 0 and path[last][1] < 0:
-        last -= 1
-    return [choice for choice, _ in path[:last]] + [path[last][1]] if last >= 0 else []
-
-
-@lru_cache(maxsize=64)
-def _laplace_weights(scale: Fraction) -> list[Fraction]:
-    """Probabilities of floor(scale Z + 1/2) = -reach .. reach, then of everything beyond."""
-
-    def above(x: Fraction) -> Fraction:  # P(scale Z >= x)
-        tail = _exponential(-abs(x) / scale) / 2
-        return tail if x >= 0 else 1 - tail
-
-    return _weights(above, math.ceil(scale * 60))
-
-
-@lru_cache(maxsize=64)
-def _gaussian_weights(scale: Fraction) -> list[Fraction]:
-    import mpmath
-
-    def above(x: Fraction) -> Fraction:
-        with mpmath.workprec(_BITS + 60):
-            ratio = mpmath.mpf(x.numerator) / x.denominator * scale.denominator / scale.numerator
-            return _fraction(mpmath.erfc(ratio / mpmath.sqrt(2)) / 2)
-
-    return _weights(above, math.ceil(scale * 11))
-
-
-def _weights(above: Callable[[Fraction], Fraction], reach: int) -> list[Fraction]:
-    edges = [above(Fraction(2 * step - 1, 2)) for step in range(-reach, reach + 2)]
-    inside = [upper - lower for upper, lower in itertools.pairwise(edges)]
-    beyond = 1 - sum(inside, Fraction(0))
-    if beyond >= _TAIL:
-        raise AssertionError("the reach is too short for the tail")
-    return [*inside, beyond]
-
-
-def _exponential(x: Fraction) -> Fraction:
-    """Return e^x to 300 bits, over a power of two."""
-    import mpmath
-
-    with mpmath.workprec(_BITS + 60):
-        return _fraction(mpmath.exp(mpmath.mpf(x.numerator) / x.denominator))
-
-
-def _fraction(value: Any) -> Fraction:
-    sign, mantissa, exponent, _ = value._mpf_
-    size = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    return -size if sign else size
-
-
 def _log(ratio: Fraction) -> float:
     import mpmath
 
-    with mpmath.workprec(_BITS):
+    with mpmath.workprec(BITS):
         return float(mpmath.log(mpmath.mpf(ratio.numerator)) - mpmath.log(mpmath.mpf(ratio.denominator)))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_positive
+from chronodp.privacy.parameters import check_number, check_positive
 
 __all__ = ["Grid"]
 
@@ -28,17 +28,16 @@ class Grid:
     step: float
 
     def __post_init__(self) -> None:
-        step = check_positive("step", self.step)
+        allowed = "a power of two such as 0.125, 1.0 or 2.0**-20"
+        step = check_number("step", self.step, allowed)
         if math.frexp(step)[0] != 0.5:
-            raise InvalidArgument("step", self.step, "a power of two such as 0.125, 1.0 or 2.0**-20")
+            raise InvalidArgument("step", self.step, allowed)
         object.__setattr__(self, "step", step)
 
     @classmethod
     def for_scale(cls, scale: float, *, bits: int = 20) -> Self:
         """Return the grid that is about 2**bits times finer than noise of ``scale``."""
         exponent = math.frexp(check_positive("scale", scale))[1] - 1 - bits
-        if exponent < -1000:
-            raise InvalidArgument("scale", scale, "at least 1e-290, so that the grid has a step")
         return cls(math.ldexp(1.0, exponent))
 
     def to_steps(self, values: ArrayLike) -> NDArray[np.int64]:

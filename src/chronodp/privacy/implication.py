@@ -1,7 +1,7 @@
 """At what price a guarantee for one unit is also a guarantee for another.
 
 The price is a number of steps: any two datasets that differ in the wanted unit are joined by that many changes
-of the held unit, so group privacy (`chronodp.accounting.group`) turns the held cost into the wanted one.
+of the held unit, so group privacy (`chronodp.accounting.enlarge`) turns the held cost into the wanted one.
 """
 
 from __future__ import annotations

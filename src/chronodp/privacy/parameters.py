@@ -9,6 +9,8 @@ from chronodp.errors import InvalidArgument
 
 __all__ = ["check_delta", "check_epsilon", "check_fraction", "check_number", "check_positive", "check_whole"]
 
+_SMALLEST, _LARGEST = 1e-60, 1e60  # ratios of two such numbers, and sums of their squares, stay finite
+
 
 def check_number(name: str, value: object, allowed: str = "a finite number") -> float:
     """Return ``value`` as a float if it is a finite real number.
@@ -30,11 +32,13 @@ def check_number(name: str, value: object, allowed: str = "a finite number") -> 
 
 
 def check_positive(name: str, value: object) -> float:
-    """Return ``value`` as a float if it is finite and above zero."""
+    """Return ``value`` as a float if it is above zero and neither so small nor so large that its powers overflow."""
     allowed = "a finite number above 0"
     number = check_number(name, value, allowed)
     if number <= 0:
         raise InvalidArgument(name, value, allowed)
+    if not _SMALLEST <= number <= _LARGEST:
+        raise InvalidArgument(name, value, f"a number from {_SMALLEST:g} to {_LARGEST:g}")
     return number
 
 

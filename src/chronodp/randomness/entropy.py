@@ -85,8 +85,7 @@ class KeystreamEntropy:
         """
         bounds = _whole_numbers("below", below)
         shape = bounds.shape if size is None else _shape(size)
-        flat = np.broadcast_to(bounds, shape).reshape(-1)
-        return uniform_below(self._keystream, flat).reshape(shape)
+        return uniform_below(self._keystream, _spread(bounds, shape).reshape(-1)).reshape(shape)
 
     def coins(self, numerators: ArrayLike, denominator: int, size: Shape | None = None) -> NDArray[np.bool_]:
         """Return coins that fall True with probability numerator / denominator, of any two whole numbers.
@@ -98,7 +97,8 @@ class KeystreamEntropy:
         whole = check_whole("denominator", denominator, most=2**63 - 1)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() <= whole):
             raise InvalidArgument("numerators", numerators, f"from 0 to the denominator {whole}")
-        return self.integers(whole, wanted.shape if size is None else size) < wanted
+        shape = wanted.shape if size is None else _shape(size)
+        return self.integers(whole, shape) < _spread(wanted, shape)
 
     def exponential_coins(self, exponents: ArrayLike) -> NDArray[np.bool_]:
         """Return coins that fall True with probability e^-exponent, without any rounding of that probability."""
@@ -158,6 +158,13 @@ def seeded(seed: int | str) -> KeystreamEntropy:
 def _shape(size: Shape) -> tuple[int, ...]:
     sides = size if isinstance(size, tuple) else (size,)
     return tuple(check_whole("size", side, least=0) for side in sides)
+
+
+def _spread(numbers: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    try:
+        return np.broadcast_to(numbers, shape)
+    except ValueError:
+        raise InvalidArgument("size", str(shape), f"a shape that numbers of shape {numbers.shape} fit into") from None
 
 
 def _whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
