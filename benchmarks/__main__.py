@@ -10,16 +10,17 @@ from rich.console import Console
 from benchmarks import accounting, noise
 from benchmarks.harness import machine
 
-TOPICS = (noise, accounting)
+TOPICS = (noise.measure, noise.measure_choices, accounting.measure)
 
 
 def main() -> None:
     console = Console(stderr=True)
     parts = ["# Benchmark results\n", f"Written by `make bench` on {machine()}; two noisy cores.\n"]
-    for module in TOPICS:
-        with console.status(f"Measuring {module.__name__}..."):
-            parts.append(module.measure().to_markdown())
-        console.print(f"{module.__name__}: done")
+    for measure in TOPICS:
+        with console.status(f"Measuring {measure.__module__}..."):
+            topic = measure()
+        console.print(f"{topic.title}: done")
+        parts.append(topic.to_markdown())
     text = "\n".join(parts)
     print(text)
     if "--write" in sys.argv[1:]:

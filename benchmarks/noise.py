@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -12,6 +13,33 @@ from chronodp.randomness import secure
 
 SCALE = 1000.3
 SIZES = (1_000, 10_000, 1_000_000)
+
+
+def measure_choices() -> Topic:
+    topic = Topic(
+        "Choices, million a second on one core, n = 1,000,000",
+        "python -m benchmarks.noise --choices",
+        ("choice", "chronodp", "numpy (unsafe)", "ratio"),
+    )
+    entropy, unsafe, size = secure(), np.random.default_rng(), 1_000_000
+    exponents = np.full(size, 0.7)
+    for name, ours, theirs in (
+        ("integers below 1,000", lambda: entropy.integers(1000, size), lambda: unsafe.integers(1000, size=size)),
+        ("coins 1/3", lambda: entropy.coins(1, 3, size), lambda: unsafe.random(size) < 1 / 3),
+        (
+            "coins e^-0.7",
+            lambda: entropy.exponential_coins(exponents),
+            lambda: unsafe.random(size) < np.exp(-exponents),
+        ),
+        (
+            "places in permutations of 100",
+            lambda: entropy.permutations(100, size // 100),
+            lambda: unsafe.permuted(np.broadcast_to(np.arange(100), (size // 100, 100)), axis=1),
+        ),
+    ):
+        mine, other, ratio = duel(ours, theirs, size, rounds=5)
+        topic.rows.append((name, mine / 1e6, other / 1e6, ratio))
+    return topic
 
 
 def measure() -> Topic:
@@ -65,4 +93,4 @@ def _pydp(kind: str) -> Callable[[], object] | None:
 
 
 if __name__ == "__main__":
-    show(measure)
+    show(measure_choices if "--choices" in sys.argv[1:] else measure)

@@ -14,6 +14,8 @@ from chronodp.privacy.parameters import check_fraction
 
 __all__ = ["Bound", "Comparison", "compare"]
 
+_ORDER = "best order; a running budget must fix it at the start"
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -101,7 +103,7 @@ def compare(costs: Costs, delta: float | None = None, *, slack: float | None = N
     if slack is not None:
         check_fraction("slack", slack)
         joint = -math.expm1(math.log1p(-spending.revealed) + math.log1p(-slack))
-        basic_delta = slack if spending.gaussian else summed
+        basic_delta = summed + slack if spending.gaussian else summed
         advanced_delta = summed + slack
     else:
         joint = basic_delta = advanced_delta = check_fraction("delta", delta)
@@ -110,20 +112,8 @@ def compare(costs: Costs, delta: float | None = None, *, slack: float | None = N
         ("advanced", advanced.epsilon, advanced_delta, False, "the textbook's; delta split at its best"),
         ("optimal", optimal.epsilon, joint, False, "best possible knowing only (ε, δ) of each release"),
         ("zCDP", zcdp.epsilon, joint, True, "ρ + 2√(ρ ln 1/δ)"),
-        (
-            "Rényi, textbook",
-            renyi.epsilon_textbook,
-            joint,
-            False,
-            "best order; a running budget must fix it at the start",
-        ),
-        (
-            "Rényi, improved",
-            renyi.epsilon,
-            joint,
-            False,
-            "best order; a running budget must fix it at the start",
-        ),
+        ("Rényi, textbook", renyi.epsilon_textbook, joint, False, _ORDER),
+        ("Rényi, improved", renyi.epsilon, joint, False, _ORDER),
         ("Gaussian (GDP)", gaussian.epsilon, joint, True, _gaussian_remark(spending)),
         ("PLD", pld.epsilon, joint, False, "dp-accounting, rounded up; costs fixed in advance"),
     ]

@@ -62,7 +62,7 @@ def demo(
     counts = _head_counts()
     noisy = grid.to_steps(counts) + entropy.gaussian(sigma / grid.step, len(counts))
     release = Certified(grid.to_values(noisy), certificate).then(
-        lambda values: np.maximum(np.rint(values), 0).astype(int), "rounded to whole people, none below zero"
+        lambda values: np.rint(values).astype(np.int64), "rounded to whole people"
     )
     if as_json:
         values = release.value.tolist()

@@ -116,7 +116,7 @@ class Certificate:
             f"Argument     {self.claim.argument}",
         ]
         lines += [f"Then         {step} (free: post-processing)" for step in self.processing]
-        return "\n".join(fill(line, 100, subsequent_indent=" " * 13) for line in lines)
+        return "\n".join(fill(line, 79, subsequent_indent=" " * 13) for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
