@@ -3,10 +3,19 @@
 ::
 
     ChronodpError
-    ├── InvalidArgument      a parameter outside what is allowed          (also a ValueError)
-    │   └── MissingBound     a sensitivity needs a bound nobody declared
-    ├── UnknownDocument      a JSON document that is not one of ours      (also a ValueError)
-    └── UnsupportedCost      a theorem that says nothing about this cost  (also a ValueError)
+    ├── InvalidArgument        a parameter outside what is allowed            (also a ValueError)
+    │   └── MissingBound       a sensitivity needs a bound nobody declared
+    ├── UnknownDocument        a JSON document that is not one of ours        (also a ValueError)
+    ├── UnsupportedCost        a theorem that says nothing about this cost    (also a ValueError)
+    ├── LedgerError            the ledger refuses, and nothing was spent
+    │   ├── UnknownBudget      no budget of that name is open
+    │   ├── BudgetConflict     the name is taken by a budget with other terms
+    │   ├── BudgetExhausted    the charge does not fit what is left
+    │   ├── UnitMismatch       the cost protects another unit, or rests on an assumption not accepted
+    │   ├── RequestConflict    the request id was used for something else, or was lost after its debit
+    │   ├── StreamConflict     a step out of order, a finished stream, or one that was rewound
+    │   └── LedgerUnavailable  locked, read-only, full, disconnected or of a newer version
+    └── CertificateInvalid     a certificate or chain that was not issued like this
 
 Messages name the argument, what was given and what is allowed. They show public parameters only: where an
 argument carries data about people, the message tells its kind and never its value.
@@ -14,7 +23,22 @@ argument carries data about people, the message tells its kind and never its val
 
 from __future__ import annotations
 
-__all__ = ["ChronodpError", "InvalidArgument", "MissingBound", "UnknownDocument", "UnsupportedCost"]
+__all__ = [
+    "BudgetConflict",
+    "BudgetExhausted",
+    "CertificateInvalid",
+    "ChronodpError",
+    "InvalidArgument",
+    "LedgerError",
+    "LedgerUnavailable",
+    "MissingBound",
+    "RequestConflict",
+    "StreamConflict",
+    "UnitMismatch",
+    "UnknownBudget",
+    "UnknownDocument",
+    "UnsupportedCost",
+]
 
 
 class ChronodpError(Exception):
@@ -50,6 +74,42 @@ class UnknownDocument(ChronodpError, ValueError):
 
 class UnsupportedCost(ChronodpError, ValueError):
     """A composition theorem makes no statement about the cost it was given."""
+
+
+class LedgerError(ChronodpError):
+    """The ledger refuses. Nothing was spent by the call that raised it."""
+
+
+class UnknownBudget(LedgerError):
+    """No budget of that name is open; the message lists those that are."""
+
+
+class BudgetConflict(LedgerError):
+    """The name is taken by a budget with other terms, or the budget is closed."""
+
+
+class BudgetExhausted(LedgerError):
+    """The charge does not fit what is left; the message shows asked, spent, left and what would fit."""
+
+
+class UnitMismatch(LedgerError):
+    """The cost protects a unit that does not imply the budget's, or rests on an assumption it does not accept."""
+
+
+class RequestConflict(LedgerError):
+    """A request id was used before for something else, or was debited and lost before its release was stored."""
+
+
+class StreamConflict(LedgerError):
+    """A step out of order, a finished stream, a stream of another plan, or a ledger that was set back in time."""
+
+
+class LedgerUnavailable(LedgerError):
+    """The ledger cannot be used now: locked, read-only, full, disconnected, or written by a newer version."""
+
+
+class CertificateInvalid(ChronodpError):
+    """A certificate, signature or chain is not what its issuer signed; the message names the fault."""
 
 
 def _describe(given: object) -> str:

@@ -19,7 +19,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import ApproximateCost, LaplaceCost, PureCost, RandomizedResponseCost
 from chronodp.privacy.parameters import check_fraction, check_number
 
-__all__ = ["convert", "convert_textbook", "divergence", "epsilon", "epsilon_textbook"]
+__all__ = ["convert", "convert_textbook", "curve", "divergence", "epsilon", "epsilon_textbook"]
 
 
 def divergence(costs: Costs, order: float) -> float:
@@ -35,7 +35,7 @@ def divergence(costs: Costs, order: float) -> float:
     """
     if not check_number("order", order, "a finite number above 1") > 1:
         raise InvalidArgument("order", order, "a finite number above 1")
-    return _curve(costs)(order)
+    return curve(costs)(order)
 
 
 def convert_textbook(divergence: float, order: float, delta: float) -> float:
@@ -69,16 +69,16 @@ def _best(costs: Costs, delta: float, conversion: Callable[[float, float, float]
     left = spending.left_of(delta)
     if left <= 0:
         return math.inf
-    curve = _curve(spending)
+    divergence_at = curve(spending)
 
     def at(log_excess: float) -> float:
         order = 1 + math.exp(log_excess)
-        return conversion(curve(order), order, left)
+        return conversion(divergence_at(order), order, left)
 
     return max(0.0, minimum(at, -12.0, 30.0, coarse=84))
 
 
-def _curve(costs: Costs) -> Callable[[float], float]:
+def curve(costs: Costs) -> Callable[[float], float]:
     """Return the divergence as a function of the order; the work grows with the number of different releases."""
     spending = gather(costs)
     laplace, bounded = [], []
@@ -94,7 +94,7 @@ def _curve(costs: Costs) -> Callable[[float], float]:
     losses, choices_, loss_times = np.array(bounded, dtype=np.float64).reshape(-1, 3).T
     half = spending.gaussian / 2
 
-    def curve(order: float) -> float:
+    def divergence_at(order: float) -> float:
         total = order * half
         if laplace:
             total += float(ratio_times @ _laplace(order, ratios))
@@ -102,7 +102,7 @@ def _curve(costs: Costs) -> Callable[[float], float]:
             total += float(loss_times @ _randomized_response(order, losses, choices_))
         return total
 
-    return curve
+    return divergence_at
 
 
 def _laplace(order: float, ratio: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,136 @@
+"""A budget: for whom, how much, by which rule, for how long, and what it accepts."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from chronodp.accounting import gaussian
+from chronodp.errors import InvalidArgument
+from chronodp.ledger.filters import Filter, Kind
+from chronodp.privacy.documents import document
+from chronodp.privacy.guarantees import check_unit
+from chronodp.privacy.parameters import check_delta, check_epsilon
+from chronodp.privacy.units import Unit
+
+__all__ = ["Budget", "Collusion", "Dates", "Renewal"]
+
+Renewal: TypeAlias = Literal["1D", "1W", "1mo", "1Y"]
+Collusion: TypeAlias = Literal["expected", "excluded"]
+Dates: TypeAlias = tuple[dt.date, dt.date]
+"""The first day of the data a charge is for, and the first day after it."""
+
+_PERIODS_A_YEAR = {"1D": 366, "1W": 53, "1mo": 12, "1Y": 1}
+
+
+@document("budget")
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The terms under which a dataset's privacy is spent. They never change once opened.
+
+    Attributes:
+        unit: who is protected.
+        epsilon: of the guarantee.
+        delta: of the guarantee.
+        rule: how costs add up; by default Gaussian if there is a delta, else pure.
+        reserve: the part of delta for costs known only as (epsilon, delta); all of it in a pure budget.
+        renews: None for a budget for ever; else the calendar period after which it starts anew, for new data only.
+        accepts: names of assumptions under which costs may be charged.
+        collusion: for an analyst's part of a budget: whether analysts are expected to pool what they learn.
+    """
+
+    unit: Unit
+    epsilon: float
+    delta: float = 0.0
+    rule: Kind | None = None
+    reserve: float | None = None
+    renews: Renewal | None = None
+    accepts: tuple[str, ...] = ()
+    collusion: Collusion = "expected"
+
+    def __post_init__(self) -> None:
+        check_unit("unit", self.unit)
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", check_delta(self.delta))
+        if self.rule is None:
+            object.__setattr__(self, "rule", "gaussian" if self.delta else "pure")
+        if self.rule not in ("pure", "gaussian", "renyi"):
+            raise InvalidArgument("rule", self.rule, "'pure', 'gaussian' or 'renyi'")
+        if self.reserve is None:
+            object.__setattr__(self, "reserve", self.delta if self.rule == "pure" else 0.0)
+        object.__setattr__(self, "reserve", check_delta(self.reserve, "reserve"))
+        if self.renews is not None and self.renews not in _PERIODS_A_YEAR:
+            raise InvalidArgument("renews", self.renews, "None, '1D', '1W', '1mo' or '1Y'")
+        if self.collusion not in ("expected", "excluded"):
+            raise InvalidArgument("collusion", self.collusion, "'expected' or 'excluded'")
+        if not isinstance(self.accepts, tuple) or not all(isinstance(name, str) and name for name in self.accepts):
+            raise InvalidArgument("accepts", self.accepts, "a tuple of names of assumptions")
+        if not any(ceiling > 0 for ceiling in self.filter.ceilings[:-1]):
+            raise InvalidArgument(
+                "epsilon", self.epsilon, f"larger: by the {self.rule} rule nothing fits at this delta"
+            )
+
+    @property
+    def filter(self) -> Filter:
+        """The rule with its limits."""
+        rule, reserve = self.rule, self.reserve
+        if rule is None or reserve is None:
+            raise AssertionError("set when the budget was made")
+        return Filter(rule, self.epsilon, self.delta, reserve)
+
+    def periods(self, dates: Dates | None) -> Iterator[str]:
+        """Yield the label of every period that the data touches; one empty label if the budget does not renew."""
+        if self.renews is None:
+            yield ""
+            return
+        if dates is None:
+            raise InvalidArgument(
+                "dates", None, "the first day of the data and the first day after it: this budget renews"
+            )
+        first, end = (_check_date(day) for day in dates)
+        if first >= end:
+            raise InvalidArgument("dates", f"{first} to {end}", "a first day before the day after the last")
+        if (end - first).days > 366 * 100:
+            raise InvalidArgument("dates", f"{first} to {end}", "at most a hundred years")
+        previous = None
+        for offset in range((end - first).days):
+            label = _label(self.renews, first + dt.timedelta(days=offset))
+            if label != previous:
+                yield label
+                previous = label
+
+    @property
+    def lifetime(self) -> str:
+        """What the budget means over a person's life, in words."""
+        if self.renews is None:
+            return "This budget is for ever: what is spent never comes back."
+        count = _PERIODS_A_YEAR[self.renews]
+        year = f"({count * self.epsilon:g}, {count * self.delta:g})"
+        if self.rule == "gaussian":
+            mu = gaussian.mu_for(self.epsilon, self.delta - (self.reserve or 0.0)) * count**0.5
+            year = f"({gaussian.epsilon_of(mu, self.delta):.3g}, {self.delta + count * (self.reserve or 0):g})"
+        return (
+            f"This budget starts anew every {self.renews}, for data dated in the new period only. Someone with data in "
+            f"every period is protected by {year} over a year of {count} periods, and by ever less over a lifetime."
+        )
+
+    def __str__(self) -> str:
+        amount = f"({self.epsilon:g}, {self.delta:g})" if self.delta else f"{self.epsilon:g}"
+        return f"{amount}-differentially private for {self.unit}, by the {self.rule} rule"
+
+
+def _label(renews: Renewal, day: dt.date) -> str:
+    if renews == "1D":
+        return day.isoformat()
+    if renews == "1W":
+        year, week, _ = day.isocalendar()
+        return f"{year}-W{week:02d}"
+    return f"{day.year}-{day.month:02d}" if renews == "1mo" else f"{day.year}"
+
+
+def _check_date(day: object) -> dt.date:
+    if isinstance(day, dt.datetime) or not isinstance(day, dt.date):
+        raise InvalidArgument("dates", day, "a pair of datetime.date")
+    return day

@@ -1,0 +1,138 @@
+"""Certificates that anyone can verify offline: signed, and chained so that none can be dropped or moved.
+
+A link holds a certificate, the digest of what was released, its number in the dataset's chain and the digest of the
+link before it. Its canonical JSON is what is signed and what is digested.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chronodp.errors import CertificateInvalid, UnknownDocument
+from chronodp.ledger.keys import Keys, check_signature
+from chronodp.privacy.documents import document, dump, load
+from chronodp.privacy.guarantees import Certificate
+
+__all__ = ["BEGINNING", "Link", "SignedLink", "digest", "registry_entry", "sign", "verify", "verify_chain"]
+
+BEGINNING = "0" * 64
+
+
+@document("link")
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One release in the chain of a dataset; ``issued`` in microseconds since 1970, UTC."""
+
+    dataset: str
+    number: int
+    previous: str
+    request: str
+    issued: int
+    release: str
+    refresh: str
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class SignedLink:
+    """A link as it is stored and handed out: its canonical text and the signature of that text."""
+
+    body: str
+    signature: str
+
+    @property
+    def digest(self) -> str:
+        """What the next link refers to."""
+        return digest(self.body)
+
+    @property
+    def link(self) -> Link:
+        """The link itself; whether it is genuine is for `verify` to say."""
+        try:
+            link = load(self.body, Link)
+        except (UnknownDocument, ValueError, TypeError) as error:
+            raise CertificateInvalid(f"not a certificate: {error}") from None
+        if not isinstance(link, Link) or dump(link) != self.body:
+            raise CertificateInvalid("the certificate is not in its canonical form")
+        return link
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON; the body stays text, since that is what was signed."""
+        return {"body": self.body, "signature": self.signature}
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sign(link: Link, keys: Keys) -> SignedLink:
+    """Return the link with the owner's signature."""
+    body = dump(link)
+    return SignedLink(body, keys.sign(body.encode()))
+
+
+def verify(signed: SignedLink, public_key: str, *, release: str | None = None) -> Link:
+    """Return the link if it was signed with this key, and for this release if one is given."""
+    check_signature(public_key, signed.signature, signed.body.encode())
+    link = signed.link
+    if release is not None and digest(release) != link.release:
+        raise CertificateInvalid("the certificate is genuine but belongs to another release")
+    return link
+
+
+def verify_chain(chain: Sequence[SignedLink], public_key: str, *, head: str | None = None) -> list[Link]:
+    """Return all links if each is genuine and none was removed, added or moved.
+
+    Links missing at the end are noticed only by ``head``, the digest of the newest link, obtained elsewhere.
+    """
+    links: list[Link] = []
+    previous = BEGINNING
+    for place, signed in enumerate(chain, start=1):
+        try:
+            link = verify(signed, public_key)
+        except CertificateInvalid as error:
+            raise CertificateInvalid(f"link {place}: {error}") from None
+        if links and link.dataset != links[0].dataset:
+            raise CertificateInvalid(f"link {place} is of another dataset's chain: it was added")
+        if link.number != place:
+            what = "before it is missing" if link.number > place else "is repeated or out of order"
+            raise CertificateInvalid(f"link {place} is numbered {link.number}: a link {what}")
+        if link.previous != previous:
+            raise CertificateInvalid(f"link {place} does not follow link {place - 1}: one of them was exchanged")
+        links.append(link)
+        previous = signed.digest
+    if head is not None and previous != head:
+        raise CertificateInvalid(
+            f"the chain of {len(links)} links does not end at the given head: newer links are missing"
+        )
+    return links
+
+
+def registry_entry(link: Link) -> dict[str, Any]:
+    """Return what registries of deployments ask for, in plain data."""
+    certificate, guarantee = link.certificate, link.certificate.guarantee
+    return {
+        "name": f"{link.dataset}: {link.request}",
+        "date": dt.datetime.fromtimestamp(link.issued / 1e6, dt.UTC).isoformat(),
+        "privacy_unit": str(guarantee.unit),
+        "relation": guarantee.unit.relation,
+        "protects": guarantee.unit.protects,
+        "model": "central",
+        "mechanism": certificate.mechanism,
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+        "native_parameters": json.loads(dump(certificate.claim.cost)),
+        "composition": certificate.theorem,
+        "refresh": link.refresh,
+        "post_processing": list(certificate.processing),
+        "floating_point": certificate.precision,
+        "assumptions": [str(assumption) for assumption in guarantee.assumptions],
+        "seeded": certificate.seeded,
+        "argument": certificate.claim.argument,
+    }

@@ -1,0 +1,218 @@
+"""The debit: the one place where something is spent.
+
+A charge is converted to the budget's unit and rule, rounded up, and added to the native sums by one conditional
+statement that fails if no sum stays within its limit. Nothing is read first and written later: writers cannot race.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TypeAlias
+
+from chronodp.accounting import enlarge, gather
+from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, UnknownBudget
+from chronodp.ledger.budget import Budget, Dates
+from chronodp.ledger.filters import CAP, Amounts
+from chronodp.ledger.migrations import SPENT
+from chronodp.ledger.store import Transaction
+from chronodp.privacy import Cost, Unit, dump, load, price
+
+__all__ = ["Charge", "Spend", "Terms", "debit", "find_budget", "now", "read_terms", "spent_in"]
+
+Terms: TypeAlias = dict[tuple[str, str], Budget]
+"""Budgets by dataset and analyst."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What someone asks to spend: a cost for a unit, on a dataset, perhaps as an analyst, on data of certain days."""
+
+    dataset: str
+    cost: Cost
+    unit: Unit
+    analyst: str = ""
+    dates: Dates | None = None
+    purpose: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A granted debit, one for every period and budget that it touched.
+
+    Attributes:
+        dataset: whose privacy was spent.
+        analyst: whose part of it; empty for the whole.
+        period: of a budget that renews; empty otherwise.
+        number: counts the charges of this account from 1.
+        amounts: what was added to the native sums, in quanta, the reserve last.
+    """
+
+    dataset: str
+    analyst: str
+    period: str
+    number: int
+    amounts: Amounts
+
+
+def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge, ...]:
+    """Add a charge to every account it concerns, or raise and leave all of them as they were.
+
+    ``terms`` remembers the budgets seen before: terms never change, and whether a budget was closed since is checked by
+    the statement that debits it.
+    """
+    whole = _terms(transaction, spend.dataset, "", terms)
+    concerned = [("", whole)]
+    if spend.analyst:
+        part = _terms(transaction, spend.dataset, spend.analyst, terms)
+        # Without collusion each analyst's view stands alone and the whole is not what anyone sees.
+        concerned = [(spend.analyst, part)] if part.collusion == "excluded" else [("", whole), (spend.analyst, part)]
+    return tuple(
+        _charge(transaction, budget, spend, analyst, period)
+        for analyst, budget in concerned
+        for period in budget.periods(spend.dates)
+    )
+
+
+def find_budget(transaction: Transaction, dataset: str, analyst: str) -> Budget:
+    """Return the terms of an open budget."""
+    rows = transaction.run("SELECT terms, closed FROM budgets WHERE dataset = ? AND analyst = ?", (dataset, analyst))
+    if not rows:
+        known = transaction.run("SELECT dataset, analyst FROM budgets ORDER BY dataset, analyst LIMIT 50")
+        names = ", ".join(name + (f" for {who}" if who else "") for name, who in known) or "none yet"
+        raise UnknownBudget(f"no budget is open for {_name(dataset, analyst)}; known: {names}")
+    if rows[0][1] is not None:
+        raise BudgetConflict(f"the budget for {_name(dataset, analyst)} is closed")
+    return read_terms(rows[0][0])
+
+
+@lru_cache(maxsize=1024)
+def read_terms(terms: str) -> Budget:
+    """Return the budget that its stored terms describe."""
+    budget: Budget = load(terms, Budget)
+    return budget
+
+
+def spent_in(transaction: Transaction, budget: Budget, dataset: str, analyst: str, period: str) -> tuple[Amounts, int]:
+    """Return the native sums of an account, in quanta and the reserve last, and how many charges made them."""
+    count = len(budget.filter.components)
+    rows = transaction.run(
+        f"SELECT {', '.join(SPENT[:count])}, reserved, charges FROM accounts "
+        "WHERE dataset = ? AND analyst = ? AND period = ?",
+        (dataset, analyst, period),
+    )
+    if not rows:
+        return (0,) * (count + 1), 0
+    return tuple(int(part) for part in rows[0][:-1]), int(rows[0][-1])
+
+
+def now() -> int:
+    """Return the time in microseconds since 1970, UTC."""
+    return time.time_ns() // 1000
+
+
+def _terms(transaction: Transaction, dataset: str, analyst: str, terms: Terms) -> Budget:
+    key = (dataset, analyst)
+    if key not in terms:
+        terms[key] = find_budget(transaction, dataset, analyst)
+    return terms[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Price:
+    """A cost as one budget reads it."""
+
+    cost: Cost
+    amounts: Amounts
+    ceilings: Amounts
+    documents: tuple[str, str, str]
+
+
+@lru_cache(maxsize=4096)
+def _price(budget: Budget, cost: Cost, unit: Unit) -> _Price:
+    """Return the cost for the budget's own unit, in its native amounts; the same for every such charge."""
+    refused = [part.name for part in gather(cost).assumptions if part.name not in budget.accepts]
+    if refused:
+        raise UnitMismatch(
+            f"the cost assumes {', '.join(refused)}, which this budget does not accept: open one with accepts="
+        )
+    steps = price(unit, budget.unit)
+    if steps is None:
+        raise UnitMismatch(f"a cost for {unit} says nothing about this budget's unit, {budget.unit}")
+    converted = cost if steps == 1 else enlarge(cost, steps)
+    rule = budget.filter
+    amounts = rule.amounts(converted)
+    return _Price(converted, amounts, rule.ceilings, (dump(cost), dump(unit), json.dumps(amounts)))
+
+
+def _charge(transaction: Transaction, budget: Budget, spend: Spend, analyst: str, period: str) -> Charge:
+    key = (spend.dataset, analyst, period)
+    priced = _price(budget, spend.cost, spend.unit)
+    amounts, ceilings, moment = priced.amounts, priced.ceilings, now()
+    if period:
+        transaction.run("INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key)
+    parameters: list[str | int | None] = []
+    for amount in amounts[:-1]:
+        parameters += [amount, CAP, CAP, amount]
+    parameters += [amounts[-1], moment, moment, *key, amounts[-1], ceilings[-1]]
+    for amount, most in zip(amounts[:-1], ceilings[:-1], strict=True):
+        parameters += [amount, most]
+    rows = transaction.run(_conditional_update(len(amounts) - 1), [*parameters, spend.dataset, analyst])
+    if not rows:
+        find_budget(transaction, spend.dataset, analyst)  # raises if it was closed or is not there
+        raise BudgetExhausted(_exhausted(transaction, budget, key, priced))
+    number, made = (int(part) for part in rows[0])
+    transaction.run(
+        "INSERT INTO charges (dataset, analyst, period, number, cost, unit, amounts, purpose, made) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*key, number, *priced.documents, spend.purpose, made),
+    )
+    return Charge(*key, number, amounts)
+
+
+@cache
+def _conditional_update(components: int) -> str:
+    """Return the statement that adds amounts if one component and the reserve stay within their limits."""
+    adds = ", ".join(
+        f"{column} = CASE WHEN {column} + ? > ? THEN ? ELSE {column} + ? END" for column in SPENT[:components]
+    )
+    within = " OR ".join(f"{column} + ? <= ?" for column in SPENT[:components])
+    return (
+        f"UPDATE accounts SET {adds}, reserved = reserved + ?, charges = charges + 1, "
+        # A clock that went backwards does not take the history with it.
+        "clock = CASE WHEN clock > ? THEN clock ELSE ? END "
+        "WHERE dataset = ? AND analyst = ? AND period = ? AND reserved + ? <= ? "
+        f"AND ({within}) "
+        "AND EXISTS (SELECT 1 FROM budgets WHERE dataset = ? AND analyst = ? AND closed IS NULL) "
+        "RETURNING charges, clock"
+    )
+
+
+def _exhausted(transaction: Transaction, budget: Budget, key: tuple[str, str, str], priced: _Price) -> str:
+    amounts = priced.amounts
+    spent, _ = spent_in(transaction, budget, *key)
+    rule = budget.filter
+    parts = (*rule.components, rule.reserved)
+
+    def fullness(index: int) -> float:
+        most = rule.ceilings[index]
+        return (spent[index] + amounts[index]) / most if most > 0 else math.inf
+
+    shown = min(range(len(parts) - 1), key=fullness)  # the sum nearest to fitting is the one to tell about
+    if spent[-1] + amounts[-1] > rule.ceilings[-1]:
+        shown = len(parts) - 1
+    part = parts[shown]
+    left = max(0, rule.ceilings[shown] - spent[shown])
+    period = f" in {key[2]}" if key[2] else ""
+    return (
+        f"the budget for {_name(key[0], key[1])}{period} cannot pay {priced.cost}: "
+        f"asked {part.value(amounts[shown]):.6g} of {part.name}, spent {part.value(spent[shown]):.6g} of {part.value(rule.ceilings[shown]):.6g}, "
+        f"left {part.value(left):.6g}; `status` shows what would fit"
+    )
+
+
+def _name(dataset: str, analyst: str) -> str:
+    return f"{dataset!r}" + (f" and analyst {analyst!r}" if analyst else "")

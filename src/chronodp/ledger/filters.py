@@ -1,0 +1,177 @@
+"""How a budget decides: native sums in whole numbers, compared with a limit fixed when the budget opens.
+
+Three kinds. *Pure*: epsilons add. *Gaussian*: mu^2 adds. *Renyi*: divergences add at each of a fixed set of orders, and
+one order within its limit suffices. Deltas that costs bring along add up to their own limit, the reserve. Amounts are
+rounded up, limits down, to a decimal quantum of the limit; sums of whole numbers are exact.
+
+Why these, and why the reserve is fixed at opening: ``docs/explanation/proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from chronodp.accounting import gaussian, renyi
+from chronodp.accounting.spending import BoundedCost, gather
+from chronodp.errors import InvalidArgument, UnsupportedCost
+from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, LaplaceCost
+
+__all__ = ["CAP", "COMPONENTS", "ORDERS", "Amounts", "Filter", "Kind"]
+
+Kind: TypeAlias = Literal["pure", "gaussian", "renyi"]
+Amounts: TypeAlias = tuple[int, ...]
+
+# The sum over orders of (1 - 1/a)^(a-1) / a is 0.72 <= 1: taking whichever order is best is then free.
+ORDERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
+COMPONENTS = len(ORDERS)
+CAP = 3 * 10**18  # sums stop here, so that the sum of two fits a 64-bit integer
+_DIGITS = 18
+_FLOAT_ERROR = Fraction(1, 10**12)  # covers what floats lose in mu and in divergences
+
+
+@dataclass(frozen=True, slots=True)
+class _Component:
+    """One native sum: its name, its limit, and the decimal digits of its quantum."""
+
+    name: str
+    limit: Fraction
+    digits: int
+
+    @classmethod
+    def of(cls, name: str, limit: Fraction) -> _Component:
+        digits = _DIGITS - math.ceil(math.log10(limit)) if limit > 0 else 0
+        return cls(name, limit, digits)
+
+    @property
+    def ceiling(self) -> int:
+        """The limit in quanta, rounded down; -1 admits nothing, not even zero."""
+        return math.floor(self.limit * Fraction(10) ** self.digits) if self.limit > 0 else -1
+
+    def amount(self, value: Fraction) -> int:
+        return min(CAP, math.ceil(value * Fraction(10) ** self.digits))
+
+    def value(self, quanta: int) -> float:
+        return float(quanta / Fraction(10) ** self.digits)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rule of one budget.
+
+    Attributes:
+        kind: how costs add.
+        epsilon: of the guarantee.
+        delta: of the guarantee.
+        reserve: the part of delta kept for costs that bring a delta of their own.
+    """
+
+    kind: Kind
+    epsilon: float
+    delta: float
+    reserve: float
+
+    def __post_init__(self) -> None:
+        native = _written(self.delta) - _written(self.reserve)
+        if self.kind == "pure" and native != 0:
+            raise InvalidArgument("reserve", self.reserve, "all of delta for a pure budget: it has no other use for it")
+        if self.kind != "pure" and native <= 0:
+            raise InvalidArgument("delta", self.delta, f"above the reserve for a {self.kind} budget")
+
+    @property
+    def components(self) -> tuple[_Component, ...]:
+        """The native sums; one of them must stay within its limit."""
+        return _components(self)
+
+    @property
+    def reserved(self) -> _Component:
+        """The sum of deltas that costs bring along."""
+        return _Component.of("delta", _written(self.reserve))
+
+    @property
+    def ceilings(self) -> Amounts:
+        """The limits in quanta, the reserve last."""
+        return (*(part.ceiling for part in self.components), max(0, self.reserved.ceiling))
+
+    def amounts(self, cost: Cost) -> Amounts:
+        """Return what a cost adds to each sum, in quanta, the reserve last."""
+        spending = gather(cost)
+        deltas = sum(
+            (
+                times * _written(one.delta)
+                for one, times in spending.bounded.items()
+                if isinstance(one, ApproximateCost)
+            ),
+            Fraction(0),
+        )
+        if deltas and not self.reserve:
+            raise UnsupportedCost(
+                f"this {self.kind} budget keeps no delta for costs known only as (epsilon, delta): open with reserve="
+            )
+        values: list[Fraction]
+        if self.kind == "pure":
+            if spending.gaussian:
+                raise UnsupportedCost("a pure budget cannot pay for Gaussian noise: open one with a delta")
+            values = [sum((times * _largest_loss(single) for single, times in spending.bounded.items()), Fraction(0))]
+        elif self.kind == "gaussian":
+            exact = sum(
+                (
+                    times * (_written(single.sensitivity) / _written(single.sigma)) ** 2
+                    for single, times in spending.releases.items()
+                    if isinstance(single, GaussianCost)
+                ),
+                Fraction(0),
+            )
+            bounded = math.fsum(times * gaussian.mu_of_bounded(loss) ** 2 for loss, times in spending.largest_losses)
+            values = [exact + Fraction(bounded) * (1 + _FLOAT_ERROR)]
+        else:
+            curve = renyi.curve(spending)
+            values = [Fraction(curve(order)) * (1 + _FLOAT_ERROR) for order in ORDERS]
+        parts = [part.amount(value) for part, value in zip(self.components, values, strict=True)]
+        return (*parts, self.reserved.amount(deltas) if deltas else 0)
+
+    def admits(self, spent: Amounts, amounts: Amounts) -> bool:
+        """Return whether the amounts fit on top of what is spent."""
+        ceilings = self.ceilings
+        if spent[-1] + amounts[-1] > ceilings[-1]:
+            return False
+        native = zip(spent[:-1], amounts[:-1], ceilings[:-1], strict=True)
+        return any(before + more <= most for before, more, most in native)
+
+    def fits(self, spent: Amounts, cost: Cost) -> bool:
+        """Return whether a cost fits on top of what is spent."""
+        try:
+            return self.admits(spent, self.amounts(cost))
+        except UnsupportedCost:
+            return False
+
+
+@lru_cache(maxsize=1024)
+def _components(rule: Filter) -> tuple[_Component, ...]:
+    if rule.kind == "pure":
+        return (_Component.of("epsilon", _written(rule.epsilon)),)
+    left = float(_written(rule.delta) - _written(rule.reserve))
+    if rule.kind == "gaussian":
+        largest = Fraction(gaussian.mu_for(rule.epsilon, left)) ** 2
+        return (_Component.of("mu squared", largest * (1 - _FLOAT_ERROR)),)
+    return tuple(
+        _Component.of(
+            f"divergence of order {order}",
+            (Fraction(rule.epsilon) - Fraction(math.log(1 / left)) / (order - 1)) * (1 - _FLOAT_ERROR),
+        )
+        for order in ORDERS
+    )
+
+
+def _largest_loss(cost: BoundedCost) -> Fraction:
+    if isinstance(cost, LaplaceCost):
+        return _written(cost.sensitivity) / _written(cost.scale)
+    return _written(cost.epsilon)
+
+
+def _written(number: float) -> Fraction:
+    """The number as people write it: 0.1 is one tenth, so that ten of them make one."""
+    return Fraction(repr(float(number)))

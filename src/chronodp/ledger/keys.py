@@ -1,0 +1,104 @@
+"""The owner's keys: one to sign certificates, one to seal what a stream must remember."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from chronodp.errors import CertificateInvalid, InvalidArgument, LedgerUnavailable
+
+__all__ = ["Keys", "check_signature"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Keys:
+    """A signing key and a sealing key, kept in a file that only its owner may read."""
+
+    signing: bytes
+    sealing: bytes
+
+    @classmethod
+    def create(cls) -> Keys:
+        """Return fresh keys from the operating system's randomness."""
+        return cls(signing=Ed25519PrivateKey.generate().private_bytes_raw(), sealing=os.urandom(32))
+
+    @classmethod
+    def at(cls, path: Path) -> Keys:
+        """Return the keys in a file, made if there is none; of two processes that make it, one wins for both."""
+        keys = cls.create()
+        fresh = path.with_name(f"{path.name}.{os.urandom(6).hex()}")
+        if not path.exists():
+            content = {"signing": _text(keys.signing), "sealing": _text(keys.sealing)}
+            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                json.dump(content, file)
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                os.link(fresh, path)
+            except FileExistsError:
+                pass
+            finally:
+                fresh.unlink()
+        try:
+            stored = json.loads(path.read_text(encoding="ascii"))
+            return cls(signing=_bytes(stored["signing"]), sealing=_bytes(stored["sealing"]))
+        except (ValueError, KeyError, TypeError):
+            raise LedgerUnavailable(f"{path.name} does not hold a ledger's keys") from None
+
+    @property
+    def public(self) -> str:
+        """The public key that certificates are verified with, as text."""
+        return _text(Ed25519PrivateKey.from_private_bytes(self.signing).public_key().public_bytes_raw())
+
+    def sign(self, message: bytes) -> str:
+        """Return the signature of a message."""
+        return _text(Ed25519PrivateKey.from_private_bytes(self.signing).sign(message))
+
+    def seal(self, secret: bytes, context: str) -> str:
+        """Encrypt what must not be read by whoever can read the ledger; bound to its context."""
+        nonce = os.urandom(12)
+        return _text(nonce + AESGCM(self.sealing).encrypt(nonce, secret, context.encode()))
+
+    def unseal(self, sealed: str, context: str) -> bytes:
+        """Decrypt what was sealed in the same context."""
+        content = _bytes(sealed)
+        try:
+            return AESGCM(self.sealing).decrypt(content[:12], content[12:], context.encode())
+        except InvalidTag:
+            raise LedgerUnavailable(f"the sealed state of {context} was changed, or sealed with other keys") from None
+
+    def __repr__(self) -> str:
+        return f"Keys(public={self.public!r})"
+
+
+def check_signature(public: str, signature: str, message: bytes) -> None:
+    """Raise unless the message was signed with the private half of ``public``."""
+    try:
+        key = Ed25519PublicKey.from_public_bytes(_bytes(public))
+    except ValueError:
+        raise InvalidArgument("public_key", public, "an Ed25519 public key of 32 bytes in base64") from None
+    try:
+        key.verify(_bytes(signature), message)
+    except (InvalidSignature, ValueError):
+        raise CertificateInvalid(
+            "the signature does not match: the content was changed, or signed with another key"
+        ) from None
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
+
+
+def _bytes(text: str) -> bytes:
+    content = base64.b64decode(text, validate=True)
+    if _text(content) != text:  # the last digit has bits to spare: one text for one content
+        raise ValueError("not in canonical base64")
+    return content

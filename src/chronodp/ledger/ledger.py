@@ -1,0 +1,343 @@
+"""The ledger: what every release passes through before any noise exists."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from chronodp.errors import BudgetConflict, InvalidArgument, LedgerUnavailable
+from chronodp.ledger import requests, streams
+from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
+from chronodp.ledger.certificates import BEGINNING, SignedLink, registry_entry
+from chronodp.ledger.debits import Charge, Spend, Terms, debit, find_budget, now, read_terms, spent_in
+from chronodp.ledger.filters import Kind
+from chronodp.ledger.keys import Keys
+from chronodp.ledger.status import Status, make_status
+from chronodp.ledger.store import Transaction, open_store
+from chronodp.ledger.streams import StreamState
+from chronodp.ledger.witness import Witness
+from chronodp.privacy import Cost, Unit, dump
+from chronodp.privacy.costs import check_cost
+from chronodp.privacy.guarantees import check_unit
+from chronodp.privacy.parameters import check_positive, check_whole
+
+__all__ = ["Entry", "Ledger"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a budget's history."""
+
+    analyst: str
+    period: str
+    number: int
+    made: dt.datetime
+    purpose: str
+    unit: str
+    cost: str
+
+
+class Ledger:
+    """Durable budgets in a SQLite file or a PostgreSQL database. Safe in threads and for many processes.
+
+    Guarantee: nothing is granted beyond a budget's terms, whoever asks, in whatever order, also when each next cost
+    depends on the answers so far; a granted debit is on disk before the call returns. The argument stands in
+    ``docs/explanation/proofs/ledger.md``.
+
+    Args:
+        address: a file's path, or ``postgresql://...``.
+        keys: the file with the owner's keys; by default beside a SQLite file. Needed for releases and streams.
+        witness: a counter elsewhere that notices when the ledger was set back.
+        timeout: seconds to wait for other writers before giving up with an error.
+        reached: called with the name of each gap that a crash could fall into; for tests of crashes.
+
+    >>> import tempfile, pathlib, chronodp as cdp
+    >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> ledger.open("meters", unit=cdp.User(), epsilon=1.0)
+    >>> ledger.spend("meters", cdp.privacy.PureCost(0.25), unit=cdp.User()).number
+    1
+    >>> round(ledger.status("meters").largest_pure, 6)
+    0.75
+    >>> ledger.close_connection()
+    """
+
+    def __init__(
+        self,
+        address: str | Path,
+        *,
+        keys: str | Path | None = None,
+        witness: Witness | None = None,
+        timeout: float = 10.0,
+        reached: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        if not isinstance(address, str | Path) or not str(address):
+            raise InvalidArgument("address", address, "a file's path or postgresql://...")
+        self._store = open_store(str(address), timeout=check_positive("timeout", timeout))
+        self._keys_path = Path(keys) if keys else None if "://" in str(address) else Path(f"{address}.keys")
+        self._witness = witness
+        self._terms: Terms = {}
+        self._reached = reached
+
+    def open(
+        self,
+        dataset: str,
+        *,
+        unit: Unit,
+        epsilon: float,
+        delta: float = 0.0,
+        rule: Kind | None = None,
+        reserve: float | None = None,
+        renews: Renewal | None = None,
+        accepts: tuple[str, ...] = (),
+    ) -> None:
+        """Open a budget; the same again is a no-op, other terms under the same name are refused.
+
+        Args:
+            dataset: the name under which it is spent.
+            unit: who is protected.
+            epsilon: of the guarantee.
+            delta: of the guarantee.
+            rule: 'pure', 'gaussian' or 'renyi'; by default Gaussian if there is a delta, else pure.
+            reserve: the part of delta for costs known only as (epsilon, delta); 0 unless the rule is pure.
+            renews: None for ever; or '1D', '1W', '1mo', '1Y' for a budget that starts anew for newly dated data.
+            accepts: names of assumptions under which costs may be charged.
+        """
+        self._open(dataset, "", Budget(unit, epsilon, delta, rule, reserve, renews, accepts))
+
+    def allot(
+        self,
+        dataset: str,
+        analyst: str,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        rule: Kind | None = None,
+        reserve: float | None = None,
+        collusion: Collusion = "expected",
+    ) -> None:
+        """Give an analyst a part of a budget.
+
+        With ``collusion="expected"`` the part is charged to the whole as well. With ``"excluded"`` it is not: the
+        guarantee then holds against each analyst alone, and assumes that they do not pool what they learn.
+        """
+        _check_name("analyst", analyst)
+        with self._store.transaction() as transaction:
+            whole = find_budget(transaction, dataset, "")
+        part = Budget(whole.unit, epsilon, delta, rule, reserve, whole.renews, whole.accepts, collusion)
+        self._open(dataset, analyst, part)
+
+    def spend(
+        self,
+        dataset: str,
+        cost: Cost,
+        *,
+        unit: Unit,
+        analyst: str = "",
+        dates: Dates | None = None,
+        purpose: str = "",
+    ) -> Charge:
+        """Debit a cost, durably, or raise; the first charge made is returned."""
+        spend = _check_spend(Spend(dataset, cost, unit, analyst, dates, purpose))
+        with self._store.transaction() as transaction:
+            charges = debit(transaction, spend, self._terms)
+            self._reached("debit written")
+        self._reached("debit committed")
+        return charges[0]
+
+    def fulfil(
+        self,
+        dataset: str,
+        *,
+        request: str,
+        cost: Cost,
+        unit: Unit,
+        plan: str,
+        source: str,
+        produce: requests.Produce,
+        analyst: str = "",
+        dates: Dates | None = None,
+    ) -> requests.Fulfilled:
+        """Debit, then let ``produce`` draw, then store and sign; the same request again returns what was stored.
+
+        Args:
+            dataset: whose budget pays.
+            request: an id of the caller's choice, once for each release.
+            cost: what the release costs.
+            unit: whom the cost protects.
+            plan: a text that identifies the plan.
+            source: a text that identifies the data.
+            produce: called once, after the debit is committed; returns the release as text and its certificate.
+            analyst: whose part of the budget pays.
+            dates: days of the data, for a budget that renews.
+        """
+        _check_name("request", request)
+        spend = _check_spend(Spend(dataset, cost, unit, analyst, dates, request))
+        return requests.fulfil(
+            self._store,
+            self.keys,
+            spend,
+            self._terms,
+            request=request,
+            plan=plan,
+            source=source,
+            produce=produce,
+            reached=self._reached,
+        )
+
+    def open_stream(
+        self,
+        dataset: str,
+        name: str,
+        *,
+        cost: Cost,
+        unit: Unit,
+        plan: str,
+        state: bytes,
+        analyst: str = "",
+        dates: Dates | None = None,
+    ) -> StreamState:
+        """Debit a stream's whole cost and seal its first state."""
+        _check_name("name", name)
+        spend = _check_spend(Spend(dataset, cost, unit, analyst, dates, name))
+        return streams.open_stream(
+            self._store, self.keys, spend, self._terms, name=name, plan=plan, state=state, reached=self._reached
+        )
+
+    def advance_stream(
+        self, before: StreamState, *, values: list[str], state: bytes, finished: bool = False
+    ) -> StreamState:
+        """Commit the next steps of a stream: their released values and the new state, all or nothing."""
+        return streams.advance_stream(
+            self._store,
+            self.keys,
+            before,
+            values=values,
+            state=state,
+            finished=finished,
+            witness=self._witness,
+            reached=self._reached,
+        )
+
+    def resume_stream(self, name: str, *, plan: str | None = None) -> StreamState:
+        """Return the newest state of a stream."""
+        return streams.resume_stream(self._store, self.keys, name=name, plan=plan, witness=self._witness)
+
+    def released_steps(self, name: str) -> list[str]:
+        """Return all values that a stream released, in order."""
+        with self._store.transaction() as transaction:
+            return streams.released_steps(transaction, name)
+
+    def status(self, dataset: str, *, analyst: str = "", period: str = "") -> Status:
+        """Return what is spent and what still fits; the period is that of a budget that renews, such as '2026-01'."""
+        with self._store.transaction() as transaction:
+            budget = find_budget(transaction, dataset, analyst)
+            spent, charges = spent_in(transaction, budget, dataset, analyst, period)
+            waiting = requests.unreleased(transaction, dataset)
+        return make_status(budget, spent, charges, dataset=dataset, analyst=analyst, period=period, unreleased=waiting)
+
+    def history(self, dataset: str, *, limit: int = 100) -> list[Entry]:
+        """Return the newest charges of a dataset, newest first."""
+        check_whole("limit", limit)
+        with self._store.transaction() as transaction:
+            self._known(transaction, dataset)
+            rows = transaction.run(
+                "SELECT analyst, period, number, made, purpose, unit, cost FROM charges WHERE dataset = ? "
+                "ORDER BY made DESC, number DESC LIMIT ?",
+                (dataset, limit),
+            )
+        return [
+            Entry(row[0], row[1], int(row[2]), dt.datetime.fromtimestamp(int(row[3]) / 1e6, dt.UTC), *row[4:])
+            for row in rows
+        ]
+
+    def budgets(self) -> list[tuple[str, str, Budget]]:
+        """Return (dataset, analyst, terms) of every budget, closed ones too."""
+        with self._store.transaction() as transaction:
+            rows = transaction.run("SELECT dataset, analyst, terms FROM budgets ORDER BY dataset, analyst")
+        return [(dataset, analyst, read_terms(terms)) for dataset, analyst, terms in rows]
+
+    def close(self, dataset: str, *, analyst: str = "") -> None:
+        """Close a budget for good: nothing can be spent from it any more; its history stays."""
+        with self._store.transaction() as transaction:
+            find_budget(transaction, dataset, analyst)
+            transaction.run(
+                "UPDATE budgets SET closed = ? WHERE dataset = ? AND analyst = ? AND closed IS NULL",
+                (now(), dataset, analyst),
+            )
+
+    def chain(self, dataset: str) -> list[SignedLink]:
+        """Return the signed links of all releases of a dataset, oldest first."""
+        with self._store.transaction() as transaction:
+            self._known(transaction, dataset)
+            rows = transaction.run("SELECT body, signature FROM links WHERE dataset = ? ORDER BY number", (dataset,))
+        return [SignedLink(*row) for row in rows]
+
+    def export(self, dataset: str) -> dict[str, Any]:
+        """Return the chain with what is needed to verify it, and an entry for registries of deployments a release."""
+        chain = self.chain(dataset)
+        return {
+            "dataset": dataset,
+            "public_key": self.keys.public,
+            "head": chain[-1].digest if chain else BEGINNING,
+            "links": [signed.to_dict() for signed in chain],
+            "registry": [registry_entry(signed.link) for signed in chain],
+        }
+
+    @property
+    def keys(self) -> Keys:
+        """The owner's keys, made on first use."""
+        if self._keys_path is None:
+            raise LedgerUnavailable("a PostgreSQL ledger signs and seals only with Ledger(..., keys='a file of yours')")
+        return Keys.at(self._keys_path)
+
+    def close_connection(self) -> None:
+        """Let go of this thread's connection to the database."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close_connection()
+
+    def _open(self, dataset: str, analyst: str, budget: Budget) -> None:
+        _check_name("dataset", dataset)
+        terms = dump(budget)
+        with self._store.transaction() as transaction:
+            transaction.run(
+                "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (dataset, analyst, terms, now()),
+            )
+            known = find_budget(transaction, dataset, analyst)
+            if known != budget:
+                raise BudgetConflict(
+                    f"{dataset!r} is open with other terms: {known}, not {budget}. Terms never change: choose another "
+                    "name"
+                )
+            if budget.renews is None:
+                transaction.run(
+                    "INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, '') ON CONFLICT DO NOTHING",
+                    (dataset, analyst),
+                )
+
+    def _known(self, transaction: Transaction, dataset: str) -> None:
+        if not transaction.run("SELECT 1 FROM budgets WHERE dataset = ? LIMIT 1", (dataset,)):
+            find_budget(transaction, dataset, "")  # raises, and lists the known ones
+
+
+def _check_spend(spend: Spend) -> Spend:
+    check_cost("cost", spend.cost)
+    check_unit("unit", spend.unit)
+    _check_name("dataset", spend.dataset)
+    return spend
+
+
+def _check_name(argument: str, name: object) -> None:
+    if not isinstance(name, str) or not name.strip() or len(name) > 200 or "\x00" in name:
+        raise InvalidArgument(argument, name, "a name of 1 to 200 characters")

@@ -1,0 +1,95 @@
+"""A ledger in PostgreSQL, for many writers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from chronodp.errors import LedgerUnavailable
+from chronodp.ledger.store import Parameters, Row
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["PostgresStore"]
+
+
+class PostgresStore:
+    """PostgreSQL through psycopg; one connection a thread, made anew after it was lost."""
+
+    def __init__(self, address: str, *, timeout: float) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise LedgerUnavailable("PostgreSQL needs psycopg: install chronodp[postgres]") from None
+        self._psycopg = psycopg
+        self._address = address
+        self._timeout = timeout
+        self._local = threading.local()
+
+    @contextmanager
+    def transaction(self) -> Iterator[_PostgresTransaction]:
+        """Begin, commit at the end, roll back on any error. A lost connection is an error and nothing was spent."""
+        connection = self._connection()
+        try:
+            with self._translated(), connection.transaction():
+                yield _PostgresTransaction(connection)
+        finally:
+            if connection.closed:
+                del self._local.connection
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        connection: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            del self._local.connection
+
+    def _connection(self) -> psycopg.Connection[Any]:
+        connection: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
+        if connection is None:
+            options = f"-c lock_timeout={int(self._timeout * 1000)} -c synchronous_commit=on"
+            with self._translated():
+                connection = self._psycopg.connect(
+                    self._address, autocommit=True, connect_timeout=max(2, int(self._timeout)), options=options
+                )
+            self._local.connection = connection
+        return connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        errors = self._psycopg.errors
+        try:
+            yield
+        except errors.LockNotAvailable:
+            raise LedgerUnavailable(f"the ledger was locked for {self._timeout:g} s; nothing was spent") from None
+        except errors.ReadOnlySqlTransaction:
+            raise LedgerUnavailable("the ledger's database is read-only; nothing was spent") from None
+        except errors.DiskFull:
+            raise LedgerUnavailable("the ledger's disk is full; nothing was spent") from None
+        except errors.InsufficientPrivilege:
+            raise LedgerUnavailable("this user may not write the ledger; nothing was spent") from None
+        except self._psycopg.OperationalError:
+            # The message may hold the address with its password: it is not repeated.
+            raise LedgerUnavailable(
+                "the connection to the ledger failed or was lost; a debit under way may or may not have been "
+                "committed: ask again with the same request id"
+            ) from None
+
+
+class _PostgresTransaction:
+    """Statements of one PostgreSQL transaction."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """Run one statement."""
+        cursor = self._connection.execute(sql.replace("?", "%s"), tuple(parameters))
+        return cursor.fetchall() if cursor.description else []
+
+    def alone(self) -> None:
+        """Take the advisory lock that all who ask to be alone share."""
+        self._connection.execute("SELECT pg_advisory_xact_lock(7262348713)")

@@ -1,0 +1,132 @@
+"""Releases under a request id: debit, then noise, then store; never a second draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chronodp.errors import RequestConflict
+from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, sign
+from chronodp.ledger.debits import Spend, Terms, debit, find_budget, now
+from chronodp.ledger.keys import Keys
+from chronodp.ledger.store import Store, Transaction
+from chronodp.privacy import Certificate, dump
+
+__all__ = ["Fulfilled", "Produce", "fulfil", "unreleased"]
+
+Produce = Callable[[], tuple[str, Certificate]]
+"""Draws the noise and returns the release as text, with its certificate. Called after the debit is committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fulfilled:
+    """A stored release with its signed link in the dataset's chain."""
+
+    release: str
+    signed: SignedLink
+    repeated: bool
+
+
+def fulfil(
+    store: Store,
+    keys: Keys,
+    spend: Spend,
+    terms: Terms,
+    *,
+    request: str,
+    plan: str,
+    source: str,
+    produce: Produce,
+    reached: Callable[[str], None],
+) -> Fulfilled:
+    """Return the release of a request, made now or stored before.
+
+    The debit is committed before ``produce`` is called. A process that dies after it leaves a request that is spent and
+    never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen.
+    """
+    # Fields cannot run into each other: each is digested alone first.
+    fingerprint = digest("".join(digest(part) for part in (plan, source, dump(spend.cost), dump(spend.unit))))
+    with store.transaction() as transaction:
+        if stored := _stored(transaction, spend.dataset, request, fingerprint):
+            return stored
+        taken = transaction.run(
+            "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING RETURNING request",
+            (spend.dataset, request, fingerprint, now()),
+        )
+        if not taken:
+            raise RequestConflict(f"request {request!r} is under way elsewhere")
+        debit(transaction, spend, terms)
+        reached("debit written")
+    reached("debit committed")
+    release, certificate = produce()
+    reached("noise drawn")
+    with store.transaction() as transaction:
+        signed = _append_link(transaction, keys, spend, request, release, certificate)
+        transaction.run(
+            "UPDATE requests SET release = ?, link = ? WHERE dataset = ? AND request = ?",
+            (release, signed.link.number, spend.dataset, request),
+        )
+        reached("release written")
+    reached("release committed")
+    return Fulfilled(release, signed, repeated=False)
+
+
+def unreleased(transaction: Transaction, dataset: str) -> tuple[str, ...]:
+    """Return the requests that were debited and have no release: under way, or lost."""
+    rows = transaction.run(
+        "SELECT request FROM requests WHERE dataset = ? AND link IS NULL ORDER BY made, request", (dataset,)
+    )
+    return tuple(row[0] for row in rows)
+
+
+def _stored(transaction: Transaction, dataset: str, request: str, fingerprint: str) -> Fulfilled | None:
+    rows = transaction.run(
+        "SELECT r.fingerprint, r.release, l.body, l.signature FROM requests r "
+        "LEFT JOIN links l ON l.dataset = r.dataset AND l.number = r.link WHERE r.dataset = ? AND r.request = ?",
+        (dataset, request),
+    )
+    if not rows:
+        return None
+    known, release, body, signature = rows[0]
+    if known != fingerprint:
+        raise RequestConflict(
+            f"request {request!r} was made before for another plan, source or cost: choose another request id"
+        )
+    if release is None:
+        raise RequestConflict(
+            f"request {request!r} was debited and never released: it is under way, or was lost in a crash. Its noise "
+            "is never drawn again; a new request id debits again"
+        )
+    return Fulfilled(release, SignedLink(body, signature), repeated=True)
+
+
+def _append_link(
+    transaction: Transaction, keys: Keys, spend: Spend, request: str, release: str, certificate: Certificate
+) -> SignedLink:
+    dataset = spend.dataset
+    transaction.run(
+        "INSERT INTO chains (dataset, number, digest) VALUES (?, 0, ?) ON CONFLICT DO NOTHING", (dataset, BEGINNING)
+    )
+    # The update holds the chain's row until the commit: links are made one after another.
+    ((number, previous),) = transaction.run(
+        "UPDATE chains SET number = number + 1 WHERE dataset = ? RETURNING number, digest", (dataset,)
+    )
+    budget = find_budget(transaction, dataset, spend.analyst)
+    link = Link(
+        dataset=dataset,
+        number=int(number),
+        previous=previous,
+        request=request,
+        issued=now(),
+        release=digest(release),
+        refresh=budget.renews or "never",
+        certificate=certificate,
+    )
+    signed = sign(link, keys)
+    transaction.run(
+        "INSERT INTO links (dataset, number, body, signature, digest) VALUES (?, ?, ?, ?, ?)",
+        (dataset, link.number, signed.body, signed.signature, signed.digest),
+    )
+    transaction.run("UPDATE chains SET digest = ? WHERE dataset = ?", (signed.digest, dataset))
+    return signed

@@ -1,0 +1,148 @@
+"""What is spent and what is left, told so that nobody takes it for the guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from chronodp.ledger.budget import Budget
+from chronodp.ledger.filters import Amounts
+from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
+
+__all__ = ["NativeSum", "Status", "make_status"]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSum:
+    """One running sum of a budget, in its own measure."""
+
+    name: str
+    spent: float
+    limit: float
+
+    @property
+    def left(self) -> float:
+        """What remains."""
+        return max(0.0, self.limit - self.spent)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A budget as it stands.
+
+    Attributes:
+        dataset: whose budget.
+        analyst: whose part; empty for the whole.
+        period: of a budget that renews; empty otherwise.
+        budget: its terms; they are the guarantee.
+        charges: how many were granted.
+        sums: native sums; by the Renyi rule only one of them has to stay within its limit.
+        share: how much of the budget is used, from 0 to 1, by the sum that has most left.
+        largest_pure: the largest epsilon that still fits in one charge, None if none does.
+        smallest_laplace: the smallest Laplace scale that still fits at l1 sensitivity 1.
+        smallest_sigma: the smallest Gaussian sigma that still fits at l2 sensitivity 1.
+        unreleased: requests that were debited and never released.
+    """
+
+    dataset: str
+    analyst: str
+    period: str
+    budget: Budget
+    charges: int
+    sums: tuple[NativeSum, ...]
+    share: float
+    largest_pure: float | None
+    smallest_laplace: float | None
+    smallest_sigma: float | None
+    unreleased: tuple[str, ...]
+
+    @property
+    def guarantee(self) -> str:
+        """What is promised, whatever is spent so far."""
+        text = f"The guarantee is the opened one: {self.budget}. What is spent so far is informative."
+        if self.analyst and self.budget.collusion == "excluded":
+            text += " It holds against each analyst alone, assuming that analysts do not pool what they learn."
+        elif self.analyst:
+            text += " Analysts may pool what they learn: this part is charged to the whole as well."
+        return text
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for JSON."""
+        return {
+            "dataset": self.dataset,
+            "analyst": self.analyst or None,
+            "period": self.period or None,
+            "guarantee": self.guarantee,
+            "lifetime": self.budget.lifetime,
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "rule": self.budget.rule,
+            "charges": self.charges,
+            "share": self.share,
+            "sums": [{**asdict(part), "left": part.left} for part in self.sums],
+            "largest_pure": self.largest_pure,
+            "smallest_laplace": self.smallest_laplace,
+            "smallest_sigma": self.smallest_sigma,
+            "unreleased": list(self.unreleased),
+        }
+
+    def __str__(self) -> str:
+        lines = [self.guarantee, self.budget.lifetime, f"{self.charges} charges, {self.share:.1%} used."]
+        lines += [f"{part.name}: {part.spent:.6g} of {part.limit:.6g}, left {part.left:.6g}" for part in self.sums]
+        if self.largest_pure is None:
+            lines.append("Nothing fits any more.")
+        else:
+            lines.append(
+                f"Still fits, once: pure ε {self.largest_pure:.4g}; Laplace scale {self.smallest_laplace:.4g}."
+            )
+        if self.smallest_sigma is not None:
+            lines.append(f"Still fits, once: Gaussian σ {self.smallest_sigma:.4g} at l2 sensitivity 1.")
+        lines += [f"Debited but never released: {request}" for request in self.unreleased]
+        return "\n".join(lines)
+
+
+def make_status(
+    budget: Budget,
+    spent: Amounts,
+    charges: int,
+    *,
+    dataset: str,
+    analyst: str,
+    period: str,
+    unreleased: tuple[str, ...],
+) -> Status:
+    """Return the status of an account from its native sums."""
+    rule = budget.filter
+    parts = [part for part in zip(rule.components, spent[:-1], rule.ceilings[:-1], strict=True) if part[2] > 0]
+    sums = [NativeSum(part.name, part.value(amount), part.value(most)) for part, amount, most in parts]
+    if rule.reserve:
+        sums.append(NativeSum("reserved delta", rule.reserved.value(spent[-1]), rule.reserve))
+    least = _least(budget, spent, lambda strength: PureCost(1 / strength))
+    return Status(
+        dataset=dataset,
+        analyst=analyst,
+        period=period,
+        budget=budget,
+        charges=charges,
+        sums=tuple(sums),
+        share=min(1.0, *(amount / most for _, amount, most in parts)),
+        largest_pure=None if least is None else 1 / least,
+        smallest_laplace=_least(budget, spent, lambda scale: LaplaceCost(1.0, scale)),
+        smallest_sigma=_smallest_sigma(budget, spent),
+        unreleased=unreleased,
+    )
+
+
+def _smallest_sigma(budget: Budget, spent: Amounts) -> float | None:
+    return None if budget.rule == "pure" else _least(budget, spent, lambda sigma: GaussianCost(1.0, sigma))
+
+
+def _least(budget: Budget, spent: Amounts, cost_at: Callable[[float], Cost]) -> float | None:
+    """Return the least parameter, to nine digits, whose cost still fits."""
+    low, high = 1e-9, 1e9
+    if not budget.filter.fits(spent, cost_at(high)):
+        return None
+    while high / low > 1 + 1e-9:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if budget.filter.fits(spent, cost_at(middle)) else (middle, high)
+    return high

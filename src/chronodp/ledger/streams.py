@@ -1,0 +1,123 @@
+"""Streams: each step's state and released values in one transaction; only the newest state can go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chronodp.errors import StreamConflict
+from chronodp.ledger.debits import Spend, Terms, debit
+from chronodp.ledger.keys import Keys
+from chronodp.ledger.store import Store, Transaction
+from chronodp.ledger.witness import Witness
+
+__all__ = ["StreamState", "advance_stream", "open_stream", "released_steps", "resume_stream"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamState:
+    """Where a stream stands: how many steps are released, and the secret it needs to go on."""
+
+    name: str
+    dataset: str
+    step: int
+    state: bytes
+    finished: bool
+
+    def __repr__(self) -> str:
+        return f"StreamState({self.name!r}, step={self.step}, finished={self.finished})"
+
+
+def open_stream(
+    store: Store,
+    keys: Keys,
+    spend: Spend,
+    terms: Terms,
+    *,
+    name: str,
+    plan: str,
+    state: bytes,
+    reached: Callable[[str], None],
+) -> StreamState:
+    """Debit a stream's whole cost and seal its first state, in one transaction."""
+    with store.transaction() as transaction:
+        taken = transaction.run(
+            "INSERT INTO streams (name, dataset, fingerprint, step, state, finished) VALUES (?, ?, ?, 0, ?, 0) "
+            "ON CONFLICT DO NOTHING RETURNING name",
+            (name, spend.dataset, plan, keys.seal(state, _context(name, 0))),
+        )
+        if not taken:
+            raise StreamConflict(f"a stream {name!r} exists: resume it, or choose another name")
+        debit(transaction, spend, terms)
+        reached("stream written")
+    reached("stream committed")
+    return StreamState(name, spend.dataset, 0, state, finished=False)
+
+
+def advance_stream(
+    store: Store,
+    keys: Keys,
+    before: StreamState,
+    *,
+    values: list[str],
+    state: bytes,
+    finished: bool,
+    witness: Witness | None,
+    reached: Callable[[str], None],
+) -> StreamState:
+    """Release the values of the next steps; they may be announced once this returns."""
+    if not values:
+        return before
+    step = before.step + len(values)
+    with store.transaction() as transaction:
+        moved = transaction.run(
+            "UPDATE streams SET step = ?, state = ?, finished = ? WHERE name = ? AND step = ? AND finished = 0 "
+            "RETURNING step",
+            (step, keys.seal(state, _context(before.name, step)), int(finished), before.name, before.step),
+        )
+        if not moved:
+            raise StreamConflict(
+                f"stream {before.name!r} is finished or has gone on past step {before.step} elsewhere: "
+                "resume its newest state"
+            )
+        transaction.run(
+            "INSERT INTO steps (stream, step, released) VALUES (?, ?, ?)", (before.name, step, json.dumps(values))
+        )
+        reached("step written")
+    reached("step committed")
+    if witness is not None:  # before anyone is told: what was announced was witnessed
+        witness.saw(before.name, step)
+        reached("step witnessed")
+    return StreamState(before.name, before.dataset, step, state, finished)
+
+
+def resume_stream(store: Store, keys: Keys, *, name: str, plan: str | None, witness: Witness | None) -> StreamState:
+    """Return the newest state of a stream, unless the ledger is older than what was announced."""
+    with store.transaction() as transaction:
+        rows = transaction.run(
+            "SELECT dataset, fingerprint, step, state, finished FROM streams WHERE name = ?", (name,)
+        )
+        if not rows:
+            known = transaction.run("SELECT name FROM streams ORDER BY name LIMIT 50")
+            names = ", ".join(row[0] for row in known) or "none yet"
+            raise StreamConflict(f"no stream {name!r}; known: {names}")
+    dataset, fingerprint, step, sealed, finished = rows[0]
+    if plan is not None and plan != fingerprint:
+        raise StreamConflict(f"stream {name!r} was opened with another plan")
+    if witness is not None and witness.newest(name) > int(step):
+        raise StreamConflict(
+            f"stream {name!r} stands at step {step} in this ledger but {witness.newest(name)} was announced: the "
+            "ledger was set back, and going on would release steps twice"
+        )
+    return StreamState(name, dataset, int(step), keys.unseal(sealed, _context(name, int(step))), bool(finished))
+
+
+def released_steps(transaction: Transaction, name: str) -> list[str]:
+    """Return all values that a stream released, in order."""
+    rows = transaction.run("SELECT released FROM steps WHERE stream = ? ORDER BY step", (name,))
+    return [value for row in rows for value in json.loads(row[0])]
+
+
+def _context(name: str, step: int) -> str:
+    return f"stream {name} at step {step}"

@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+import datetime as dt
+import math
+import time
+from pathlib import Path
+
+import pytest
+
+from chronodp import Event, User, UserPeriod, Window
+from chronodp.accounting import gaussian
+from chronodp.errors import (
+    BudgetConflict,
+    BudgetExhausted,
+    InvalidArgument,
+    LedgerUnavailable,
+    UnitMismatch,
+    UnknownBudget,
+    UnsupportedCost,
+)
+from chronodp.ledger import Budget, Ledger
+from chronodp.privacy import (
+    ApproximateCost,
+    AssumedCost,
+    Assumption,
+    GaussianCost,
+    LaplaceCost,
+    PureCost,
+    RandomizedResponseCost,
+    RepeatedCost,
+    SequenceCost,
+)
+from tests.conftest import Trials
+
+
+def test_pure_spending_is_exact_to_the_last_tenth(ledger: Ledger) -> None:
+    ledger.open("meters", unit=User(), epsilon=1.0)
+    for number in range(1, 11):
+        assert ledger.spend("meters", PureCost(0.1), unit=User()).number == number
+    with pytest.raises(BudgetExhausted, match=r"asked 1e-18 of epsilon, spent 1 of 1, left 0"):
+        ledger.spend("meters", PureCost(1e-18), unit=User())
+    status = ledger.status("meters")
+    assert status.share == 1.0
+    assert status.largest_pure is None
+    assert "Nothing fits any more" in str(status)
+
+
+def test_a_day_of_gaussian_releases_costs_what_gdp_says(ledger: Ledger) -> None:
+    release = GaussianCost(sensitivity=1.0, sigma=50.0)
+    exact = gaussian.epsilon(RepeatedCost(release, 1440), 1e-5)
+    assert exact == pytest.approx(3.190, abs=5e-4)
+    ledger.open("enough", unit=User(), epsilon=exact * (1 + 1e-7), delta=1e-5)
+    ledger.open("short", unit=User(), epsilon=exact * (1 - 1e-6), delta=1e-5)
+    ledger.spend("enough", RepeatedCost(release, 1439), unit=User())
+    ledger.spend("enough", release, unit=User())
+    with pytest.raises(BudgetExhausted):
+        ledger.spend("enough", GaussianCost(1.0, 500.0), unit=User())
+    ledger.spend("short", RepeatedCost(release, 1439), unit=User())
+    with pytest.raises(BudgetExhausted, match="mu squared"):
+        ledger.spend("short", release, unit=User())
+    with pytest.raises(BudgetExhausted):
+        ledger.open("basic", unit=User(), epsilon=100.0)
+        ledger.spend("basic", RepeatedCost(PureCost(0.0930), 1440), unit=User())
+
+
+@pytest.mark.parametrize("rule", ["gaussian", "renyi"])
+def test_mixed_costs_share_a_budget(ledger: Ledger, rule: str) -> None:
+    ledger.open("mixed", unit=User(), epsilon=4.0, delta=1e-6, rule=rule, reserve=5e-7)  # type: ignore[arg-type]
+    for cost in (
+        GaussianCost(1.0, 20.0),
+        LaplaceCost(1.0, 20.0),
+        PureCost(0.05),
+        RandomizedResponseCost(0.1, 5),
+        ApproximateCost(0.05, 1e-7),
+        SequenceCost((PureCost(0.01), GaussianCost(1.0, 90.0))),
+    ):
+        ledger.spend("mixed", cost, unit=User())
+    status = ledger.status("mixed")
+    assert status.charges == 6
+    assert 0 < status.share < 1
+    assert status.sums[-1].name == "reserved delta"
+    assert status.sums[-1].spent == pytest.approx(1e-7)
+    for number in range(4):
+        ledger.spend("mixed", ApproximateCost(1e-6, 1e-7), unit=User(), purpose=f"{number}")
+    with pytest.raises(BudgetExhausted, match="asked 1e-07 of delta, spent 5e-07 of 5e-07"):
+        ledger.spend("mixed", ApproximateCost(1e-6, 1e-7), unit=User())
+
+
+@pytest.mark.parametrize("rule", ["pure", "gaussian", "renyi"])
+def test_what_status_says_would_fit_fits_and_no_more(ledger: Ledger, rule: str) -> None:
+    delta = 0.0 if rule == "pure" else 1e-6
+    for name, of in (("pure", PureCost), ("laplace", LaplaceCost), ("gaussian", GaussianCost)):
+        if rule == "pure" and name == "gaussian":
+            continue
+        ledger.open(name, unit=User(), epsilon=2.0, delta=delta, rule=rule)  # type: ignore[arg-type]
+        ledger.spend(name, LaplaceCost(1.0, 3.0), unit=User())
+        status = ledger.status(name)
+        if name == "pure":
+            assert status.largest_pure is not None
+            fitting, beyond = PureCost(status.largest_pure), PureCost(status.largest_pure * 1.001)
+        else:
+            least = status.smallest_laplace if name == "laplace" else status.smallest_sigma
+            assert least is not None
+            fitting, beyond = of(1.0, least), of(1.0, least * 0.999)  # type: ignore[assignment,call-arg]
+        with pytest.raises(BudgetExhausted):
+            ledger.spend(name, beyond, unit=User())
+        ledger.spend(name, fitting, unit=User())
+
+
+def test_terms_never_change_and_the_same_again_is_nothing(ledger: Ledger) -> None:
+    ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)
+    ledger.spend("meters", GaussianCost(1.0, 9.0), unit=User())
+    ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)
+    assert ledger.status("meters").charges == 1
+    with pytest.raises(BudgetConflict, match="other terms"):
+        ledger.open("meters", unit=User(), epsilon=5.0, delta=1e-6)
+    with pytest.raises(BudgetConflict, match="other terms"):
+        ledger.open("meters", unit=Event(), epsilon=4.0, delta=1e-6)
+    with pytest.raises(UnknownBudget, match="no budget is open for 'metres'; known: meters"):
+        ledger.spend("metres", PureCost(0.1), unit=User())
+    ledger.close("meters")
+    for call in (
+        lambda: ledger.spend("meters", GaussianCost(1.0, 9.0), unit=User()),
+        lambda: ledger.status("meters"),
+        lambda: ledger.close("meters"),
+        lambda: ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6),
+    ):
+        with pytest.raises(BudgetConflict, match="closed"):
+            call()
+    assert len(ledger.history("meters")) == 1
+
+
+def test_costs_for_other_units_pay_their_price_or_are_refused(ledger: Ledger) -> None:
+    ledger.open("replace", unit=User("replace"), epsilon=1.0)
+    ledger.spend("replace", PureCost(0.2), unit=User())  # two steps: 0.4
+    assert ledger.status("replace").sums[0].spent == pytest.approx(0.4)
+    ledger.open("days", unit=UserPeriod("1D"), epsilon=1.0)
+    ledger.spend("days", PureCost(0.2), unit=User("replace"))
+    assert ledger.status("days").sums[0].spent == pytest.approx(0.2)
+    for name, unit in (("replace", Event()), ("days", Window(24)), ("replace", UserPeriod("1D"))):
+        with pytest.raises(UnitMismatch, match="says nothing about this budget's unit"):
+            ledger.spend(name, PureCost(0.1), unit=unit)
+
+
+def test_assumptions_must_be_accepted_by_name(ledger: Ledger) -> None:
+    cost = AssumedCost(PureCost(0.1), Assumption("Markov", "order one"))
+    ledger.open("plain", unit=User(), epsilon=1.0)
+    ledger.open("bold", unit=User(), epsilon=1.0, accepts=("Markov",))
+    ledger.spend("bold", cost, unit=User())
+    with pytest.raises(UnitMismatch, match="assumes Markov, which this budget does not accept"):
+        ledger.spend("plain", cost, unit=User())
+    assert ledger.status("plain").charges == 0
+
+
+def test_a_budget_that_renews_charges_every_period_the_data_touches(ledger: Ledger) -> None:
+    ledger.open("monthly", unit=User(), epsilon=1.0, delta=1e-6, renews="1mo")
+    january = (dt.date(2026, 1, 1), dt.date(2026, 2, 1))
+    across = (dt.date(2026, 1, 31), dt.date(2026, 2, 2))
+    half = GaussianCost(1.0, gaussian.sigma(1.0, 1e-6) * math.sqrt(2) * 1.0001)
+    ledger.spend("monthly", half, unit=User(), dates=january)
+    ledger.spend("monthly", half, unit=User(), dates=across)
+    with pytest.raises(BudgetExhausted, match="in 2026-01"):
+        ledger.spend("monthly", half, unit=User(), dates=across)
+    assert ledger.status("monthly", period="2026-02").charges == 1  # what was refused touched nothing
+    ledger.spend("monthly", half, unit=User(), dates=(dt.date(2026, 2, 1), dt.date(2026, 3, 1)))
+    text = str(ledger.status("monthly", period="2026-02"))
+    assert "starts anew every 1mo" in text
+    assert "over a year of 12 periods" in text
+    for dates in (None, (dt.date(2026, 2, 1), dt.date(2026, 2, 1)), ("2026-01-01", "2026-02-01")):
+        with pytest.raises(InvalidArgument, match="dates"):
+            ledger.spend("monthly", half, unit=User(), dates=dates)  # type: ignore[arg-type]
+
+
+def test_labels_of_periods() -> None:
+    days = (dt.date(2025, 12, 28), dt.date(2026, 1, 6))
+    expected = {
+        "1Y": ["2025", "2026"],
+        "1mo": ["2025-12", "2026-01"],
+        "1W": ["2025-W52", "2026-W01", "2026-W02"],
+        "1D": [f"2025-12-{day}" for day in (28, 29, 30, 31)] + [f"2026-01-0{day}" for day in range(1, 6)],
+    }
+    for renews, labels in expected.items():
+        assert list(Budget(User(), 1.0, renews=renews).periods(days)) == labels  # type: ignore[arg-type]
+
+
+def test_analysts_share_the_whole_unless_collusion_is_excluded(ledger: Ledger) -> None:
+    ledger.open("meters", unit=User(), epsilon=1.0)
+    ledger.allot("meters", "ana", epsilon=0.8)
+    ledger.allot("meters", "ben", epsilon=0.8)
+    ledger.spend("meters", PureCost(0.7), unit=User(), analyst="ana")
+    with pytest.raises(BudgetExhausted, match="for 'meters' cannot pay"):
+        ledger.spend("meters", PureCost(0.4), unit=User(), analyst="ben")
+    with pytest.raises(BudgetExhausted, match="analyst 'ana'"):
+        ledger.spend("meters", PureCost(0.2), unit=User(), analyst="ana")
+    assert ledger.status("meters").sums[0].spent == pytest.approx(0.7)
+    ledger.open("apart", unit=User(), epsilon=1.0)
+    ledger.allot("apart", "ana", epsilon=1.0, collusion="excluded")
+    ledger.allot("apart", "ben", epsilon=1.0, collusion="excluded")
+    for analyst in ("ana", "ben"):
+        ledger.spend("apart", PureCost(0.9), unit=User(), analyst=analyst)
+    assert ledger.status("apart").charges == 0
+    assert "do not pool what they learn" in ledger.status("apart", analyst="ana").guarantee
+    with pytest.raises(UnknownBudget, match="analyst 'cid'; known: apart, apart for ana"):
+        ledger.spend("apart", PureCost(0.1), unit=User(), analyst="cid")
+
+
+def test_history_and_clocks_that_go_backwards(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.open("meters", unit=User(), epsilon=1.0)
+    ledger.spend("meters", PureCost(0.1), unit=User(), purpose="first")
+    genuine = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: genuine() - 10**18)
+    ledger.spend("meters", PureCost(0.2), unit=User(), purpose="second")
+    monkeypatch.undo()
+    second, first = ledger.history("meters")
+    assert (first.purpose, second.purpose) == ("first", "second")
+    assert second.made >= first.made
+    assert second.number == 2
+    assert '"epsilon":0.2' in second.cost
+    assert ledger.history("meters", limit=1) == [second]
+
+
+def test_many_charges_stay_fast_and_exact(ledger: Ledger, trials: Trials) -> None:
+    count = trials(20_000, least=300)
+    ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)
+    cost = GaussianCost(1.0, 1e5)
+    for _ in range(count):
+        charge = ledger.spend("meters", cost, unit=User())
+    status = ledger.status("meters")
+    assert status.charges == count
+    assert status.sums[0].spent == pytest.approx(count * 1e-10, rel=1e-12)
+    assert charge.amounts[0] * count == round(status.sums[0].spent * charge.amounts[0] / 1e-10)
+
+
+@pytest.mark.parametrize(
+    ("terms", "message"),
+    [
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"epsilon": 1.0, "delta": 1.0}, "delta"),
+        ({"epsilon": 1.0, "delta": -1e-9}, "delta"),
+        ({"epsilon": 1.0, "rule": "magic"}, "rule must be 'pure', 'gaussian' or 'renyi'"),
+        ({"epsilon": 1.0, "rule": "gaussian"}, "delta must be above the reserve"),
+        ({"epsilon": 1.0, "delta": 1e-6, "reserve": 1e-6}, "delta must be above the reserve"),
+        ({"epsilon": 1.0, "delta": 1e-6, "rule": "pure", "reserve": 1e-7}, "reserve must be all of delta"),
+        ({"epsilon": 0.01, "delta": 1e-6, "rule": "renyi"}, "epsilon must be larger: by the renyi rule nothing fits"),
+        ({"epsilon": 1.0, "renews": "1h"}, "renews"),
+        ({"epsilon": 1.0, "accepts": "Markov"}, "accepts"),
+        ({"epsilon": 1.0, "unit": "user"}, "unit"),
+    ],
+)
+def test_refuses_bad_terms(tmp_path: Path, terms: dict[str, object], message: str) -> None:
+    with Ledger(tmp_path / "b.db") as ledger, pytest.raises(InvalidArgument, match=message):
+        ledger.open("x", **{"unit": User(), **terms})  # type: ignore[arg-type]
+
+
+def test_refuses_bad_charges(ledger: Ledger) -> None:
+    ledger.open("pure", unit=User(), epsilon=1.0)
+    ledger.open("gaussian", unit=User(), epsilon=1.0, delta=1e-6)
+    with pytest.raises(UnsupportedCost, match="a pure budget cannot pay for Gaussian noise"):
+        ledger.spend("pure", GaussianCost(1.0, 5.0), unit=User())
+    with pytest.raises(UnsupportedCost, match="open with reserve="):
+        ledger.spend("gaussian", ApproximateCost(0.1, 1e-9), unit=User())
+    with pytest.raises(InvalidArgument, match="cost"):
+        ledger.spend("pure", 0.1, unit=User())  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="unit"):
+        ledger.spend("pure", PureCost(0.1), unit="user")  # type: ignore[arg-type]
+    for name in ("", " ", "a" * 201, None, "a\x00b"):
+        with pytest.raises(InvalidArgument, match="dataset"):
+            ledger.open(name, unit=User(), epsilon=1.0)  # type: ignore[arg-type]
+    with pytest.raises(BudgetExhausted):
+        ledger.spend("pure", PureCost(1e60), unit=User())
+    with pytest.raises(BudgetExhausted):
+        ledger.spend("gaussian", GaussianCost(1e60, 1e-60), unit=User())
+    assert ledger.status("pure").charges == ledger.status("gaussian").charges == 0
+
+
+def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
+    for address in ("mysql://host/db", "", None):
+        with pytest.raises(InvalidArgument, match="address"):
+            Ledger(address)  # type: ignore[arg-type]
+    with pytest.raises(LedgerUnavailable, match="folder of budget.db does not exist"):
+        Ledger(tmp_path / "nowhere" / "budget.db")
+    with pytest.raises(LedgerUnavailable, match="cannot be opened"):
+        Ledger(tmp_path)
+    (tmp_path / "notes.txt").write_text("these are notes, not a ledger " * 50)
+    with pytest.raises(LedgerUnavailable, match="is not a ledger"):
+        Ledger(tmp_path / "notes.txt")
+    with pytest.raises(LedgerUnavailable, match="connection to the ledger failed") as caught:
+        Ledger("postgresql://someone:secret@127.0.0.1:1/none", timeout=1.0)
+    assert "secret" not in str(caught.value)
