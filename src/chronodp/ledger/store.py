@@ -53,7 +53,11 @@ def open_store(address: str, *, timeout: float) -> Store:
         from chronodp.ledger.sqlite import SQLiteStore
 
         store = SQLiteStore(Path(address), timeout=timeout)
-    _migrate(store)
+    try:
+        _migrate(store)
+    except BaseException:
+        store.close()
+        raise
     return store
 
 

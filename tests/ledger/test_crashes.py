@@ -1,0 +1,79 @@
+"""Kill -9 in every gap: never a release without its debit, never a step twice, never a damaged file."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chronodp.ledger import Ledger, verify_chain
+from tests.conftest import Trials
+
+ROOT = Path(__file__).parents[2]
+POINTS = {
+    "requests": ("debit written", "debit committed", "noise drawn", "release written", "release committed"),
+    "stream": ("stream written", "stream committed", "step written", "step committed", "step witnessed"),
+}
+
+
+def kill(address: str, folder: Path, job: str, point: str, count: int) -> None:
+    command = [sys.executable, "-m", "tests.ledger.victim", address, str(folder), job, point, str(count)]
+    died = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    # A stream is opened once only: later victims never reach those gaps and end by themselves.
+    assert died.returncode == -signal.SIGKILL or (point.startswith("stream") and died.returncode == 0), died.stderr
+
+
+def announced(folder: Path, job: str) -> list[list[str]]:
+    path = folder / f"{job}.txt"
+    return [line.split() for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+@pytest.mark.parametrize("job", POINTS)
+def test_nothing_is_lost_or_doubled(job: str, address: str, tmp_path: Path, trials: Trials) -> None:
+    points = POINTS[job]
+    chance = random.Random(7)
+    kills = trials(100, least=len(points))  # both jobs on both stores: 200 a store
+    for number in range(kills):
+        kill(address, tmp_path, job, points[number % len(points)], chance.randint(1, 4) if number else 1)
+        check(job, address, tmp_path)
+    assert announced(tmp_path, job)
+
+
+def check(job: str, address: str, folder: Path) -> None:
+    with Ledger(address, keys=folder / "keys") as ledger, ledger._store.transaction() as transaction:
+        charges = transaction.run("SELECT purpose, amounts FROM charges WHERE dataset = 'meters'")
+        paid = [purpose for purpose, _ in charges]
+        requests = transaction.run("SELECT request, release FROM requests")
+        steps = transaction.run("SELECT step, released FROM steps ORDER BY step")
+        (account,) = transaction.run("SELECT spent_0, charges FROM accounts WHERE dataset = 'meters'")
+    assert int(account[1]) == len(charges)
+    assert int(account[0]) == sum(int(amounts.strip("[]").split(",")[0]) for _, amounts in charges)
+    if job == "requests":
+        stored = dict(requests)
+        assert sorted(paid) == sorted(stored)  # every request, released or not, has exactly one debit
+        for request, release in announced(folder, job):
+            assert stored[request] == release
+        with Ledger(address, keys=folder / "keys") as ledger:
+            lost = ledger.status("meters").unreleased
+            assert set(lost) == {request for request, release in requests if release is None}
+            chain = ledger.chain("meters")
+            verify_chain(chain, ledger.keys.public)
+            assert len(chain) == len(stored) - len(lost)
+    elif steps:
+        assert paid == ["live"]
+        with Ledger(address, keys=folder / "keys") as ledger:
+            released = ledger.released_steps("live")
+            assert len(released) == int(steps[-1][0]) == ledger.resume_stream("live").step
+        told = announced(folder, job)
+        assert len({step for step, _ in told}) == len(told)  # no step was announced twice
+        for step, value in told:
+            assert released[int(step) - 1] == value
+    if "://" not in address:
+        connection = sqlite3.connect(address)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        connection.close()

@@ -1,0 +1,88 @@
+"""Eight processes on one budget."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from chronodp import User
+from chronodp.ledger import Ledger
+from tests.conftest import Trials
+
+ROOT = Path(__file__).parents[2]
+
+
+def crowd(address: str, seconds: float, sigma: float) -> list[tuple[int, float, int]]:
+    start = time.time() + 4.0
+    command = [sys.executable, "-m", "tests.ledger.spender", address, str(start), str(seconds), str(sigma)]
+    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(8)]
+    lines = [process.communicate(timeout=120)[0].split() for process in processes]
+    return [(int(granted), float(longest), int(refused)) for granted, longest, refused in lines]
+
+
+def check_totals(address: str, granted: int) -> None:
+    with Ledger(address) as ledger:
+        status = ledger.status("crowd")
+        with ledger._store.transaction() as transaction:
+            rows = transaction.run("SELECT number, amounts FROM charges WHERE dataset = 'crowd' ORDER BY number")
+            ((spent,),) = transaction.run("SELECT spent_0 FROM accounts WHERE dataset = 'crowd'")
+    assert status.charges == len(rows) == granted
+    assert [int(row[0]) for row in rows] == list(range(1, granted + 1))
+    assert int(spent) == sum(int(row[1].strip("[]").split(",")[0]) for row in rows)
+    assert int(spent) <= status.budget.filter.ceilings[0]
+
+
+def test_every_granted_debit_is_counted_once_and_everyone_gets_a_share(address: str, trials: Trials) -> None:
+    with Ledger(address) as ledger:
+        ledger.open("crowd", unit=User(), epsilon=4.0, delta=1e-6)
+    results = crowd(address, seconds=trials(10, least=3), sigma=1e5)
+    total = sum(granted for granted, _, _ in results)
+    check_totals(address, total)
+    assert max(longest for _, longest, _ in results) < 10.0  # else the time-out would have spoken
+    if "://" in address:
+        assert min(granted for granted, _, _ in results) >= total / 8 / 10
+
+
+def test_a_race_for_the_last_of_a_budget_stops_exactly_there(address: str) -> None:
+    with Ledger(address) as ledger:
+        ledger.open("crowd", unit=User(), epsilon=1.0, delta=1e-6)
+        limit = ledger.status("crowd").budget.filter.ceilings[0]
+    results = crowd(address, seconds=20.0, sigma=100.0)
+    with Ledger(address) as ledger:
+        from chronodp.privacy import GaussianCost
+
+        each = ledger.status("crowd").budget.filter.amounts(GaussianCost(1.0, 100.0))[0]
+    total = sum(granted for granted, _, _ in results)
+    assert total == limit // each
+    assert all(refused == 1 for _, _, refused in results)
+    check_totals(address, total)
+
+
+@pytest.mark.parametrize("seconds", [1])
+def test_threads_of_one_ledger_share_it(address: str, seconds: int) -> None:
+    import threading
+
+    from chronodp.privacy import GaussianCost
+
+    granted = []
+    with Ledger(address) as ledger:
+        ledger.open("crowd", unit=User(), epsilon=4.0, delta=1e-6)
+
+        def work() -> None:
+            stop, mine = time.time() + seconds, 0
+            while time.time() < stop:
+                ledger.spend("crowd", GaussianCost(1.0, 1e5), unit=User())
+                mine += 1
+            granted.append(mine)
+            ledger.close_connection()
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    check_totals(address, sum(granted))

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from chronodp import User
+from chronodp.errors import BudgetExhausted, LedgerUnavailable, StreamConflict
+from chronodp.ledger import FileWitness, Ledger, StreamState
+from chronodp.privacy import PureCost
+
+
+def begin(ledger: Ledger, name: str = "live") -> StreamState:
+    ledger.open("meters", unit=User(), epsilon=1.0)
+    return ledger.open_stream("meters", name, cost=PureCost(0.5), unit=User(), plan="plan", state=b"seed")
+
+
+def test_steps_go_on_from_the_newest_state_only(ledger: Ledger) -> None:
+    start = begin(ledger)
+    one = ledger.advance_stream(start, values=["1.5"], state=b"after one")
+    three = ledger.advance_stream(one, values=["2.5", "3.5"], state=b"after three")
+    assert (one.step, three.step) == (1, 3)
+    for old in (start, one):
+        with pytest.raises(StreamConflict, match="resume its newest state"):
+            ledger.advance_stream(old, values=["again"], state=b"x")
+    resumed = ledger.resume_stream("live", plan="plan")
+    assert (resumed.step, resumed.state, resumed.dataset) == (3, b"after three", "meters")
+    last = ledger.advance_stream(resumed, values=["4.5"], state=b"", finished=True)
+    assert ledger.released_steps("live") == ["1.5", "2.5", "3.5", "4.5"]
+    with pytest.raises(StreamConflict, match="is finished"):
+        ledger.advance_stream(last, values=["5.5"], state=b"")
+    assert ledger.status("meters").charges == 1
+    assert ledger.advance_stream(last, values=[], state=b"ignored") is last
+
+
+def test_names_are_taken_once_and_plans_are_kept(ledger: Ledger) -> None:
+    begin(ledger)
+    with pytest.raises(StreamConflict, match="a stream 'live' exists"):
+        begin(ledger)
+    assert ledger.status("meters").charges == 1
+    with pytest.raises(StreamConflict, match="opened with another plan"):
+        ledger.resume_stream("live", plan="other")
+    with pytest.raises(StreamConflict, match="no stream 'lively'; known: live"):
+        ledger.resume_stream("lively")
+    with pytest.raises(BudgetExhausted):
+        ledger.open_stream("meters", "second", cost=PureCost(0.6), unit=User(), plan="plan", state=b"")
+    with pytest.raises(StreamConflict, match="no stream 'second'"):
+        ledger.resume_stream("second")
+
+
+def test_the_state_is_sealed(tmp_path: Path) -> None:
+    secret = b"a very secret threshold"
+    with Ledger(tmp_path / "b.db") as ledger:
+        begin(ledger)
+        ledger.advance_stream(ledger.resume_stream("live"), values=["1"], state=secret)
+        assert secret.decode() not in repr(ledger.resume_stream("live"))
+    for path in tmp_path.glob("b.db*"):
+        assert secret not in path.read_bytes()
+    with Ledger(tmp_path / "b.db", keys=tmp_path / "others") as ledger:
+        with pytest.raises(LedgerUnavailable, match="sealed with other keys"):
+            ledger.resume_stream("live")
+
+
+def test_a_ledger_that_was_set_back_is_noticed_by_its_witness(tmp_path: Path) -> None:
+    def opened() -> Ledger:
+        return Ledger(tmp_path / "b.db", witness=FileWitness(tmp_path / "elsewhere.json"))
+
+    with opened() as ledger:
+        one = ledger.advance_stream(begin(ledger), values=["1"], state=b"one")
+    shutil.copy(tmp_path / "b.db", tmp_path / "copy.db")
+    with opened() as ledger:
+        ledger.advance_stream(one, values=["2"], state=b"two")
+    for extra in tmp_path.glob("b.db-*"):
+        extra.unlink()
+    shutil.copy(tmp_path / "copy.db", tmp_path / "b.db")
+    with opened() as ledger:
+        with pytest.raises(StreamConflict, match="stands at step 1 in this ledger but 2 was announced"):
+            ledger.resume_stream("live")
+    with Ledger(tmp_path / "b.db") as ledger:  # without a witness nobody can know: the documented limit
+        assert ledger.resume_stream("live").step == 1
+    (tmp_path / "elsewhere.json").write_text("{")
+    with opened() as ledger, pytest.raises(LedgerUnavailable, match="witness elsewhere.json is damaged"):
+        ledger.resume_stream("live")

@@ -1,0 +1,111 @@
+"""Databases in trouble: locked, read-only, full, disconnected, newer than we are."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from chronodp import User
+from chronodp.errors import LedgerUnavailable
+from chronodp.ledger import Ledger
+from chronodp.privacy import PureCost
+
+
+def test_a_locked_file_is_waited_for_and_then_named(tmp_path: Path) -> None:
+    path = tmp_path / "budget.db"
+    with Ledger(path, timeout=0.3) as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(
+            LedgerUnavailable, match=r"budget.db was locked by another writer for 0.3 s; nothing was spent"
+        ):
+            ledger.spend("meters", PureCost(0.1), unit=User())
+        other.execute("ROLLBACK")
+        other.close()
+        assert ledger.spend("meters", PureCost(0.1), unit=User()).number == 1
+
+
+def test_a_locked_row_is_waited_for_and_then_named(postgres: str) -> None:
+    with Ledger(postgres, timeout=0.3) as ledger:
+        ledger.open("locked", unit=User(), epsilon=1.0)
+        with psycopg.connect(postgres) as other:
+            other.execute("SELECT * FROM accounts WHERE dataset = 'locked' FOR UPDATE")
+            with pytest.raises(LedgerUnavailable, match="locked for 0.3 s; nothing was spent"):
+                ledger.spend("locked", PureCost(0.1), unit=User())
+        assert ledger.spend("locked", PureCost(0.1), unit=User()).number == 1
+
+
+def test_a_file_that_cannot_be_written_or_grow(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        connection = ledger._store._connection()  # type: ignore[attr-defined]
+        connection.execute("PRAGMA query_only = ON")
+        with pytest.raises(LedgerUnavailable, match="read-only; nothing was spent"):
+            ledger.spend("meters", PureCost(0.1), unit=User())
+        connection.execute("PRAGMA query_only = OFF")
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        granted = 0
+        with pytest.raises(LedgerUnavailable, match="disk is full; nothing was spent"):
+            while granted < 1000:
+                ledger.spend("meters", PureCost(0.0001), unit=User(), purpose="x" * 150)
+                granted += 1
+        connection.execute("PRAGMA max_page_count = 1000000")
+        assert ledger.status("meters").charges == granted
+        assert ledger.spend("meters", PureCost(0.1), unit=User()).number == granted + 1
+
+
+def test_a_connection_lost_in_the_middle_spends_nothing_and_heals(postgres: str) -> None:
+    fired: list[str] = []
+
+    def cut(point: str) -> None:
+        if point == "debit written" and not fired:
+            fired.append(point)
+            with psycopg.connect(postgres, autocommit=True) as admin:
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE pid <> pg_backend_pid() AND state = 'idle in transaction'"
+                )
+
+    with Ledger(postgres, reached=cut) as ledger:
+        ledger.open("lost", unit=User(), epsilon=1.0)
+        with pytest.raises(LedgerUnavailable, match="failed or was lost"):
+            ledger.spend("lost", PureCost(0.1), unit=User())
+        assert fired
+        assert ledger.status("lost").charges == 0
+        assert ledger.spend("lost", PureCost(0.1), unit=User()).number == 1
+
+
+def test_a_ledger_from_the_future_is_left_alone(address: str) -> None:
+    with Ledger(address) as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        with ledger._store.transaction() as transaction:
+            transaction.run("INSERT INTO ledger_version (version) VALUES (?)", (99,))
+    with pytest.raises(LedgerUnavailable, match="has version 99 and this chronodp knows 1: install a newer chronodp"):
+        Ledger(address)
+
+
+def test_many_open_a_new_ledger_at_once(address: str) -> None:
+    errors: list[BaseException] = []
+
+    def begin() -> None:
+        try:
+            with Ledger(address) as ledger:
+                ledger.open("meters", unit=User(), epsilon=1.0)
+                ledger.spend("meters", PureCost(0.01), unit=User())
+        except BaseException as error:  # noqa: BLE001 - handed to the test
+            errors.append(error)
+
+    threads = [threading.Thread(target=begin) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    with Ledger(address) as ledger:
+        assert ledger.status("meters").charges == 8

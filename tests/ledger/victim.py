@@ -1,0 +1,73 @@
+"""A process that works on a ledger until it is killed: ``python -m tests.ledger.victim ADDRESS FOLDER JOB POINT COUNT``.
+
+It kills itself, with SIGKILL, the COUNT-th time it reaches POINT. Whatever it announces it writes to a file first, one line
+at a time, after the ledger said it may.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from chronodp import User
+from chronodp.errors import StreamConflict
+from chronodp.ledger import FileWitness, Ledger
+from chronodp.privacy import Certificate, PureCost
+from chronodp.randomness import secure
+from tests.ledger.examples import CERTIFICATE, COST
+
+
+def main() -> None:
+    address, folder, job, point, count = sys.argv[1:]
+    left = int(count)
+
+    def reached(name: str) -> None:
+        nonlocal left
+        if name == point:
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    keys, witness = Path(folder) / "keys", FileWitness(Path(folder) / "witness.json")
+    with Ledger(address, keys=keys, witness=witness, reached=reached) as ledger, announcements(folder, job) as file:
+        ledger.open("meters", unit=User(), epsilon=10_000.0)
+        if job == "requests":
+            work_on_requests(ledger, file)
+        else:
+            work_on_a_stream(ledger, file)
+
+
+def announcements(folder: str, job: str):  # type: ignore[no-untyped-def]  # a plain file
+    return (Path(folder) / f"{job}.txt").open("a", encoding="utf-8", buffering=1)
+
+
+def work_on_requests(ledger: Ledger, file) -> None:  # type: ignore[no-untyped-def]
+    entropy = secure()
+
+    def produce() -> tuple[str, Certificate]:
+        return str(int(entropy.laplace(2.0**20, 1)[0])), CERTIFICATE
+
+    for number in range(8):
+        request = f"{os.getpid()}-{number}"
+        made = ledger.fulfil("meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce)
+        file.write(f"{request} {made.release}\n")
+
+
+def work_on_a_stream(ledger: Ledger, file) -> None:  # type: ignore[no-untyped-def]
+    entropy = secure()
+    try:
+        state = ledger.resume_stream("live", plan="plan")
+    except StreamConflict:
+        state = ledger.open_stream("meters", "live", cost=PureCost(1.0), unit=User(), plan="plan", state=b"0")
+    for _ in range(8):
+        values = [str(value) for value in entropy.laplace(2.0**20, 2).tolist()]
+        before = state.step
+        state = ledger.advance_stream(state, values=values, state=str(before).encode())
+        for offset, value in enumerate(values, start=1):
+            file.write(f"{before + offset} {value}\n")
+
+
+if __name__ == "__main__":
+    main()
