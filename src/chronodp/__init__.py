@@ -9,19 +9,20 @@
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, audit
+    from chronodp import accounting, audit, ledger
+    from chronodp.ledger import Ledger
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Event",
+    "Ledger",
     "User",
     "UserPeriod",
     "Window",
@@ -29,14 +30,17 @@ __all__ = [
     "accounting",
     "audit",
     "errors",
+    "ledger",
     "privacy",
     "randomness",
 ]
 
-_LATE = frozenset({"accounting", "audit"})  # rooms that need scipy: imported when first used
+# Rooms that need scipy, and names from them, are imported when first used.
+_LATE = {"accounting": "", "audit": "", "ledger": "", "Ledger": "ledger"}
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name in _LATE:
-        return importlib.import_module(f"chronodp.{name}")
-    raise AttributeError(f"module 'chronodp' has no attribute {name!r}")
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module 'chronodp' has no attribute {name!r}")
+    module = importlib.import_module(f"chronodp.{_LATE[name] or name}")
+    return getattr(module, name) if _LATE[name] else module

@@ -3,45 +3,28 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import chronodp
-from chronodp.cli import main
 from chronodp.cli.account import parse_release
-from chronodp.cli.shell import app
 from chronodp.privacy import ApproximateCost, GaussianCost, LaplaceCost, RepeatedCost, SequenceCost, dump
+from tests.cli.conftest import run
 
-runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb", "NO_COLOR": "1"})
 DAY = "approximate:epsilon=0.05,delta=1e-8,times=1440"
-
-
-def run(*arguments: str) -> str:
-    result = runner.invoke(app, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def refuse(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    monkeypatch.setattr(sys, "argv", ["chronodp", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "Traceback" not in captured.err
-    return " ".join(captured.err.split())
 
 
 def test_version_and_help() -> None:
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
-    for command in ("account", "explain", "demo"):
-        assert command in run("--help")
-        text = run(command, "--help")
+    commands = [(name,) for name in ("account", "explain", "demo", "verify")]
+    commands += [("budget", name) for name in ("open", "status", "history", "close", "export")]  # type: ignore[misc]
+    for command in commands:
+        assert command[0] in run("--help")
+        text = run(*command, "--help")
         assert "Example" in text
-        assert f"chronodp {command}" in text
+        assert f"chronodp {' '.join(command)}" in text
 
 
 def test_the_module_runs_as_a_program() -> None:
@@ -107,9 +90,9 @@ def test_releases_are_written_in_short() -> None:
     ],
 )
 def test_refusals_are_one_sentence_and_exit_code_two(
-    arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...], message: str, refuse: Callable[..., str]
 ) -> None:
-    assert message in refuse(monkeypatch, capsys, *arguments)
+    assert message in refuse(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -126,12 +109,11 @@ def test_bad_files(
     content: str,
     message: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    refuse: Callable[..., str],
 ) -> None:
     file = tmp_path / "bad.json"
     file.write_text(content, encoding="utf-8")
-    assert message in refuse(monkeypatch, capsys, "account", str(file), "--delta", "1e-6")
+    assert message in refuse("account", str(file), "--delta", "1e-6")
 
 
 def test_explain_in_words_and_numbers() -> None:

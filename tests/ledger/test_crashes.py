@@ -54,7 +54,7 @@ def check(job: str, address: str, folder: Path) -> None:
     assert int(account[1]) == len(charges)
     assert int(account[0]) == sum(int(amounts.strip("[]").split(",")[0]) for _, amounts in charges)
     if job == "requests":
-        stored = dict(requests)
+        stored: dict[str, str | None] = dict(requests)
         assert sorted(paid) == sorted(stored)  # every request, released or not, has exactly one debit
         for request, release in announced(folder, job):
             assert stored[request] == release

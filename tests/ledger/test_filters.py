@@ -36,11 +36,11 @@ RULES: dict[str, Filter] = {
 Strategy = Callable[[int, int], Fraction]
 LOW, MIDDLE, HIGH = Fraction(5, 4), Fraction(3, 2), Fraction(2)
 STRATEGIES: dict[str, Strategy] = {
-    "steady": lambda evidence, step: LOW,
-    "press when ahead": lambda evidence, step: HIGH if evidence > 0 else LOW,
-    "press when behind": lambda evidence, step: LOW if evidence > 0 else HIGH,
-    "large then small": lambda evidence, step: (HIGH, MIDDLE, LOW)[min(step, 2)],
-    "small then large": lambda evidence, step: (LOW, MIDDLE, HIGH)[min(step, 2)],
+    "steady": lambda _evidence, _step: LOW,
+    "press when ahead": lambda evidence, _step: HIGH if evidence > 0 else LOW,
+    "press when behind": lambda evidence, _step: LOW if evidence > 0 else HIGH,
+    "large then small": lambda _evidence, step: (HIGH, MIDDLE, LOW)[min(step, 2)],
+    "small then large": lambda _evidence, step: (LOW, MIDDLE, HIGH)[min(step, 2)],
     "gamble": lambda evidence, step: HIGH if evidence >= 2 or step == 0 else LOW,
 }
 
@@ -95,7 +95,7 @@ def test_a_rule_that_forgets_a_third_of_each_cost_is_caught() -> None:
 
 
 def test_taking_the_best_of_the_orders_is_paid_for() -> None:
-    """At its limit each order leaves some delta by the improved conversion; together they must not exceed the terms'."""
+    """At its limit each order leaves some delta by the improved conversion; together they stay within the terms."""
 
     def left(limit: float, order: int, epsilon: float) -> float:
         return math.exp((order - 1) * (limit - epsilon + math.log1p(-1 / order)) - math.log(order))

@@ -102,7 +102,7 @@ def test_certificates_verify_offline_and_chains_show_every_change(ledger: Ledger
 
 def test_an_exchanged_link_is_noticed(tmp_path: Path) -> None:
     """Two ledgers with the same keys: a link of one does not fit the other's chain."""
-    chains = []
+    chains, public = [], ""
     for name in ("one", "two"):
         with Ledger(tmp_path / f"{name}.db", keys=tmp_path / "keys") as ledger:
             ledger.open("meters", unit=User(), epsilon=1.0)

@@ -1,7 +1,7 @@
-"""A process that works on a ledger until it is killed: ``python -m tests.ledger.victim ADDRESS FOLDER JOB POINT COUNT``.
+"""A process that works on a ledger until it dies: ``python -m tests.ledger.victim ADDRESS FOLDER JOB POINT COUNT``.
 
-It kills itself, with SIGKILL, the COUNT-th time it reaches POINT. Whatever it announces it writes to a file first, one line
-at a time, after the ledger said it may.
+It kills itself, with SIGKILL, the COUNT-th time it reaches POINT. Whatever it announces it writes to a file, line by
+line, after the ledger said it may.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from chronodp import User
 from chronodp.errors import StreamConflict
@@ -39,11 +40,11 @@ def main() -> None:
             work_on_a_stream(ledger, file)
 
 
-def announcements(folder: str, job: str):  # type: ignore[no-untyped-def]  # a plain file
+def announcements(folder: str, job: str) -> TextIO:
     return (Path(folder) / f"{job}.txt").open("a", encoding="utf-8", buffering=1)
 
 
-def work_on_requests(ledger: Ledger, file) -> None:  # type: ignore[no-untyped-def]
+def work_on_requests(ledger: Ledger, file: TextIO) -> None:
     entropy = secure()
 
     def produce() -> tuple[str, Certificate]:
@@ -55,7 +56,7 @@ def work_on_requests(ledger: Ledger, file) -> None:  # type: ignore[no-untyped-d
         file.write(f"{request} {made.release}\n")
 
 
-def work_on_a_stream(ledger: Ledger, file) -> None:  # type: ignore[no-untyped-def]
+def work_on_a_stream(ledger: Ledger, file: TextIO) -> None:
     entropy = secure()
     try:
         state = ledger.resume_stream("live", plan="plan")

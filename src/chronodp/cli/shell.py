@@ -1,6 +1,7 @@
 """The program ``chronodp``: its commands, its version, and how it fails.
 
-Exit codes: 0 done; 2 the request was refused, with one sentence on standard error that says why.
+Exit codes: 0 done; 1 a certificate is not valid; 2 the request was refused. Either way one sentence on standard error
+says why.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from rich.console import Console
 
 from chronodp import __version__
 from chronodp.cli.account import account
+from chronodp.cli.budget import budget
 from chronodp.cli.demo import demo
 from chronodp.cli.explain import explain
-from chronodp.errors import ChronodpError
+from chronodp.cli.verify import verify
+from chronodp.errors import CertificateInvalid, ChronodpError
 
 __all__ = ["app", "main"]
 
@@ -27,6 +30,8 @@ app = typer.Typer(
 )
 app.command()(account)
 app.command()(explain)
+app.add_typer(budget, name="budget")
+app.command()(verify)
 app.command()(demo)
 
 
@@ -50,10 +55,14 @@ def main() -> None:
     """Run the program; a refusal is one sentence and exit code 2, never a traceback."""
     try:
         app()
+    except CertificateInvalid as error:
+        _complain("not valid", error)
+        sys.exit(1)
     except ChronodpError as error:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]refused:[/] {_plain(error)}")
+        _complain("refused", error)
         sys.exit(2)
 
 
-def _plain(error: ChronodpError) -> str:
-    return str(error).replace("[", r"\[")
+def _complain(what: str, error: ChronodpError) -> None:
+    plain = str(error).replace("[", r"\[")
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{what}:[/] {plain}")

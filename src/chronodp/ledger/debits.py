@@ -209,8 +209,8 @@ def _exhausted(transaction: Transaction, budget: Budget, key: tuple[str, str, st
     period = f" in {key[2]}" if key[2] else ""
     return (
         f"the budget for {_name(key[0], key[1])}{period} cannot pay {priced.cost}: "
-        f"asked {part.value(amounts[shown]):.6g} of {part.name}, spent {part.value(spent[shown]):.6g} of {part.value(rule.ceilings[shown]):.6g}, "
-        f"left {part.value(left):.6g}; `status` shows what would fit"
+        f"asked {part.value(amounts[shown]):.6g} of {part.name}, spent {part.value(spent[shown]):.6g} "
+        f"of {part.value(rule.ceilings[shown]):.6g}, left {part.value(left):.6g}; `status` shows what would fit"
     )
 
 

@@ -94,7 +94,7 @@ class Filter:
     @property
     def ceilings(self) -> Amounts:
         """The limits in quanta, the reserve last."""
-        return (*(part.ceiling for part in self.components), max(0, self.reserved.ceiling))
+        return _ceilings(self)
 
     def amounts(self, cost: Cost) -> Amounts:
         """Return what a cost adds to each sum, in quanta, the reserve last."""
@@ -147,6 +147,11 @@ class Filter:
             return self.admits(spent, self.amounts(cost))
         except UnsupportedCost:
             return False
+
+
+@lru_cache(maxsize=1024)
+def _ceilings(rule: Filter) -> Amounts:
+    return (*(part.ceiling for part in rule.components), max(0, rule.reserved.ceiling))
 
 
 @lru_cache(maxsize=1024)

@@ -32,21 +32,8 @@ class Keys:
     @classmethod
     def at(cls, path: Path) -> Keys:
         """Return the keys in a file, made if there is none; of two processes that make it, one wins for both."""
-        keys = cls.create()
-        fresh = path.with_name(f"{path.name}.{os.urandom(6).hex()}")
         if not path.exists():
-            content = {"signing": _text(keys.signing), "sealing": _text(keys.sealing)}
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                json.dump(content, file)
-                file.flush()
-                os.fsync(file.fileno())
-            try:
-                os.link(fresh, path)
-            except FileExistsError:
-                pass
-            finally:
-                fresh.unlink()
+            _write(path, cls.create())
         try:
             stored = json.loads(path.read_text(encoding="ascii"))
             return cls(signing=_bytes(stored["signing"]), sealing=_bytes(stored["sealing"]))
@@ -77,6 +64,21 @@ class Keys:
 
     def __repr__(self) -> str:
         return f"Keys(public={self.public!r})"
+
+
+def _write(path: Path, keys: Keys) -> None:
+    fresh = path.with_name(f"{path.name}.{os.urandom(6).hex()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        json.dump({"signing": _text(keys.signing), "sealing": _text(keys.sealing)}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(fresh, path)  # unlike a rename it never replaces keys that another process has made and used
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink()
 
 
 def check_signature(public: str, signature: str, message: bytes) -> None:

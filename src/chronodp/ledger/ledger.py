@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -254,11 +255,11 @@ class Ledger:
             for row in rows
         ]
 
-    def budgets(self) -> list[tuple[str, str, Budget]]:
-        """Return (dataset, analyst, terms) of every budget, closed ones too."""
+    def budgets(self, *, closed: bool = True) -> list[tuple[str, str, Budget]]:
+        """Return (dataset, analyst, terms) of every budget, closed ones too unless told otherwise."""
         with self._store.transaction() as transaction:
-            rows = transaction.run("SELECT dataset, analyst, terms FROM budgets ORDER BY dataset, analyst")
-        return [(dataset, analyst, read_terms(terms)) for dataset, analyst, terms in rows]
+            rows = transaction.run("SELECT dataset, analyst, terms, closed FROM budgets ORDER BY dataset, analyst")
+        return [(row[0], row[1], read_terms(row[2])) for row in rows if closed or row[3] is None]
 
     def close(self, dataset: str, *, analyst: str = "") -> None:
         """Close a budget for good: nothing can be spent from it any more; its history stays."""
@@ -287,7 +288,7 @@ class Ledger:
             "registry": [registry_entry(signed.link) for signed in chain],
         }
 
-    @property
+    @cached_property
     def keys(self) -> Keys:
         """The owner's keys, made on first use."""
         if self._keys_path is None:

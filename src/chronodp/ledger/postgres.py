@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from chronodp.errors import LedgerUnavailable
+from chronodp.ledger.connections import ThreadConnections
 from chronodp.ledger.store import Parameters, Row
 
 if TYPE_CHECKING:
@@ -27,36 +27,33 @@ class PostgresStore:
         self._psycopg = psycopg
         self._address = address
         self._timeout = timeout
-        self._local = threading.local()
+        self._connections = ThreadConnections(self._connect)
 
     @contextmanager
     def transaction(self) -> Iterator[_PostgresTransaction]:
         """Begin, commit at the end, roll back on any error. A lost connection is an error and nothing was spent."""
-        connection = self._connection()
+        connection = self._connections.get()
         try:
-            with self._translated(), connection.transaction():
+            # In a pipeline, statements whose rows nobody waits for travel with the next one: half the round trips, and
+            # the row of a busy account is locked for half as long.
+            with self._translated(), connection.pipeline(), connection.transaction():
                 yield _PostgresTransaction(connection)
         finally:
             if connection.closed:
-                del self._local.connection
+                self._connections.take()
 
     def close(self) -> None:
         """Close this thread's connection."""
-        connection: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
+        connection = self._connections.take()
         if connection is not None:
             connection.close()
-            del self._local.connection
 
-    def _connection(self) -> psycopg.Connection[Any]:
-        connection: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
-        if connection is None:
-            options = f"-c lock_timeout={int(self._timeout * 1000)} -c synchronous_commit=on"
-            with self._translated():
-                connection = self._psycopg.connect(
-                    self._address, autocommit=True, connect_timeout=max(2, int(self._timeout)), options=options
-                )
-            self._local.connection = connection
-        return connection
+    def _connect(self) -> psycopg.Connection[Any]:
+        options = f"-c lock_timeout={int(self._timeout * 1000)} -c synchronous_commit=on"
+        with self._translated():
+            return self._psycopg.connect(
+                self._address, autocommit=True, connect_timeout=max(2, int(self._timeout)), options=options
+            )
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -88,7 +85,7 @@ class _PostgresTransaction:
     def run(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run one statement."""
         cursor = self._connection.execute(sql.replace("?", "%s"), tuple(parameters))
-        return cursor.fetchall() if cursor.description else []
+        return cursor.fetchall() if sql.startswith("SELECT") or "RETURNING" in sql else []
 
     def alone(self) -> None:
         """Take the advisory lock that all who ask to be alone share."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from chronodp.errors import RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, sign
@@ -25,6 +26,10 @@ class Fulfilled:
     release: str
     signed: SignedLink
     repeated: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `chronodp verify` reads: the release and its signed link."""
+        return {"release": self.release, "link": self.signed.to_dict()}
 
 
 def fulfil(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable
+from chronodp.ledger.connections import ThreadConnections
 from chronodp.ledger.store import Parameters, Row
 
 __all__ = ["SQLiteStore"]
@@ -26,13 +26,13 @@ class SQLiteStore:
     def __init__(self, path: Path, *, timeout: float) -> None:
         self._path = path
         self._timeout = timeout
-        self._local = threading.local()
+        self._connections = ThreadConnections(self._connect)
 
     @contextmanager
     def transaction(self) -> Iterator[_SQLiteTransaction]:
         """Begin as the only writer, commit at the end, roll back on any error."""
         with _translated(self._path):
-            connection = self._connection()
+            connection = self._connections.get()
             self._begin(connection)
         try:
             yield _SQLiteTransaction(connection, self._path)
@@ -50,27 +50,22 @@ class SQLiteStore:
 
     def close(self) -> None:
         """Close this thread's connection."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        connection = self._connections.take()
         if connection is not None:
             connection.close()
-            del self._local.connection
 
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            if not self._path.parent.is_dir():
-                raise LedgerUnavailable(f"the folder of {self._path.name} does not exist")
-            connection = sqlite3.connect(self._path, timeout=0, isolation_level=None)
-            try:
-                connection.execute("PRAGMA busy_timeout = 2000")
-                connection.execute("PRAGMA journal_mode = WAL")
-                # NORMAL may lose a committed debit when the power fails.
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("PRAGMA busy_timeout = 0")
-            except BaseException:
-                connection.close()
-                raise
-            self._local.connection = connection
+    def _connect(self) -> sqlite3.Connection:
+        if not self._path.parent.is_dir():
+            raise LedgerUnavailable(f"the folder of {self._path.name} does not exist")
+        connection = sqlite3.connect(self._path, timeout=2.0, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # NORMAL may lose a committed debit when the power fails.
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA busy_timeout = 0")  # from here on we wait ourselves, and fairly
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _begin(self, connection: sqlite3.Connection) -> None:

@@ -138,11 +138,11 @@ def _smallest_sigma(budget: Budget, spent: Amounts) -> float | None:
 
 
 def _least(budget: Budget, spent: Amounts, cost_at: Callable[[float], Cost]) -> float | None:
-    """Return the least parameter, to nine digits, whose cost still fits."""
+    """Return the least parameter, to six digits, whose cost still fits."""
     low, high = 1e-9, 1e9
     if not budget.filter.fits(spent, cost_at(high)):
         return None
-    while high / low > 1 + 1e-9:
+    while high / low > 1 + 1e-6:
         middle = (low * high) ** 0.5
         low, high = (low, middle) if budget.filter.fits(spent, cost_at(middle)) else (middle, high)
     return high

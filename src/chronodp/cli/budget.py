@@ -1,0 +1,211 @@
+"""``chronodp budget``: open, watch, export and close budgets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from chronodp.errors import InvalidArgument, LedgerUnavailable
+from chronodp.privacy import Unit, load
+
+if TYPE_CHECKING:
+    from chronodp.ledger import Ledger, Status
+
+__all__ = ["budget", "parse_unit"]
+
+budget = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Open, watch, export and close budgets.")
+
+Address = Annotated[
+    str, typer.Option("--ledger", "-l", envvar="CHRONODP_LEDGER", help="The ledger's file, or postgresql://...")
+]
+Keys = Annotated[Path | None, typer.Option("--keys", help="The owner's keys; by default beside the ledger's file.")]
+Dataset = Annotated[str, typer.Argument(help="The name of the budget.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@budget.command("open")
+def open_budget(
+    dataset: Dataset,
+    epsilon: Annotated[float, typer.Option(help="Epsilon of the guarantee.")],
+    unit: Annotated[
+        str,
+        typer.Option(help="`user`, `event`, `user_period:1D` or `window:24`; `/replace` after it for that relation."),
+    ] = "user",
+    delta: Annotated[float, typer.Option(help="Delta of the guarantee; 0 for a pure one.")] = 0.0,
+    rule: Annotated[
+        str | None, typer.Option(help="`pure`, `gaussian` or `renyi`; chosen by delta if not given.")
+    ] = None,
+    reserve: Annotated[float | None, typer.Option(help="Part of delta for costs known only as (ε, δ).")] = None,
+    renews: Annotated[str | None, typer.Option(help="`1D`, `1W`, `1mo` or `1Y`; never if not given.")] = None,
+    accepts: Annotated[list[str] | None, typer.Option(help="An assumption accepted by name. May be repeated.")] = None,
+    ledger: Address = "budget.db",
+) -> None:
+    """Open a budget; the same again changes nothing.
+
+    **Example**
+
+    `chronodp budget open meters --epsilon 4 --delta 1e-6`
+    """
+    from chronodp.ledger import Ledger
+
+    terms: dict[str, Any] = {"rule": rule, "renews": renews}
+    with Ledger(ledger) as opened:
+        opened.open(
+            dataset,
+            unit=parse_unit(unit),
+            epsilon=epsilon,
+            delta=delta,
+            reserve=reserve,
+            accepts=tuple(accepts or ()),
+            **terms,
+        )
+        known = {name: terms for name, analyst, terms in opened.budgets() if not analyst}[dataset]
+    Console(highlight=False).print(f"[bold]{dataset}[/] is open: {known}.\n{known.lifetime}")
+
+
+@budget.command()
+def status(
+    dataset: Annotated[str | None, typer.Argument(help="The budget; all of them if not given.")] = None,
+    period: Annotated[str, typer.Option(help="Of a budget that renews, such as 2026-01.")] = "",
+    analyst: Annotated[str, typer.Option(help="An analyst's part of it.")] = "",
+    as_json: Json = False,
+    ledger: Address = "budget.db",
+) -> None:
+    """Show what is spent, what is left and what still fits.
+
+    **Example**
+
+    `chronodp budget status meters --ledger budget.db`
+    """
+    with _existing(ledger) as opened:
+        if dataset is not None:
+            found = [opened.status(dataset, analyst=analyst, period=period)]
+        else:
+            found = [opened.status(name, analyst=who, period=period) for name, who, _ in opened.budgets(closed=False)]
+    if as_json:
+        documents = [one.to_dict() for one in found]
+        print(json.dumps(documents[0] if dataset is not None else documents, ensure_ascii=False, indent=2))
+        return
+    console = Console(highlight=False)
+    for one in found:
+        _show(console, one)
+
+
+@budget.command()
+def history(
+    dataset: Dataset,
+    limit: Annotated[int, typer.Option(help="How many of the newest charges.")] = 20,
+    as_json: Json = False,
+    ledger: Address = "budget.db",
+) -> None:
+    """List the newest charges.
+
+    **Example**
+
+    `chronodp budget history meters --limit 5`
+    """
+    with _existing(ledger) as opened:
+        entries = opened.history(dataset, limit=limit)
+    if as_json:
+        rows = [{**asdict(entry), "made": entry.made.isoformat(), "cost": json.loads(entry.cost)} for entry in entries]
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    table = Table("charge", "made (UTC)", "analyst", "period", "purpose", "cost")
+    for entry in entries:
+        made = entry.made.strftime("%Y-%m-%d %H:%M:%S")
+        table.add_row(str(entry.number), made, entry.analyst, entry.period, entry.purpose, entry.cost)
+    Console(highlight=False).print(table)
+
+
+@budget.command()
+def close(
+    dataset: Dataset,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    ledger: Address = "budget.db",
+) -> None:
+    """Close a budget for good; its history and certificates stay.
+
+    **Example**
+
+    `chronodp budget close meters --yes`
+    """
+    with _existing(ledger) as opened:
+        opened.status(dataset)
+        if not yes and not typer.confirm(f"Close {dataset} for ever?"):
+            raise typer.Exit(1)
+        opened.close(dataset)
+    print(f"{dataset} is closed.")
+
+
+@budget.command()
+def export(
+    dataset: Dataset,
+    out: Annotated[Path | None, typer.Option(help="A file to write; standard output if not given.")] = None,
+    keys: Keys = None,
+    ledger: Address = "budget.db",
+) -> None:
+    """Write the chain of signed certificates, with entries for registries of deployments, as JSON.
+
+    **Example**
+
+    `chronodp budget export meters --out meters-chain.json`
+    """
+    with _existing(ledger, keys=keys) as opened:
+        text = json.dumps(opened.export(dataset), ensure_ascii=False, indent=2)
+    if out is None:
+        print(text)
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+
+
+def parse_unit(text: str) -> Unit:
+    """Return the unit that a text such as ``window:24/replace`` names."""
+    body, _, relation = text.partition("/")
+    kind, _, detail = body.partition(":")
+    document: dict[str, object] = {"kind": kind}
+    if kind in ("window", "swap"):
+        document["periods" if kind == "window" else "block"] = int(detail) if detail.isdigit() else detail
+    elif detail:
+        document["every"] = detail
+    if relation:
+        document["relation"] = relation
+    unit: Unit = load(document, Unit)
+    return unit
+
+
+def _existing(address: str, *, keys: Path | None = None) -> Ledger:
+    from chronodp.ledger import Ledger
+
+    if "://" not in address and not Path(address).exists():
+        raise LedgerUnavailable(
+            f"there is no ledger at {address}: `chronodp budget open` makes one, --ledger names another"
+        )
+    if not address:
+        raise InvalidArgument("ledger", address, "a file's path or postgresql://...")
+    return Ledger(address, keys=keys)
+
+
+def _show(console: Console, one: Status) -> None:
+    name = one.dataset + (f" for {one.analyst}" if one.analyst else "") + (f" in {one.period}" if one.period else "")
+    width = 40
+    used = round(one.share * width)
+    colour = "red" if one.share > 0.9 else "yellow" if one.share > 0.6 else "green"
+    console.print(f"[bold]{name}[/]  [{colour}]{'█' * used}[/][dim]{'░' * (width - used)}[/] {1 - one.share:.1%} left")
+    console.print(f"{one.guarantee} {one.budget.lifetime}")
+    table = Table("native sum", "spent", "limit", "left")
+    for part in one.sums:
+        table.add_row(part.name, f"{part.spent:.6g}", f"{part.limit:.6g}", f"{part.left:.6g}")
+    console.print(table)
+    fits = [] if one.largest_pure is None else [f"pure ε {one.largest_pure:.4g}"]
+    fits += [] if one.smallest_laplace is None else [f"Laplace scale {one.smallest_laplace:.4g} at l1 sensitivity 1"]
+    fits += [] if one.smallest_sigma is None else [f"Gaussian σ {one.smallest_sigma:.4g} at l2 sensitivity 1"]
+    console.print(f"{one.charges:,} charges. Fits once more: {', or '.join(fits) or 'nothing'}.")
+    for request in one.unreleased:
+        console.print(f"[yellow]Debited but never released:[/] {request}")
+    console.print()

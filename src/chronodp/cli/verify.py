@@ -1,0 +1,78 @@
+"""``chronodp verify``: check a release or a chain of certificates, offline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from chronodp.errors import CertificateInvalid
+
+__all__ = ["verify"]
+
+
+def verify(
+    file: Annotated[
+        Path, typer.Argument(help="A release or an exported chain.", exists=True, dir_okay=False, readable=True)
+    ],
+    public_key: Annotated[str, typer.Option(help="The issuer's public key, or a file that holds it.")],
+    head: Annotated[
+        str | None, typer.Option(help="Digest of the newest link, if you know it: shows links missing at the end.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check signatures, and that no certificate was changed, removed, added or moved. Needs no ledger and no network.
+
+    Exit code 1 if anything is wrong, with what and where.
+
+    **Examples**
+
+    `chronodp verify release.json --public-key key.txt`
+
+    `chronodp verify meters-chain.json --public-key 3xk...= --head 9f2c...`
+    """
+    from chronodp.ledger import verify as verify_link
+    from chronodp.ledger import verify_chain
+
+    key = Path(public_key).read_text(encoding="ascii").strip() if Path(public_key).is_file() else public_key
+    document = _read(file)
+    if "links" in document:
+        known_head = head if head is not None else document.get("head")
+        links = verify_chain([_signed(link) for link in document["links"]], key, head=known_head)
+        said = f"All {len(links)} links are genuine and none is missing" + (
+            "." if head else " up to the file's own head."
+        )
+    else:
+        release = document.get("release")
+        if not isinstance(release, str):
+            raise CertificateInvalid("the file holds neither a release with its link nor a chain of links")
+        links = [verify_link(_signed(document.get("link")), key, release=release)]
+        said = "The certificate is genuine and belongs to this release."
+    if as_json:
+        print(json.dumps({"valid": True, "links": len(links), "requests": [link.request for link in links]}))
+        return
+    console = Console(highlight=False)
+    console.print(f"[bold green]Valid.[/] {said}")
+    if len(links) == 1:
+        console.print(str(links[0].certificate), markup=False)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError):
+        raise CertificateInvalid(f"{file.name} is not JSON") from None
+    if not isinstance(document, dict):
+        raise CertificateInvalid(f"{file.name} holds no release and no chain")
+    return document
+
+
+def _signed(link: Any) -> Any:
+    from chronodp.ledger import SignedLink
+
+    if not isinstance(link, dict) or not all(isinstance(link.get(name), str) for name in ("body", "signature")):
+        raise CertificateInvalid("a link lacks its body or its signature")
+    return SignedLink(link["body"], link["signature"])

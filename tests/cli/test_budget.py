@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from chronodp import Event, User, UserPeriod, Window
+from chronodp.cli.budget import parse_unit
+from chronodp.cli.shell import app
+from chronodp.errors import ChronodpError
+from chronodp.ledger import Ledger
+from chronodp.privacy import GaussianCost, Unit
+from tests.cli.conftest import run
+from tests.ledger.examples import CERTIFICATE, COST
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return str(tmp_path / "budget.db")
+
+
+def test_a_budget_from_opening_to_closing(place: str) -> None:
+    said = run("budget", "open", "meters", "--epsilon", "4", "--delta", "1e-6", "--ledger", place)
+    assert "(4, 1e-06)-differentially private for everything of one person" in " ".join(said.split())
+    run("budget", "open", "meters", "--epsilon", "4", "--delta", "1e-6", "--ledger", place)
+    with Ledger(place) as ledger:
+        ledger.spend("meters", GaussianCost(1.0, 2.0), unit=User(), purpose="load-2026-01")
+    shown = " ".join(run("budget", "status", "--ledger", place).split())
+    for part in ("█", "left", "mu squared", "Gaussian σ", "guarantee is the opened one"):
+        assert part in shown
+    status = json.loads(run("budget", "status", "meters", "--json", "--ledger", place))
+    assert status["charges"] == 1
+    assert status["sums"][0]["spent"] == pytest.approx(0.25)
+    assert "load-2026-01" in run("budget", "history", "meters", "--ledger", place)
+    (entry,) = json.loads(run("budget", "history", "meters", "--json", "--ledger", place))
+    assert entry["cost"] == {"kind": "gaussian", "sensitivity": 1.0, "sigma": 2.0}
+    asked = CliRunner().invoke(app, ["budget", "close", "meters", "--ledger", place], input="n\n")
+    assert asked.exit_code == 1
+    assert "is closed" in run("budget", "close", "meters", "--yes", "--ledger", place)
+    assert json.loads(run("budget", "status", "--json", "--ledger", place)) == []
+
+
+def test_terms_on_the_command_line(place: str, refuse: Callable[..., str]) -> None:
+    base = ("budget", "open", "x", "--ledger", place)
+    run(*base, "--epsilon", "1", "--unit", "window:24/replace", "--renews", "1mo", "--accepts", "Markov")
+    with Ledger(place) as ledger:
+        ((_, _, terms),) = ledger.budgets()
+    assert (terms.unit, terms.renews, terms.accepts) == (Window(24, "replace"), "1mo", ("Markov",))
+    assert "other terms" in refuse(*base, "--epsilon", "2")
+    assert "epsilon must be" in refuse(*base, "--epsilon", "0")
+    assert "rule must be" in refuse(*base, "--epsilon", "1", "--rule", "magic")
+    assert "unknown kind 'person' here" in refuse(*base, "--epsilon", "1", "--unit", "person")
+    assert "there is no ledger at" in refuse("budget", "status", "--ledger", place + "x")
+    assert "no budget is open for 'y'; known: x" in refuse("budget", "status", "y", "--ledger", place)
+    assert "no budget is open for 'y'" in refuse("budget", "history", "y", "--ledger", place)
+    assert "no budget is open for 'y'" in refuse("budget", "export", "y", "--ledger", place)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("user", User()),
+        ("user/replace", User("replace")),
+        ("event", Event()),
+        ("user_period:1D", UserPeriod("1D")),
+        ("window:24", Window(24)),
+        ("window:x", None),
+        ("user:1D", None),
+        ("event/other", None),
+    ],
+)
+def test_units_in_short(text: str, unit: Unit | None) -> None:
+    if unit is None:
+        with pytest.raises(ChronodpError):
+            parse_unit(text)
+    else:
+        assert parse_unit(text) == unit
+
+
+def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) -> None:
+    with Ledger(place) as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        _, made = (
+            ledger.fulfil(
+                "meters",
+                request=name,
+                cost=COST,
+                unit=User(),
+                plan="p",
+                source="s",
+                produce=lambda: ("[1, 2]", CERTIFICATE),
+            )
+            for name in ("a", "b")
+        )
+        key = ledger.keys.public
+    release, chain = tmp_path / "release.json", tmp_path / "chain.json"
+    release.write_text(json.dumps(made.to_dict()), encoding="utf-8")
+    run("budget", "export", "meters", "--ledger", place, "--out", str(chain))
+    (tmp_path / "key.txt").write_text(key + "\n", encoding="ascii")
+    Path(place).unlink()  # nothing but the files is needed
+    assert "Valid. The certificate is genuine" in run("verify", str(release), "--public-key", key)
+    assert "All 2 links are genuine" in run("verify", str(chain), "--public-key", str(tmp_path / "key.txt"))
+    export = json.loads(chain.read_text(encoding="utf-8"))
+    head = export["head"]
+    valid = json.loads(run("verify", str(chain), "--public-key", key, "--head", head, "--json"))
+    assert valid == {"valid": True, "links": 2, "requests": ["a", "b"]}
+    assert export["registry"][1]["name"] == "meters: b"
+
+    def changed(document: object) -> str:
+        path = tmp_path / "changed.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return str(path)
+
+    for document, message in (
+        (
+            {**made.to_dict(), "release": "[1, 3]"},
+            "not valid: the certificate is genuine but belongs to another release",
+        ),
+        ({**export, "links": export["links"][1:]}, "a link before it is missing"),
+        ({**export, "links": export["links"][:1]}, "newer links are missing"),
+        ({**export, "links": [{"body": 1}]}, "lacks its body"),
+        ({"release": 5}, "neither a release"),
+        ([], "no release and no chain"),
+    ):
+        assert message in refuse("verify", changed(document), "--public-key", key, code=1)
+    assert "public_key must be" in refuse("verify", str(release), "--public-key", "nonsense")
+    (tmp_path / "changed.json").write_text("{", encoding="utf-8")
+    assert "is not JSON" in refuse("verify", str(tmp_path / "changed.json"), "--public-key", key, code=1)
