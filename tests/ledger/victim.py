@@ -14,7 +14,7 @@ from typing import TextIO
 
 from chronodp import User
 from chronodp.errors import StreamConflict
-from chronodp.ledger import FileWitness, Ledger
+from chronodp.ledger import FileWitness, Ledger, StreamState
 from chronodp.privacy import Certificate, PureCost
 from chronodp.randomness import secure
 from tests.ledger.examples import CERTIFICATE, COST
@@ -36,6 +36,8 @@ def main() -> None:
         ledger.open("meters", unit=User(), epsilon=10_000.0)
         if job == "requests":
             work_on_requests(ledger, file)
+        elif point.startswith("stream"):
+            open_a_stream(ledger, f"{os.getpid()}")
         else:
             work_on_a_stream(ledger, file)
 
@@ -56,12 +58,16 @@ def work_on_requests(ledger: Ledger, file: TextIO) -> None:
         file.write(f"{request} {made.release}\n")
 
 
+def open_a_stream(ledger: Ledger, name: str) -> StreamState:
+    return ledger.open_stream("meters", name, cost=PureCost(1.0), unit=User(), plan="plan", state=b"0")
+
+
 def work_on_a_stream(ledger: Ledger, file: TextIO) -> None:
     entropy = secure()
     try:
         state = ledger.resume_stream("live", plan="plan")
     except StreamConflict:
-        state = ledger.open_stream("meters", "live", cost=PureCost(1.0), unit=User(), plan="plan", state=b"0")
+        state = open_a_stream(ledger, "live")
     for _ in range(8):
         values = [str(value) for value in entropy.laplace(2.0**20, 2).tolist()]
         before = state.step
