@@ -276,7 +276,7 @@ def test_refuses_bad_charges(ledger: Ledger) -> None:
 
 
 def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
-    for address in ("mysql://host/db", "", None):
+    for address in ("mysql://host/db", "", None, ":memory:"):
         with pytest.raises(InvalidArgument, match="address"):
             Ledger(address)  # type: ignore[arg-type]
     with pytest.raises(LedgerUnavailable, match=r"folder of budget\.db does not exist"):

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from chronodp import User
-from chronodp.errors import BudgetExhausted, CertificateInvalid, InvalidArgument, LedgerUnavailable, RequestConflict
+from chronodp.errors import (
+    BudgetConflict,
+    BudgetExhausted,
+    CertificateInvalid,
+    InvalidArgument,
+    LedgerUnavailable,
+    RequestConflict,
+)
 from chronodp.ledger import Fulfilled, Keys, Ledger, Link, SignedLink, registry_entry, verify, verify_chain
 from chronodp.privacy import Certificate
 from tests.ledger.examples import CERTIFICATE, COST
@@ -62,6 +69,20 @@ def test_a_release_that_fails_after_its_debit_is_listed_and_never_drawn_again(le
     with pytest.raises(RequestConflict, match="debited and never released"):
         ledger.fulfil("meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=fails)
     assert ledger.status("meters").charges == 1
+
+
+def test_closing_a_budget_does_not_lose_a_release_under_way(ledger: Ledger) -> None:
+    ledger.open("meters", unit=User(), epsilon=1.0)
+
+    def closes() -> tuple[str, Certificate]:
+        ledger.close("meters")
+        return "drawn", CERTIFICATE
+
+    made = ledger.fulfil("meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=closes)
+    assert made.release == "drawn"
+    assert len(ledger.chain("meters")) == 1
+    with pytest.raises(BudgetConflict, match="closed"):
+        fulfil(ledger, "y")
 
 
 def test_certificates_verify_offline_and_chains_show_every_change(ledger: Ledger) -> None:

@@ -14,14 +14,16 @@ from functools import cache, lru_cache
 from typing import TypeAlias
 
 from chronodp.accounting import enlarge, gather
-from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, UnknownBudget
+from chronodp.errors import BudgetConflict, BudgetExhausted, InvalidArgument, UnitMismatch, UnknownBudget
 from chronodp.ledger.budget import Budget, Dates
 from chronodp.ledger.filters import CAP, Amounts
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import Cost, Unit, dump, load, price
+from chronodp.privacy.costs import check_cost
+from chronodp.privacy.guarantees import check_unit
 
-__all__ = ["Charge", "Spend", "Terms", "debit", "find_budget", "now", "read_terms", "spent_in"]
+__all__ = ["Charge", "Spend", "Terms", "check_name", "debit", "find_budget", "now", "read_terms", "spent_in"]
 
 Terms: TypeAlias = dict[tuple[str, str], Budget]
 """Budgets by dataset and analyst."""
@@ -37,6 +39,11 @@ class Spend:
     analyst: str = ""
     dates: Dates | None = None
     purpose: str = ""
+
+    def __post_init__(self) -> None:
+        check_cost("cost", self.cost)
+        check_unit("unit", self.unit)
+        check_name("dataset", self.dataset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,12 @@ class Charge:
     period: str
     number: int
     amounts: Amounts
+
+
+def check_name(argument: str, name: object) -> None:
+    """Raise unless ``name`` can name a budget, an analyst, a request or a stream."""
+    if not isinstance(name, str) or not name.strip() or len(name) > 200 or "\x00" in name:
+        raise InvalidArgument(argument, name, "a name of 1 to 200 characters")
 
 
 def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge, ...]:

@@ -12,18 +12,17 @@ from typing import Any, Self
 
 from chronodp.errors import BudgetConflict, InvalidArgument, LedgerUnavailable
 from chronodp.ledger import requests, streams
+from chronodp.ledger.address import open_store
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.certificates import BEGINNING, SignedLink, registry_entry
-from chronodp.ledger.debits import Charge, Spend, Terms, debit, find_budget, now, read_terms, spent_in
+from chronodp.ledger.debits import Charge, Spend, Terms, check_name, debit, find_budget, now, read_terms, spent_in
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.status import Status, make_status
-from chronodp.ledger.store import Transaction, open_store
+from chronodp.ledger.store import Transaction
 from chronodp.ledger.streams import StreamState
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, dump
-from chronodp.privacy.costs import check_cost
-from chronodp.privacy.guarantees import check_unit
 from chronodp.privacy.parameters import check_positive, check_whole
 
 __all__ = ["Entry", "Ledger"]
@@ -125,8 +124,8 @@ class Ledger:
         With ``collusion="expected"`` the part is charged to the whole as well. With ``"excluded"`` it is not: the
         guarantee then holds against each analyst alone, and assumes that they do not pool what they learn.
         """
-        _check_name("analyst", analyst)
-        with self._store.transaction() as transaction:
+        check_name("analyst", analyst)
+        with self._store.snapshot() as transaction:
             whole = find_budget(transaction, dataset, "")
         part = Budget(whole.unit, epsilon, delta, rule, reserve, whole.renews, whole.accepts, collusion)
         self._open(dataset, analyst, part)
@@ -142,7 +141,7 @@ class Ledger:
         purpose: str = "",
     ) -> Charge:
         """Debit a cost, durably, or raise; the first charge made is returned."""
-        spend = _check_spend(Spend(dataset, cost, unit, analyst, dates, purpose))
+        spend = Spend(dataset, cost, unit, analyst, dates, purpose)
         with self._store.transaction() as transaction:
             charges = debit(transaction, spend, self._terms)
             self._reached("debit written")
@@ -175,8 +174,8 @@ class Ledger:
             analyst: whose part of the budget pays.
             dates: days of the data, for a budget that renews.
         """
-        _check_name("request", request)
-        spend = _check_spend(Spend(dataset, cost, unit, analyst, dates, request))
+        check_name("request", request)
+        spend = Spend(dataset, cost, unit, analyst, dates, request)
         return requests.fulfil(
             self._store,
             self.keys,
@@ -202,8 +201,8 @@ class Ledger:
         dates: Dates | None = None,
     ) -> StreamState:
         """Debit a stream's whole cost and seal its first state."""
-        _check_name("name", name)
-        spend = _check_spend(Spend(dataset, cost, unit, analyst, dates, name))
+        check_name("name", name)
+        spend = Spend(dataset, cost, unit, analyst, dates, name)
         return streams.open_stream(
             self._store, self.keys, spend, self._terms, name=name, plan=plan, state=state, reached=self._reached
         )
@@ -229,12 +228,12 @@ class Ledger:
 
     def released_steps(self, name: str) -> list[str]:
         """Return all values that a stream released, in order."""
-        with self._store.transaction() as transaction:
+        with self._store.snapshot() as transaction:
             return streams.released_steps(transaction, name)
 
     def status(self, dataset: str, *, analyst: str = "", period: str = "") -> Status:
         """Return what is spent and what still fits; the period is that of a budget that renews, such as '2026-01'."""
-        with self._store.transaction() as transaction:
+        with self._store.snapshot() as transaction:
             budget = find_budget(transaction, dataset, analyst)
             spent, charges = spent_in(transaction, budget, dataset, analyst, period)
             waiting = requests.unreleased(transaction, dataset)
@@ -243,7 +242,7 @@ class Ledger:
     def history(self, dataset: str, *, limit: int = 100) -> list[Entry]:
         """Return the newest charges of a dataset, newest first."""
         check_whole("limit", limit)
-        with self._store.transaction() as transaction:
+        with self._store.snapshot() as transaction:
             self._known(transaction, dataset)
             rows = transaction.run(
                 "SELECT analyst, period, number, made, purpose, unit, cost FROM charges WHERE dataset = ? "
@@ -257,7 +256,7 @@ class Ledger:
 
     def budgets(self, *, closed: bool = True) -> list[tuple[str, str, Budget]]:
         """Return (dataset, analyst, terms) of every budget, closed ones too unless told otherwise."""
-        with self._store.transaction() as transaction:
+        with self._store.snapshot() as transaction:
             rows = transaction.run("SELECT dataset, analyst, terms, closed FROM budgets ORDER BY dataset, analyst")
         return [(row[0], row[1], read_terms(row[2])) for row in rows if closed or row[3] is None]
 
@@ -272,7 +271,7 @@ class Ledger:
 
     def chain(self, dataset: str) -> list[SignedLink]:
         """Return the signed links of all releases of a dataset, oldest first."""
-        with self._store.transaction() as transaction:
+        with self._store.snapshot() as transaction:
             self._known(transaction, dataset)
             rows = transaction.run("SELECT body, signature FROM links WHERE dataset = ? ORDER BY number", (dataset,))
         return [SignedLink(*row) for row in rows]
@@ -308,7 +307,7 @@ class Ledger:
         self.close_connection()
 
     def _open(self, dataset: str, analyst: str, budget: Budget) -> None:
-        _check_name("dataset", dataset)
+        check_name("dataset", dataset)
         terms = dump(budget)
         with self._store.transaction() as transaction:
             transaction.run(
@@ -330,15 +329,3 @@ class Ledger:
     def _known(self, transaction: Transaction, dataset: str) -> None:
         if not transaction.run("SELECT 1 FROM budgets WHERE dataset = ? LIMIT 1", (dataset,)):
             find_budget(transaction, dataset, "")  # raises, and lists the known ones
-
-
-def _check_spend(spend: Spend) -> Spend:
-    check_cost("cost", spend.cost)
-    check_unit("unit", spend.unit)
-    _check_name("dataset", spend.dataset)
-    return spend
-
-
-def _check_name(argument: str, name: object) -> None:
-    if not isinstance(name, str) or not name.strip() or len(name) > 200 or "\x00" in name:
-        raise InvalidArgument(argument, name, "a name of 1 to 200 characters")

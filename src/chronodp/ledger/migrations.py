@@ -5,9 +5,11 @@ Only types that both understand are used: TEXT, and BIGINT for whole numbers of 
 
 from __future__ import annotations
 
+from chronodp.errors import LedgerUnavailable
 from chronodp.ledger.filters import COMPONENTS
+from chronodp.ledger.store import Store
 
-__all__ = ["MIGRATIONS", "SPENT"]
+__all__ = ["MIGRATIONS", "SPENT", "migrate"]
 
 SPENT = tuple(f"spent_{index}" for index in range(COMPONENTS))
 
@@ -29,6 +31,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             dataset TEXT NOT NULL, request TEXT NOT NULL, fingerprint TEXT NOT NULL, made BIGINT NOT NULL,
             link BIGINT, release TEXT,
             PRIMARY KEY (dataset, request))""",
+        "CREATE INDEX unreleased ON requests (dataset) WHERE link IS NULL",
         """CREATE TABLE streams (
             name TEXT NOT NULL PRIMARY KEY, dataset TEXT NOT NULL, fingerprint TEXT NOT NULL, step BIGINT NOT NULL,
             state TEXT NOT NULL, finished BIGINT NOT NULL)""",
@@ -40,3 +43,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE chains (dataset TEXT NOT NULL PRIMARY KEY, number BIGINT NOT NULL, digest TEXT NOT NULL)",
     ),
 )
+
+
+def migrate(store: Store) -> None:
+    """Bring a store's tables up to date, once, whoever comes first."""
+    with store.transaction() as transaction:
+        transaction.alone()
+        transaction.run("CREATE TABLE IF NOT EXISTS ledger_version (version BIGINT NOT NULL)")
+        rows = transaction.run("SELECT MAX(version) FROM ledger_version")
+        version = int(rows[0][0] or 0)
+        if version > len(MIGRATIONS):
+            raise LedgerUnavailable(
+                f"this ledger has version {version} and this chronodp knows {len(MIGRATIONS)}: install a newer chronodp"
+            )
+        for number in range(version, len(MIGRATIONS)):
+            for statement in MIGRATIONS[number]:
+                transaction.run(statement)
+            transaction.run("INSERT INTO ledger_version (version) VALUES (?)", (number + 1,))

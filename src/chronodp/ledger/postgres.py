@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from chronodp.errors import LedgerUnavailable
@@ -41,6 +41,10 @@ class PostgresStore:
         finally:
             if connection.closed:
                 self._connections.take()
+
+    def snapshot(self) -> AbstractContextManager[_PostgresTransaction]:
+        """Readers keep no writer waiting here: the same as a transaction."""
+        return self.transaction()
 
     def close(self) -> None:
         """Close this thread's connection."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from chronodp.errors import RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, sign
-from chronodp.ledger.debits import Spend, Terms, debit, find_budget, now
+from chronodp.ledger.debits import Spend, Terms, debit, now
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store, Transaction
 from chronodp.privacy import Certificate, dump
@@ -50,7 +50,8 @@ def fulfil(
     never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen.
     """
     # Fields cannot run into each other: each is digested alone first.
-    fingerprint = digest("".join(digest(part) for part in (plan, source, dump(spend.cost), dump(spend.unit))))
+    parts = (plan, source, dump(spend.cost), dump(spend.unit), spend.analyst, str(spend.dates))
+    fingerprint = digest("".join(digest(part) for part in parts))
     with store.transaction() as transaction:
         if stored := _stored(transaction, spend.dataset, request, fingerprint):
             return stored
@@ -67,10 +68,12 @@ def fulfil(
     release, certificate = produce()
     reached("noise drawn")
     with store.transaction() as transaction:
-        signed = _append_link(transaction, keys, spend, request, release, certificate)
+        refresh = terms[spend.dataset, spend.analyst].renews or "never"
+        link = _next_link(transaction, spend.dataset, request, digest(release), refresh, certificate)
+        signed = _append(transaction, keys, link)
         transaction.run(
             "UPDATE requests SET release = ?, link = ? WHERE dataset = ? AND request = ?",
-            (release, signed.link.number, spend.dataset, request),
+            (release, link.number, spend.dataset, request),
         )
         reached("release written")
     reached("release committed")
@@ -106,10 +109,9 @@ def _stored(transaction: Transaction, dataset: str, request: str, fingerprint: s
     return Fulfilled(release, SignedLink(body, signature), repeated=True)
 
 
-def _append_link(
-    transaction: Transaction, keys: Keys, spend: Spend, request: str, release: str, certificate: Certificate
-) -> SignedLink:
-    dataset = spend.dataset
+def _next_link(
+    transaction: Transaction, dataset: str, request: str, release: str, refresh: str, certificate: Certificate
+) -> Link:
     transaction.run(
         "INSERT INTO chains (dataset, number, digest) VALUES (?, 0, ?) ON CONFLICT DO NOTHING", (dataset, BEGINNING)
     )
@@ -117,21 +119,23 @@ def _append_link(
     ((number, previous),) = transaction.run(
         "UPDATE chains SET number = number + 1 WHERE dataset = ? RETURNING number, digest", (dataset,)
     )
-    budget = find_budget(transaction, dataset, spend.analyst)
-    link = Link(
+    return Link(
         dataset=dataset,
         number=int(number),
         previous=previous,
         request=request,
         issued=now(),
-        release=digest(release),
-        refresh=budget.renews or "never",
+        release=release,
+        refresh=refresh,
         certificate=certificate,
     )
+
+
+def _append(transaction: Transaction, keys: Keys, link: Link) -> SignedLink:
     signed = sign(link, keys)
     transaction.run(
         "INSERT INTO links (dataset, number, body, signature, digest) VALUES (?, ?, ?, ?, ?)",
-        (dataset, link.number, signed.body, signed.signature, signed.digest),
+        (link.dataset, link.number, signed.body, signed.signature, signed.digest),
     )
-    transaction.run("UPDATE chains SET digest = ? WHERE dataset = ?", (signed.digest, dataset))
+    transaction.run("UPDATE chains SET digest = ? WHERE dataset = ?", (signed.digest, link.dataset))
     return signed

@@ -6,7 +6,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable
@@ -28,12 +28,19 @@ class SQLiteStore:
         self._timeout = timeout
         self._connections = ThreadConnections(self._connect)
 
-    @contextmanager
-    def transaction(self) -> Iterator[_SQLiteTransaction]:
+    def transaction(self) -> AbstractContextManager[_SQLiteTransaction]:
         """Begin as the only writer, commit at the end, roll back on any error."""
+        return self._within("BEGIN IMMEDIATE")
+
+    def snapshot(self) -> AbstractContextManager[_SQLiteTransaction]:
+        """Begin as a reader: the write-ahead log lets it see one state while others write."""
+        return self._within("BEGIN")
+
+    @contextmanager
+    def _within(self, begin: str) -> Iterator[_SQLiteTransaction]:
         with _translated(self._path):
             connection = self._connections.get()
-            self._begin(connection)
+            self._begin(connection, begin)
         try:
             yield _SQLiteTransaction(connection, self._path)
         except BaseException:
@@ -68,11 +75,11 @@ class SQLiteStore:
             raise
         return connection
 
-    def _begin(self, connection: sqlite3.Connection) -> None:
+    def _begin(self, connection: sqlite3.Connection, begin: str) -> None:
         deadline = time.monotonic() + self._timeout
         while True:
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(begin)
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                     raise

@@ -94,7 +94,7 @@ def advance_stream(
 
 def resume_stream(store: Store, keys: Keys, *, name: str, plan: str | None, witness: Witness | None) -> StreamState:
     """Return the newest state of a stream, unless the ledger is older than what was announced."""
-    with store.transaction() as transaction:
+    with store.snapshot() as transaction:
         rows = transaction.run(
             "SELECT dataset, fingerprint, step, state, finished FROM streams WHERE name = ?", (name,)
         )
