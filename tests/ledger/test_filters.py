@@ -154,3 +154,32 @@ def test_amounts_are_rounded_up_and_limits_down(epsilon: float, delta: float) ->
         amount = terms.amounts(cost)[0]
         assert Fraction(amount, 10**part.digits) >= exact or amount == 3 * 10**18
         assert 10**17 <= terms.ceilings[0] <= 10**18 * (1 + 1e-9)
+
+
+def test_moving_delta_while_spending_would_break_the_terms() -> None:
+    """Why the reserve is fixed at opening: an adversary that chooses, after half the noise, how to use what is left.
+
+    With loss L after the first half, it either buys a leak with the delta that is not needed yet, or goes on with
+    Gaussian noise; each alone keeps (epsilon, delta), the better of both for every L does not.
+    """
+    epsilon, delta = 1.0, 1e-3
+    whole = gaussian.mu_for(epsilon, delta) ** 2
+    first = math.sqrt(whole / 2)
+    bought = delta - gaussian.delta_of(first, epsilon)
+    steps = 4_000
+    leak = noise = best = 0.0
+    for index in range(steps):
+        z = -8 + 16 * (index + 0.5) / steps
+        weight = math.exp(-z * z / 2) / math.sqrt(2 * math.pi) * 16 / steps
+        loss = first * first / 2 + first * z
+        stay = max(0.0, -math.expm1(epsilon - loss))
+        leaking = bought + (1 - bought) * stay
+        # Going on: the same delta as that of the second half alone at epsilon - loss.
+        left = epsilon - loss
+        going = (
+            gaussian.delta_of(first, left) if left >= 0 else 1 - math.exp(left) * (1 - gaussian.delta_of(first, -left))
+        )
+        leak, noise, best = leak + weight * leaking, noise + weight * going, best + weight * max(leaking, going)
+    assert leak == pytest.approx(delta, rel=1e-3)
+    assert noise == pytest.approx(delta, rel=1e-3)
+    assert best > 1.2 * delta
