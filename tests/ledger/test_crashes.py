@@ -44,6 +44,12 @@ def test_nothing_is_lost_or_doubled(job: str, address: str, tmp_path: Path, tria
     assert announced(tmp_path, job)
 
 
+def test_the_check_notices_a_release_that_was_told_before_it_was_paid(address: str, tmp_path: Path) -> None:
+    kill(address, tmp_path, "careless", "debit written", 1)
+    with pytest.raises(KeyError, match="careless"):
+        check("careless", address, tmp_path)
+
+
 def check(job: str, address: str, folder: Path) -> None:
     with Ledger(address, keys=folder / "keys") as ledger, ledger._store.transaction() as transaction:
         charges = transaction.run("SELECT purpose, amounts FROM charges WHERE dataset = 'meters'")
@@ -54,7 +60,7 @@ def check(job: str, address: str, folder: Path) -> None:
         (account,) = transaction.run("SELECT spent_0, charges FROM accounts WHERE dataset = 'meters'")
     assert int(account[1]) == len(charges)
     assert int(account[0]) == sum(int(amounts.strip("[]").split(",")[0]) for _, amounts in charges)
-    if job == "requests":
+    if job in ("requests", "careless"):
         stored: dict[str, str | None] = dict(requests)
         assert sorted(paid) == sorted(stored)  # every request, released or not, has exactly one debit
         for request, release in announced(folder, job):

@@ -36,6 +36,8 @@ def main() -> None:
         ledger.open("meters", unit=User(), epsilon=10_000.0)
         if job == "requests":
             work_on_requests(ledger, file)
+        elif job == "careless":
+            announce_before_paying(ledger, file)
         elif point.startswith("stream"):
             open_a_stream(ledger, f"{os.getpid()}")
         else:
@@ -56,6 +58,21 @@ def work_on_requests(ledger: Ledger, file: TextIO) -> None:
         request = f"{os.getpid()}-{number}"
         made = ledger.fulfil("meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce)
         file.write(f"{request} {made.release}\n")
+
+
+def announce_before_paying(ledger: Ledger, file: TextIO) -> None:
+    """The mistake that the check must notice: noise is drawn and told before the debit is committed."""
+    release = str(int(secure().laplace(2.0**20, 1)[0]))
+    file.write(f"careless {release}\n")
+    ledger.fulfil(
+        "meters",
+        request="careless",
+        cost=COST,
+        unit=User(),
+        plan="p",
+        source="s",
+        produce=lambda: (release, CERTIFICATE),
+    )
 
 
 def open_a_stream(ledger: Ledger, name: str) -> StreamState:
