@@ -43,6 +43,18 @@ def test_a_budget_from_opening_to_closing(place: str) -> None:
     assert json.loads(run("budget", "status", "--json", "--ledger", place)) == []
 
 
+def test_parts_for_analysts(place: str, refuse: Callable[..., str]) -> None:
+    run("budget", "open", "meters", "--epsilon", "1", "--ledger", place)
+    part = ("budget", "open", "meters", "--analyst", "ana", "--epsilon", "0.5", "--ledger", place)
+    assert "do not pool what they learn" in " ".join(run(*part, "--collusion", "excluded").split())
+    assert "meters for ana" in run("budget", "status", "--ledger", place)
+    assert (
+        json.loads(run("budget", "status", "meters", "--analyst", "ana", "--json", "--ledger", place))["epsilon"] == 0.5
+    )
+    assert "other terms" in refuse(*part)
+    assert "collusion must be" in refuse(*part, "--collusion", "perhaps")
+
+
 def test_terms_on_the_command_line(place: str, refuse: Callable[..., str]) -> None:
     base = ("budget", "open", "x", "--ledger", place)
     run(*base, "--epsilon", "1", "--unit", "window:24/replace", "--renews", "1mo", "--accepts", "Markov")

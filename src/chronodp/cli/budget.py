@@ -44,29 +44,33 @@ def open_budget(
     reserve: Annotated[float | None, typer.Option(help="Part of delta for costs known only as (ε, δ).")] = None,
     renews: Annotated[str | None, typer.Option(help="`1D`, `1W`, `1mo` or `1Y`; never if not given.")] = None,
     accepts: Annotated[list[str] | None, typer.Option(help="An assumption accepted by name. May be repeated.")] = None,
+    analyst: Annotated[str, typer.Option(help="Give this analyst a part of an open budget instead.")] = "",
+    collusion: Annotated[
+        str, typer.Option(help="Of an analyst's part: `expected` (the whole pays too) or `excluded`.")
+    ] = "expected",
     ledger: Address = "budget.db",
 ) -> None:
-    """Open a budget; the same again changes nothing.
+    """Open a budget, or an analyst's part of one; the same again changes nothing.
 
-    **Example**
+    **Examples**
 
     `chronodp budget open meters --epsilon 4 --delta 1e-6`
+
+    `chronodp budget open meters --analyst ana --epsilon 1 --delta 1e-7`
     """
     from chronodp.ledger import Ledger
 
-    terms: dict[str, Any] = {"rule": rule, "renews": renews}
+    terms: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rule": rule, "reserve": reserve}
     with Ledger(ledger) as opened:
-        opened.open(
-            dataset,
-            unit=parse_unit(unit),
-            epsilon=epsilon,
-            delta=delta,
-            reserve=reserve,
-            accepts=tuple(accepts or ()),
-            **terms,
-        )
-        known = {name: terms for name, analyst, terms in opened.budgets() if not analyst}[dataset]
-    Console(highlight=False).print(f"[bold]{dataset}[/] is open: {known}.\n{known.lifetime}")
+        if analyst:
+            terms["collusion"] = collusion
+            opened.allot(dataset, analyst, **terms)
+        else:
+            terms["renews"] = renews
+            opened.open(dataset, unit=parse_unit(unit), accepts=tuple(accepts or ()), **terms)
+        known = opened.status(dataset, analyst=analyst)
+    name = dataset + (f" for {analyst}" if analyst else "")
+    Console(highlight=False).print(f"[bold]{name}[/] is open. {known.guarantee} {known.budget.lifetime}")
 
 
 @budget.command()
