@@ -161,6 +161,7 @@ def test_a_budget_that_renews_charges_every_period_the_data_touches(ledger: Ledg
     ledger.spend("monthly", half, unit=User(), dates=across)
     with pytest.raises(BudgetExhausted, match="in 2026-01"):
         ledger.spend("monthly", half, unit=User(), dates=across)
+    assert ledger.status("monthly").period == "2026-02"  # the newest
     assert ledger.status("monthly", period="2026-02").charges == 1  # what was refused touched nothing
     ledger.spend("monthly", half, unit=User(), dates=(dt.date(2026, 2, 1), dt.date(2026, 3, 1)))
     text = str(ledger.status("monthly", period="2026-02"))
@@ -265,6 +266,12 @@ def test_refuses_bad_charges(ledger: Ledger) -> None:
         ledger.spend("pure", 0.1, unit=User())  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="unit"):
         ledger.spend("pure", PureCost(0.1), unit="user")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="purpose must be a text"):
+        ledger.spend("pure", PureCost(0.1), unit=User(), purpose=5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="analyst"):
+        ledger.spend("pure", PureCost(0.1), unit=User(), analyst="x" * 300)
+    with pytest.raises(InvalidArgument, match="period must be left out: this budget does not renew"):
+        ledger.status("pure", period="2026-01")
     for name in ("", " ", "a" * 201, None, "a\x00b"):
         with pytest.raises(InvalidArgument, match="dataset"):
             ledger.open(name, unit=User(), epsilon=1.0)  # type: ignore[arg-type]

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from chronodp import User
+from chronodp import Event, User
 from chronodp.errors import (
     BudgetConflict,
     BudgetExhausted,
@@ -15,7 +17,7 @@ from chronodp.errors import (
     RequestConflict,
 )
 from chronodp.ledger import Fulfilled, Keys, Ledger, Link, SignedLink, registry_entry, verify, verify_chain
-from chronodp.privacy import Certificate
+from chronodp.privacy import Certificate, PureCost
 from tests.ledger.examples import CERTIFICATE, COST
 
 
@@ -68,6 +70,34 @@ def test_a_release_that_fails_after_its_debit_is_listed_and_never_drawn_again(le
     assert "Debited but never released: x" in str(status)
     with pytest.raises(RequestConflict, match="debited and never released"):
         ledger.fulfil("meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=fails)
+    assert ledger.status("meters").charges == 1
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [
+        None,
+        replace(CERTIFICATE, claim=replace(CERTIFICATE.claim, cost=PureCost(0.01))),
+        replace(
+            CERTIFICATE,
+            claim=replace(CERTIFICATE.claim, unit=Event()),
+            guarantee=replace(CERTIFICATE.guarantee, unit=Event()),
+        ),
+    ],
+    ids=["none", "another cost", "another unit"],
+)
+def test_only_what_was_debited_is_signed(ledger: Ledger, certificate: Any) -> None:
+    ledger.open("meters", unit=User(), epsilon=1.0)
+    with pytest.raises(InvalidArgument, match="certificate must be"):
+        ledger.fulfil(
+            "meters", request="x", cost=COST, unit=User(), plan="p", source="s", produce=lambda: ("r", certificate)
+        )
+    assert ledger.chain("meters") == []
+    assert ledger.status("meters").unreleased == ("x",)
+    for wrong in ({"plan": 3}, {"source": None}, {"request": ""}):
+        arguments: dict[str, Any] = {"request": "y", "plan": "p", "source": "s", **wrong}
+        with pytest.raises(InvalidArgument):
+            ledger.fulfil("meters", cost=COST, unit=User(), produce=lambda: ("r", CERTIFICATE), **arguments)
     assert ledger.status("meters").charges == 1
 
 

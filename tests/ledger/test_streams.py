@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chronodp import User
-from chronodp.errors import BudgetExhausted, LedgerUnavailable, StreamConflict
+from chronodp.errors import BudgetExhausted, InvalidArgument, LedgerUnavailable, StreamConflict
 from chronodp.ledger import FileWitness, Ledger, StreamState
 from chronodp.privacy import PureCost
 
@@ -47,6 +48,20 @@ def test_names_are_taken_once_and_plans_are_kept(ledger: Ledger) -> None:
         ledger.open_stream("meters", "second", cost=PureCost(0.6), unit=User(), plan="plan", state=b"")
     with pytest.raises(StreamConflict, match="no stream 'second'"):
         ledger.resume_stream("second")
+
+
+def test_states_are_bytes_and_values_are_texts(ledger: Ledger) -> None:
+    wrong: Any = "seed"
+    start = begin(ledger)
+    with pytest.raises(InvalidArgument, match="state must be bytes"):
+        ledger.open_stream("meters", "other", cost=PureCost(0.1), unit=User(), plan="plan", state=wrong)
+    with pytest.raises(InvalidArgument, match="state must be bytes"):
+        ledger.advance_stream(start, values=["1"], state=wrong)
+    numbers: Any = [1.5]
+    with pytest.raises(InvalidArgument, match="values must be a text"):
+        ledger.advance_stream(start, values=numbers, state=b"")
+    assert ledger.resume_stream("live").step == 0
+    assert ledger.status("meters").charges == 1
 
 
 def test_the_state_is_sealed(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from chronodp import User
-from chronodp.errors import LedgerUnavailable
-from chronodp.ledger import Ledger
-from chronodp.privacy import PureCost
+from chronodp.errors import BudgetConflict, LedgerUnavailable
+from chronodp.ledger import Budget, Ledger
+from chronodp.privacy import PureCost, dump
 
 
 def test_a_locked_file_is_waited_for_and_then_named(tmp_path: Path) -> None:
@@ -92,6 +92,16 @@ def test_a_ledger_from_the_future_is_left_alone(address: str) -> None:
             transaction.run("INSERT INTO ledger_version (version) VALUES (?)", (99,))
     with pytest.raises(LedgerUnavailable, match="has version 99 and this chronodp knows 1: install a newer chronodp"):
         Ledger(address)
+
+
+def test_terms_that_were_exchanged_behind_our_back_decide_nothing(address: str) -> None:
+    with Ledger(address) as ledger:
+        ledger.open("meters", unit=User(), epsilon=9.0)
+        spend_once(ledger)
+        with ledger._store.transaction() as transaction:
+            transaction.run("UPDATE budgets SET terms = ?", (dump(Budget(User(), 1.0)),))
+        with pytest.raises(BudgetConflict, match="was replaced"):
+            spend_once(ledger)
 
 
 def spend_once(ledger: Ledger) -> None:

@@ -139,5 +139,7 @@ def test_a_longer_stretch_is_covered_by_windows() -> None:
     assert price(Window(24), User(), horizon=100) == 5
     assert price(Window(24, "replace"), Window(25)) == 2
     assert price(Event(), User("replace"), max_rows=10) == 20
+    with pytest.raises(InvalidArgument, match="held must be a unit"):
+        price("user", User())  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="horizon"):
         price(Window(24), User(), horizon=0)

@@ -11,9 +11,8 @@ from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.ledger.filters import Filter, Kind
 from chronodp.privacy.documents import document
-from chronodp.privacy.guarantees import check_unit
 from chronodp.privacy.parameters import check_delta, check_epsilon
-from chronodp.privacy.units import Unit
+from chronodp.privacy.units import Unit, check_unit
 
 __all__ = ["Budget", "Collusion", "Dates", "Renewal"]
 

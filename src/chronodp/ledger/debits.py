@@ -21,9 +21,21 @@ from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import Cost, Unit, dump, load, price
 from chronodp.privacy.costs import check_cost
-from chronodp.privacy.guarantees import check_unit
+from chronodp.privacy.units import check_unit
 
-__all__ = ["Charge", "Spend", "Terms", "check_name", "debit", "find_budget", "now", "read_terms", "spent_in"]
+__all__ = [
+    "Charge",
+    "Spend",
+    "Terms",
+    "check_name",
+    "check_text",
+    "debit",
+    "find_budget",
+    "newest_period",
+    "now",
+    "read_terms",
+    "spent_in",
+]
 
 Terms: TypeAlias = dict[tuple[str, str], Budget]
 """Budgets by dataset and analyst."""
@@ -44,6 +56,9 @@ class Spend:
         check_cost("cost", self.cost)
         check_unit("unit", self.unit)
         check_name("dataset", self.dataset)
+        if self.analyst:
+            check_name("analyst", self.analyst)
+        check_text("purpose", self.purpose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +86,17 @@ def check_name(argument: str, name: object) -> None:
         raise InvalidArgument(argument, name, "a name of 1 to 200 characters")
 
 
+def check_text(argument: str, text: object) -> None:
+    """Raise unless ``text`` is a text that both databases can hold."""
+    if not isinstance(text, str) or "\x00" in text:
+        raise InvalidArgument(argument, text, "a text")
+
+
 def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge, ...]:
     """Add a charge to every account it concerns, or raise and leave all of them as they were.
 
-    ``terms`` remembers the budgets seen before: terms never change, and whether a budget was closed since is checked by
-    the statement that debits it.
+    ``terms`` remembers the budgets seen before; that a budget is still open, and under these terms, is checked by the
+    statement that debits it.
     """
     whole = _terms(transaction, spend.dataset, "", terms)
     concerned = [("", whole)]
@@ -122,6 +143,12 @@ def spent_in(transaction: Transaction, budget: Budget, dataset: str, analyst: st
     return tuple(int(part) for part in rows[0][:-1]), int(rows[0][-1])
 
 
+def newest_period(transaction: Transaction, dataset: str, analyst: str) -> str:
+    """Return the newest period of a budget that renews, empty if nothing was charged yet."""
+    rows = transaction.run("SELECT MAX(period) FROM accounts WHERE dataset = ? AND analyst = ?", (dataset, analyst))
+    return rows[0][0] or ""
+
+
 def now() -> int:
     """Return the time in microseconds since 1970, UTC."""
     return time.time_ns() // 1000
@@ -142,6 +169,7 @@ class _Price:
     amounts: Amounts
     ceilings: Amounts
     documents: tuple[str, str, str]
+    terms: str
 
 
 @lru_cache(maxsize=4096)
@@ -158,7 +186,7 @@ def _price(budget: Budget, cost: Cost, unit: Unit) -> _Price:
     converted = cost if steps == 1 else enlarge(cost, steps)
     rule = budget.filter
     amounts = rule.amounts(converted)
-    return _Price(converted, amounts, rule.ceilings, (dump(cost), dump(unit), json.dumps(amounts)))
+    return _Price(converted, amounts, rule.ceilings, (dump(cost), dump(unit), json.dumps(amounts)), dump(budget))
 
 
 def _charge(transaction: Transaction, budget: Budget, spend: Spend, analyst: str, period: str) -> Charge:
@@ -173,9 +201,10 @@ def _charge(transaction: Transaction, budget: Budget, spend: Spend, analyst: str
     parameters += [amounts[-1], moment, moment, *key, amounts[-1], ceilings[-1]]
     for amount, most in zip(amounts[:-1], ceilings[:-1], strict=True):
         parameters += [amount, most]
-    rows = transaction.run(_conditional_update(len(amounts) - 1), [*parameters, spend.dataset, analyst])
+    rows = transaction.run(_conditional_update(len(amounts) - 1), [*parameters, spend.dataset, analyst, priced.terms])
     if not rows:
-        find_budget(transaction, spend.dataset, analyst)  # raises if it was closed or is not there
+        if find_budget(transaction, spend.dataset, analyst) != budget:  # raises if it was closed or is not there
+            raise BudgetConflict(f"the ledger of {_name(spend.dataset, analyst)} was replaced: open it anew")
         raise BudgetExhausted(_exhausted(transaction, budget, key, priced))
     number, made = (int(part) for part in rows[0])
     transaction.run(
@@ -199,7 +228,7 @@ def _conditional_update(components: int) -> str:
         "clock = CASE WHEN clock > ? THEN clock ELSE ? END "
         "WHERE dataset = ? AND analyst = ? AND period = ? AND reserved + ? <= ? "
         f"AND ({within}) "
-        "AND EXISTS (SELECT 1 FROM budgets WHERE dataset = ? AND analyst = ? AND closed IS NULL) "
+        "AND EXISTS (SELECT 1 FROM budgets WHERE dataset = ? AND analyst = ? AND terms = ? AND closed IS NULL) "
         "RETURNING charges, clock"
     )
 

@@ -15,7 +15,18 @@ from chronodp.ledger import requests, streams
 from chronodp.ledger.address import open_store
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.certificates import BEGINNING, SignedLink, registry_entry
-from chronodp.ledger.debits import Charge, Spend, Terms, check_name, debit, find_budget, now, read_terms, spent_in
+from chronodp.ledger.debits import (
+    Charge,
+    Spend,
+    Terms,
+    check_name,
+    debit,
+    find_budget,
+    newest_period,
+    now,
+    read_terms,
+    spent_in,
+)
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.status import Status, make_status
@@ -232,9 +243,16 @@ class Ledger:
             return streams.released_steps(transaction, name)
 
     def status(self, dataset: str, *, analyst: str = "", period: str = "") -> Status:
-        """Return what is spent and what still fits; the period is that of a budget that renews, such as '2026-01'."""
+        """Return what is spent and what still fits.
+
+        The period, such as '2026-01', is for budgets that renew; the newest one with a charge if not given.
+        """
         with self._store.snapshot() as transaction:
             budget = find_budget(transaction, dataset, analyst)
+            if period and budget.renews is None:
+                raise InvalidArgument("period", period, "left out: this budget does not renew")
+            if budget.renews is not None:
+                period = period or newest_period(transaction, dataset, analyst)
             spent, charges = spent_in(transaction, budget, dataset, analyst, period)
             waiting = requests.unreleased(transaction, dataset)
         return make_status(budget, spent, charges, dataset=dataset, analyst=analyst, period=period, unreleased=waiting)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chronodp.errors import RequestConflict
+from chronodp.errors import InvalidArgument, RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, sign
-from chronodp.ledger.debits import Spend, Terms, debit, now
+from chronodp.ledger.debits import Spend, Terms, check_text, debit, now
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store, Transaction
 from chronodp.privacy import Certificate, dump
@@ -49,6 +49,8 @@ def fulfil(
     The debit is committed before ``produce`` is called. A process that dies after it leaves a request that is spent and
     never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen.
     """
+    check_text("plan", plan)
+    check_text("source", source)
     # Fields cannot run into each other: each is digested alone first.
     parts = (plan, source, dump(spend.cost), dump(spend.unit), spend.analyst, str(spend.dates))
     fingerprint = digest("".join(digest(part) for part in parts))
@@ -66,6 +68,7 @@ def fulfil(
         reached("debit written")
     reached("debit committed")
     release, certificate = produce()
+    _check_matches(spend, release, certificate)
     reached("noise drawn")
     with store.transaction() as transaction:
         refresh = terms[spend.dataset, spend.analyst].renews or "never"
@@ -78,6 +81,17 @@ def fulfil(
         reached("release written")
     reached("release committed")
     return Fulfilled(release, signed, repeated=False)
+
+
+def _check_matches(spend: Spend, release: object, certificate: object) -> None:
+    """Raise unless the certificate states what was debited: nothing else is ever signed."""
+    check_text("release", release)
+    if not isinstance(certificate, Certificate):
+        raise InvalidArgument("certificate", certificate, "a Certificate")
+    if certificate.claim.cost != spend.cost or certificate.claim.unit != spend.unit:
+        raise InvalidArgument(
+            "certificate", str(certificate.claim.cost), f"for the debited cost and unit, {spend.cost}"
+        )
 
 
 def unreleased(transaction: Transaction, dataset: str) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from chronodp.errors import StreamConflict
-from chronodp.ledger.debits import Spend, Terms, debit
+from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.ledger.debits import Spend, Terms, check_text, debit
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.witness import Witness
@@ -41,6 +41,8 @@ def open_stream(
     reached: Callable[[str], None],
 ) -> StreamState:
     """Debit a stream's whole cost and seal its first state, in one transaction."""
+    check_text("plan", plan)
+    _check_state(state)
     with store.transaction() as transaction:
         taken = transaction.run(
             "INSERT INTO streams (name, dataset, fingerprint, step, state, finished) VALUES (?, ?, ?, 0, ?, 0) "
@@ -67,6 +69,9 @@ def advance_stream(
     reached: Callable[[str], None],
 ) -> StreamState:
     """Release the values of the next steps; they may be announced once this returns."""
+    _check_state(state)
+    for value in values:
+        check_text("values", value)
     if not values:
         return before
     step = before.step + len(values)
@@ -117,6 +122,11 @@ def released_steps(transaction: Transaction, name: str) -> list[str]:
     """Return all values that a stream released, in order."""
     rows = transaction.run("SELECT released FROM steps WHERE stream = ? ORDER BY step", (name,))
     return [value for row in rows for value in json.loads(row[0])]
+
+
+def _check_state(state: object) -> None:
+    if not isinstance(state, bytes):
+        raise InvalidArgument("state", state, "bytes")
 
 
 def _context(name: str, step: int) -> str:

@@ -11,7 +11,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import Assumption, Cost, check_cost
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_delta, check_epsilon
-from chronodp.privacy.units import Unit
+from chronodp.privacy.units import Unit, check_unit
 
 __all__ = ["Certificate", "Certified", "Claim", "Guarantee"]
 
@@ -137,10 +137,3 @@ class Certified(Generic[Value]):
     def then(self, function: Callable[[Value], Other], step: str) -> Certified[Other]:
         """Apply a function that sees no other data: free, and the guarantee stays what it was, never better."""
         return Certified(function(self.value), self.certificate.after(step))
-
-
-def check_unit(name: str, value: object) -> Unit:
-    """Return ``value`` if it is a unit of privacy."""
-    if not isinstance(value, Unit):
-        raise InvalidArgument(name, value, "a unit such as User(), Event(), UserPeriod('1D') or Window(24)")
-    return value

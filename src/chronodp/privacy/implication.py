@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from chronodp.privacy.parameters import check_whole
-from chronodp.privacy.units import Event, Report, Swap, Unit, User, UserPeriod, Window
+from chronodp.privacy.units import Event, Report, Swap, Unit, User, UserPeriod, Window, check_unit
 
 __all__ = ["price"]
 
@@ -42,6 +42,8 @@ def price(
     >>> price(Event(), User()) is None               # no limit on a person's rows was given
     True
     """
+    check_unit("held", held)
+    check_unit("wanted", wanted)
     for name, value in (("max_rows", max_rows), ("horizon", horizon), ("span", span)):
         if value is not None:
             check_whole(name, value)

@@ -18,7 +18,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
 
-__all__ = ["Event", "Relation", "Report", "Swap", "Unit", "User", "UserPeriod", "Window"]
+__all__ = ["Event", "Relation", "Report", "Swap", "Unit", "User", "UserPeriod", "Window", "check_unit"]
 
 Relation: TypeAlias = Literal["add_remove", "replace"]
 
@@ -153,6 +153,13 @@ class Report:
 
 
 Unit: TypeAlias = Event | User | UserPeriod | Window | Swap | Report
+
+
+def check_unit(name: str, value: object) -> Unit:
+    """Return ``value`` if it is a unit of privacy."""
+    if not isinstance(value, Unit):
+        raise InvalidArgument(name, value, "a unit such as User(), Event(), UserPeriod('1D') or Window(24)")
+    return value
 
 
 def _check_relation(relation: str) -> None:
