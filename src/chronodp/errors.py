@@ -46,17 +46,20 @@ class ChronodpError(Exception):
 
 
 class InvalidArgument(ChronodpError, ValueError):
-    """A public parameter lies outside what is allowed.
+    """An argument lies outside what is allowed.
 
     Attributes:
         name: the argument, as the caller wrote it.
         allowed: what would have been accepted, and so what to change.
+
+    With ``private`` the message tells the kind of what was given and nothing else of it.
     """
 
-    def __init__(self, name: str, given: object, allowed: str) -> None:
+    def __init__(self, name: str, given: object, allowed: str, *, private: bool = False) -> None:
         self.name = name
         self.allowed = allowed
-        super().__init__(f"{name} must be {allowed}; got {_describe(given)}")
+        described = f"a {type(given).__name__}" if private else _describe(given)
+        super().__init__(f"{name} must be {allowed}; got {described}")
 
 
 class MissingBound(InvalidArgument):

@@ -53,12 +53,12 @@ def test_names_are_taken_once_and_plans_are_kept(ledger: Ledger) -> None:
 def test_states_are_bytes_and_values_are_texts(ledger: Ledger) -> None:
     wrong: Any = "seed"
     start = begin(ledger)
-    with pytest.raises(InvalidArgument, match="state must be bytes"):
+    with pytest.raises(InvalidArgument, match=r"state must be bytes; got a str$"):
         ledger.open_stream("meters", "other", cost=PureCost(0.1), unit=User(), plan="plan", state=wrong)
     with pytest.raises(InvalidArgument, match="state must be bytes"):
         ledger.advance_stream(start, values=["1"], state=wrong)
     numbers: Any = [1.5]
-    with pytest.raises(InvalidArgument, match="values must be a text"):
+    with pytest.raises(InvalidArgument, match=r"values must be a text; got a float$"):
         ledger.advance_stream(start, values=numbers, state=b"")
     assert ledger.resume_stream("live").step == 0
     assert ledger.status("meters").charges == 1

@@ -35,3 +35,5 @@ def test_refuses_values_off_the_line_without_showing_them(values: object) -> Non
     with pytest.raises(InvalidArgument, match="values must be") as caught:
         Grid(1.0).to_steps(values)  # type: ignore[arg-type]
     assert "e+300" not in str(caught.value)
+    with pytest.raises(InvalidArgument, match=r"got a float$"):
+        Grid(1.0).to_steps(1e300)

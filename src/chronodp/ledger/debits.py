@@ -89,7 +89,7 @@ def check_name(argument: str, name: object) -> None:
 def check_text(argument: str, text: object) -> None:
     """Raise unless ``text`` is a text that both databases can hold."""
     if not isinstance(text, str) or "\x00" in text:
-        raise InvalidArgument(argument, text, "a text")
+        raise InvalidArgument(argument, text, "a text", private=True)
 
 
 def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge, ...]:

@@ -126,7 +126,7 @@ def released_steps(transaction: Transaction, name: str) -> list[str]:
 
 def _check_state(state: object) -> None:
     if not isinstance(state, bytes):
-        raise InvalidArgument("state", state, "bytes")
+        raise InvalidArgument("state", state, "bytes", private=True)
 
 
 def _context(name: str, step: int) -> str:

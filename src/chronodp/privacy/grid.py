@@ -44,10 +44,11 @@ class Grid:
         """Return the nearest grid points as integers; ties go up."""
         numbers = np.asarray(values)
         if numbers.dtype.kind not in "iuf":
-            raise InvalidArgument("values", values, "an array of numbers")
+            raise InvalidArgument("values", values, "an array of numbers", private=True)
         steps = np.floor(numbers.astype(np.float64) / self.step + 0.5)
         if not np.all(np.abs(steps) < _EXACT):  # also false for NaN
-            raise InvalidArgument("values", values, f"finite and below 2^53 steps of the grid ({self.step:g})")
+            allowed = f"finite and below 2^53 steps of the grid ({self.step:g})"
+            raise InvalidArgument("values", values, allowed, private=True)
         return steps.astype(np.int64)
 
     def to_values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
