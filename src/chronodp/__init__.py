@@ -15,28 +15,46 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, audit, ledger
+    from chronodp import accounting, audit, dataset, engines, ledger, report, series
+    from chronodp.dataset import Aggregate, TimeSeries
     from chronodp.ledger import Ledger
+    from chronodp.series import EachPeriod, Plan, Release
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Aggregate",
+    "EachPeriod",
     "Event",
     "Ledger",
+    "Plan",
+    "Release",
+    "TimeSeries",
     "User",
     "UserPeriod",
     "Window",
     "__version__",
     "accounting",
     "audit",
+    "dataset",
+    "engines",
     "errors",
     "ledger",
     "privacy",
     "randomness",
+    "report",
+    "series",
 ]
 
-# Rooms that need scipy, and names from them, are imported when first used.
-_LATE = {"accounting": "", "audit": "", "ledger": "", "Ledger": "ledger"}
+# Rooms that need heavy libraries, and names from them, are imported when first used.
+_LATE = dict.fromkeys(("accounting", "audit", "dataset", "engines", "ledger", "report", "series"), "") | {
+    "Aggregate": "dataset",
+    "EachPeriod": "series",
+    "Ledger": "ledger",
+    "Plan": "series",
+    "Release": "series",
+    "TimeSeries": "dataset",
+}
 
 
 def __getattr__(name: str) -> object:

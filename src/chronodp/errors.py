@@ -7,6 +7,10 @@
     │   └── MissingBound       a sensitivity needs a bound nobody declared
     ├── UnknownDocument        a JSON document that is not one of ours        (also a ValueError)
     ├── UnsupportedCost        a theorem that says nothing about this cost    (also a ValueError)
+    ├── SourceError            a table that cannot be used as asked; nothing was spent
+    │   ├── UnreadableSource   no such file, or one that is damaged, half-written or of another format
+    │   ├── UnknownColumn      the table has no column of that name
+    │   └── UnsuitableColumn   a column of a type that cannot serve
     ├── LedgerError            the ledger refuses, and nothing was spent
     │   ├── UnknownBudget      no budget of that name is open
     │   ├── BudgetConflict     the name is taken by a budget with other terms
@@ -33,10 +37,14 @@ __all__ = [
     "LedgerUnavailable",
     "MissingBound",
     "RequestConflict",
+    "SourceError",
     "StreamConflict",
     "UnitMismatch",
     "UnknownBudget",
+    "UnknownColumn",
     "UnknownDocument",
+    "UnreadableSource",
+    "UnsuitableColumn",
     "UnsupportedCost",
 ]
 
@@ -77,6 +85,22 @@ class UnknownDocument(ChronodpError, ValueError):
 
 class UnsupportedCost(ChronodpError, ValueError):
     """A composition theorem makes no statement about the cost it was given."""
+
+
+class SourceError(ChronodpError):
+    """A table cannot be used as asked. Nothing was spent; the message names files and columns, never a value."""
+
+
+class UnreadableSource(SourceError):
+    """There is no such file, or it is damaged, half-written or of another format."""
+
+
+class UnknownColumn(SourceError):
+    """The table has no column of that name; the message lists those it has and the nearest."""
+
+
+class UnsuitableColumn(SourceError):
+    """A column has a type that cannot serve as time, person, value or group."""
 
 
 class LedgerError(ChronodpError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hmac
 import json
 import os
 from dataclasses import dataclass
@@ -61,6 +62,12 @@ class Keys:
             return AESGCM(self.sealing).decrypt(content[:12], content[12:], context.encode())
         except InvalidTag:
             raise LedgerUnavailable(f"the sealed state of {context} was changed, or sealed with other keys") from None
+
+    def derive(self, *purpose: str) -> bytes:
+        """Return a secret of 32 bytes for one purpose: the same for the same words, telling nothing of any other."""
+        # The length before each word keeps ("ab", "c") apart from ("a", "bc").
+        message = "".join(f"{len(word)}:{word}" for word in purpose)
+        return hmac.digest(self.sealing, message.encode(), "sha256")
 
     def __repr__(self) -> str:
         return f"Keys(public={self.public!r})"

@@ -3,6 +3,7 @@
 Frozen data and arithmetic only: nothing here draws randomness, reads a file or sees a person's record.
 """
 
+from chronodp.privacy.calendar import Calendar
 from chronodp.privacy.costs import (
     ApproximateCost,
     AssumedCost,
@@ -27,6 +28,7 @@ __all__ = [
     "AssumedCost",
     "Assumption",
     "Bounds",
+    "Calendar",
     "Certificate",
     "Certified",
     "Claim",

@@ -8,12 +8,12 @@ which are attained, stand in ``docs/explanation/proofs/sensitivity.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self
 
 from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy.parameters import check_number, check_positive, check_whole
 from chronodp.privacy.units import Event, Unit, User, UserPeriod, Window
 
 __all__ = ["Bounds", "Contribution", "Sensitivity", "per_period", "running_total"]
@@ -51,20 +51,22 @@ class Contribution:
     Attributes:
         presence: most that a person's appearing in the cell, or leaving it, changes.
         exchange: most that a change of what a present person holds there changes, appearing included.
-        row: most that one row changes.
+        row: most that one row's appearing or leaving changes.
+        rewrite: most that a change of what one row says, in its cell, changes.
         people: the public number of people averaged over; None for counts and sums.
     """
 
     presence: Fraction
     exchange: Fraction
     row: Fraction
+    rewrite: Fraction
     people: int | None = None
 
     @classmethod
     def count(cls, *, at_most: int = 1) -> Self:
         """A count to which one person adds at most ``at_most`` in a period."""
         most = Fraction(check_whole("at_most", at_most))
-        return cls(presence=most, exchange=most, row=Fraction(1))
+        return cls(presence=most, exchange=most, row=Fraction(1), rewrite=Fraction(0))
 
     @classmethod
     def total(cls, *, clip: tuple[float, float]) -> Self:
@@ -72,14 +74,24 @@ class Contribution:
         low, high = _check_clip(clip)
         presence = max(abs(low), abs(high))
         exchange = max(presence, high - low)
-        return cls(presence=presence, exchange=exchange, row=exchange)
+        return cls(presence=presence, exchange=exchange, row=exchange, rewrite=exchange)
 
     @classmethod
     def mean(cls, *, clip: tuple[float, float], people: int) -> Self:
         """A mean over a public number of people, each total clipped to ``clip``; needs the replace relation."""
         whole = cls.total(clip=clip)
         share = Fraction(1, check_whole("people", people))
-        return cls(whole.presence * share, whole.exchange * share, whole.row * share, people)
+        return cls(whole.presence * share, whole.exchange * share, whole.row * share, whole.rewrite * share, people)
+
+    @classmethod
+    def change(cls, most: float) -> Self:
+        """A number that someone else bounded: one unit changes it by at most ``most``."""
+        exact = Fraction(check_positive("change", most))
+        return cls(presence=exact, exchange=exact, row=exact, rewrite=exact)
+
+    def of_single_rows(self) -> Self:
+        """Return the same where every row stands for itself: a row then appears or leaves, and shares no total."""
+        return replace(self, row=self.presence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +112,11 @@ def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensit
     _check(unit, bounds, contribution)
     cells = bounds.horizon * bounds.groups
     if isinstance(unit, Event):
-        changed = 1 if unit.relation == "add_remove" else min(2, cells)
-        return _sensitivity(changed * contribution.row, changed * contribution.row**2)
+        if unit.relation == "add_remove":
+            return _sensitivity(contribution.row, contribution.row**2)
+        # The row leaves one cell and enters another, or changes where it is.
+        changed, row, rewrite = min(2, cells), contribution.row, contribution.rewrite
+        return _sensitivity(max(changed * row, rewrite), max(changed * row**2, rewrite**2))
     periods = _periods(unit, bounds)
     held = periods * bounds.max_groups
     if not isinstance(unit, User):
@@ -122,7 +137,8 @@ def running_total(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sen
     _check(unit, bounds, contribution)
     horizon, groups = bounds.horizon, bounds.groups
     if isinstance(unit, Event):
-        one = (contribution.row, contribution.row**2)
+        row = contribution.row if unit.relation == "add_remove" else max(contribution.row, contribution.rewrite)
+        one = (row, row**2)
         if unit.relation == "add_remove":
             return _sensitivity(horizon * one[0], horizon * one[1])
         # A moved row changes two cells: both in one group, or each in its own.

@@ -1,0 +1,113 @@
+"""Totals that someone else has bounded and added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from chronodp.engines import Progress, Tally
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Calendar, Unit
+from chronodp.privacy.units import check_unit
+from chronodp.series import Design, EachPeriod, Plan, Steps, Table, Total, Workload, make_plan
+
+__all__ = ["Aggregate"]
+
+_LARGEST = 2.0**62
+
+
+class Aggregate:
+    """A series of totals, one a period, with your word for how much one unit can change them.
+
+    Args:
+        totals: one finite number a period.
+        change: the most that one unit changes any one total.
+        unit: who is protected.
+        max_periods: under `User` how many totals one person changes; under `UserPeriod` how many totals one calendar
+            period of a person changes, unless dates tell.
+        every: length of a period, if totals have dates.
+        start: when the first period begins.
+        timezone: whose clocks.
+        name: what the totals are, in a word.
+
+    >>> import chronodp as cdp
+    >>> hours = Aggregate([120.0, 95.5, 101.0], change=5.0, unit=cdp.Event())
+    >>> print(hours.plan(epsilon=1.0).design.cost)
+    Laplace noise of scale 5 on l1 sensitivity 5
+    """
+
+    def __init__(
+        self,
+        totals: ArrayLike,
+        *,
+        change: float,
+        unit: Unit,
+        max_periods: int | None = None,
+        every: str | None = None,
+        start: Any = None,
+        timezone: str = "UTC",
+        name: str = "total",
+    ) -> None:
+        check_unit("unit", unit)
+        self._totals = _Totals(_check_totals(totals))
+        horizon = len(self._totals.values)
+        calendar = None
+        if every is not None or start is not None:
+            if every is None or start is None:
+                raise InvalidArgument("every", every, "given together with start, or neither")
+            calendar = Calendar.from_length(every, start, horizon, timezone)
+        self.table = Table(Total(change, name), unit, horizon, calendar, max_periods=max_periods)
+
+    def plan(self, *, epsilon: float, delta: float = 0.0, tuned_for: Workload | None = None) -> Plan:
+        """Return the plan with the least error within (epsilon, delta). Free."""
+        workload = EachPeriod() if tuned_for is None else tuned_for
+        return make_plan(self.table, self._totals, epsilon=epsilon, delta=delta, tuned_for=workload)
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """Finished totals as the origin of a plan's numbers. Never printed."""
+
+    values: Any = field(repr=False)
+
+    def __str__(self) -> str:
+        return "totals"
+
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:  # noqa: ARG002
+        """Return the totals in steps of the noise's grid, rounded to the nearest."""
+        progress(1.0)
+        steps = np.rint(self.values / design.noises[0].step)
+        return (np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)[:, None],)
+
+    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:  # noqa: ARG002
+        """Refuse: whoever bounded the totals knows what was left out."""
+        raise InvalidArgument("plan", "totals", "about a table of records: totals were bounded elsewhere")
+
+    def moved(self, data: object, table: Table, *, start: object, end: object) -> tuple[_Totals, Table]:
+        """Return the same question about other totals."""
+        if end is not None:
+            raise InvalidArgument("end", str(end), "left out: the number of totals tells it")
+        totals = _Totals(_check_totals(data))
+        horizon = len(totals.values)
+        calendar = table.calendar
+        if calendar is not None:
+            first = calendar.start if start is None else start
+            calendar = Calendar.from_length(calendar.every, first, horizon, calendar.timezone)
+        return totals, replace(table, horizon=horizon, calendar=calendar)
+
+
+def _check_totals(totals: object) -> Any:
+    allowed = "a list or array of finite numbers, one a period"
+    try:
+        values = np.asarray(totals)
+    except (ValueError, TypeError):
+        raise InvalidArgument("totals", totals, allowed, private=True) from None
+    if values.ndim != 1 or not values.size or values.dtype.kind not in "iuf":
+        raise InvalidArgument("totals", totals, allowed, private=True)
+    values = values.astype(np.float64)
+    if not np.all(np.isfinite(values)):
+        raise InvalidArgument("totals", totals, allowed, private=True)
+    return values

@@ -1,0 +1,83 @@
+"""People's records as the origin of a plan's numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Tally, find_source
+from chronodp.privacy import Calendar, Grid, User
+from chronodp.privacy.units import Event
+from chronodp.series import Count, Design, Histogram, Mean, Steps, Table, Total
+
+__all__ = ["Records"]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A source and which of its columns are what. The data is never printed."""
+
+    data: object = field(repr=False)
+    time: str
+    user: str | None
+    engine: Engine = field(default_factory=DuckDB, repr=False)
+
+    def __str__(self) -> str:
+        return str(self.source)
+
+    @property
+    def source(self) -> Source:
+        """The source, looked for only now: a plan may be made before its file exists."""
+        return find_source(self.data)
+
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:
+        """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
+        question = self.question(design)
+        totals = self.engine.totals(self.source, question, key=key, progress=progress)
+        shape = (len(question.calendar), question.places)
+        if not isinstance(design.table.measure, Mean):
+            return (totals.sums.reshape(shape),)
+        # Twice the sum less (low + high) for each person: the sum about the middle, in half steps.
+        centred = 2 * totals.sums - sum(question.clip) * totals.people
+        people = totals.people * round(1 / design.noises[1].step)
+        return centred.reshape(shape), people.reshape(shape)
+
+    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
+        """Return what is left out, for the owner only."""
+        return self.engine.tally(self.source, self.question(design), key=key, progress=progress)
+
+    def moved(self, data: object, table: Table, *, start: object, end: object) -> tuple[Records, Table]:
+        """Return the same question about other data and another stretch of time."""
+        old = table.calendar
+        if old is None:
+            raise AssertionError("records always have a calendar")
+        first = old.start if start is None else start
+        last = old.end if end is None else end
+        calendar = Calendar(old.every, first, last, old.timezone)  # type: ignore[arg-type]
+        return replace(self, data=data), replace(table, calendar=calendar, horizon=len(calendar))
+
+    def question(self, design: Design) -> Question:
+        """Return what the engine is asked."""
+        table = design.table
+        measure, unit = table.measure, table.unit
+        if table.calendar is None or isinstance(measure, Total):
+            raise AssertionError("records always have a calendar, and are never totals")
+        step = design.noises[0].step * (2 if isinstance(measure, Mean) else 1)
+        if isinstance(measure, Count | Histogram):
+            clip = (0, round((measure.at_most if isinstance(measure, Count) else 1) / step))
+        else:
+            clip = (math.ceil(measure.clip[0] / step), math.floor(measure.clip[1] / step))
+        return Question(
+            calendar=table.calendar,
+            time=self.time,
+            user=self.user,
+            value=None if isinstance(measure, Count) else measure.column,
+            grid=Grid(step),
+            clip=clip,
+            groupings=table.groupings,
+            edges=measure.edges if isinstance(measure, Histogram) else (),
+            # One row could move a choice of periods through the whole history, so only a whole person has one; a choice
+            # of places moves within one period, which is more than one row may do.
+            max_periods=table.max_periods if isinstance(unit, User) else None,
+            max_places=None if isinstance(unit, Event) else table.max_places,
+        )

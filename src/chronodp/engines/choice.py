@@ -1,0 +1,79 @@
+"""Which periods of a person over the limit count: a keyed order that every engine computes alike.
+
+Each person has three seeds from one MD5 of (key, person). Period x has the place h(x) = a (x + c)^5 + e mod P in the
+person's own order, with P = 2^31 - 1. Five does not divide P - 1, so h is a permutation and there are no ties. Products
+stay below 2^62, so any engine with 64-bit integers agrees to the last bit.
+
+MD5 is no secret-keeper here and need not be: that a person counts in few periods holds for every key, since the order
+looks at nothing but the key, the person and the period. The key only makes the choice even-handed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+__all__ = ["PRIME", "Seeds", "Words", "priorities", "priority_text", "seed_texts", "seeds_of"]
+
+PRIME = 2**31 - 1
+Words = NDArray[np.int64]
+Seeds = tuple[Words, Words, Words]
+"""Multiplier, shift and offset of each person."""
+
+_DIGITS = ((1, PRIME - 1, 1), (9, PRIME, 0), (17, PRIME, 0))  # first hexadecimal digit of eight, modulus, least value
+
+
+def seeds_of(key: str, person: str) -> tuple[int, int, int]:
+    """Return one person's seeds; the plain form of what engines compute in SQL.
+
+    >>> seeds_of("00" * 16, "meter 7")
+    (1198797834, 1640862117, 1091120404)
+    """
+    digest = hashlib.md5(f"{key}|{person}".encode(), usedforsecurity=False).hexdigest()
+    multiplier, shift, offset = (int(digest[at - 1 : at + 7], 16) % size + least for at, size, least in _DIGITS)
+    return multiplier, shift, offset
+
+
+def priorities(numbers: Words, seeds: Seeds) -> Words:
+    """Return the place of each number in its person's order; lowest count first."""
+    multiplier, shift, offset = seeds
+    moved = numbers + shift
+    moved -= PRIME * (moved >= PRIME)
+    fourth = _modulo(moved * moved)
+    fourth = _modulo(fourth * fourth)
+    return _modulo(_modulo(fourth * moved) * multiplier + offset)
+
+
+def seed_texts(
+    key: str, person: exp.Expression, hexadecimal: Callable[[exp.Expression], exp.Expression]
+) -> list[exp.Expression]:
+    """Return the three seeds as SQL; ``hexadecimal`` reads eight digits as a number in the dialect at hand."""
+    digest = exp.func("MD5", exp.func("CONCAT", exp.Literal.string(f"{key}|"), person))
+    seeds: list[exp.Expression] = []
+    for at, size, least in _DIGITS:
+        digits: exp.Expression = exp.Substring(
+            this=digest.copy(), start=exp.Literal.number(at), length=exp.Literal.number(8)
+        )
+        seeds.append(hexadecimal(digits) % size + least)
+    return seeds
+
+
+def priority_text(number: exp.Expression, multiplier: str, shift: str, offset: str) -> exp.Expression:
+    """Return the place of a number in its person's order, as SQL over columns that hold the seeds."""
+    moved = exp.paren(number + exp.column(shift)) % PRIME
+    second = exp.paren(exp.paren(moved) * exp.paren(moved.copy())) % PRIME
+    fourth = exp.paren(exp.paren(second) * exp.paren(second.copy())) % PRIME
+    fifth = exp.paren(exp.paren(fourth) * exp.paren(moved.copy())) % PRIME
+    return exp.paren(exp.column(multiplier) * exp.paren(fifth) + exp.column(offset)) % PRIME
+
+
+def _modulo(product: Words) -> Words:
+    """Return a number below 2^62 modulo P: 2^31 is 1 there, so the upper bits are added to the lower ones."""
+    folded = (product & PRIME) + (product >> 31)
+    folded = (folded & PRIME) + (folded >> 31)
+    folded -= PRIME * (folded >= PRIME)
+    return folded

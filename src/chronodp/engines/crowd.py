@@ -1,0 +1,85 @@
+"""Everyone in a source, numbered, and cut into stretches of about as many rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.engines.attach import Session
+from chronodp.engines.choice import Seeds
+from chronodp.engines.question import Question
+from chronodp.engines.rows import everyone_select
+from chronodp.engines.statement import SEEDS, seeds_select
+
+__all__ = ["Crowd"]
+
+_TARGET = 2**21  # rows of a stretch: its words and their sorted copy stay near the processor
+_BLOCKS = 2**20  # people are counted in at most so many blocks
+_WORD = 40  # bits for person and cell in a word; the others number the rows of a stretch
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The table ``everyone (person, code, visits)`` of a session.
+
+    Attributes:
+        people: how many there are; their codes run from 0.
+        rows: how many rows they have, usable or not.
+        block: how many people are counted together.
+        stretch_of_block: which stretch each block is in.
+    """
+
+    session: Session
+    people: int
+    rows: int
+    block: int
+    stretch_of_block: NDArray[np.uint16]
+
+    @classmethod
+    def gather(cls, session: Session, question: Question, *, cell_bits: int) -> Crowd:
+        """Number everyone who has a row."""
+        counted = everyone_select(question).subquery("counted").sql("duckdb")
+        session.run(f"CREATE TABLE everyone AS SELECT person, row_number() OVER () - 1 AS code, visits FROM {counted}")
+        people, rows = session.row("SELECT count(*), coalesce(sum(visits), 0) FROM everyone")
+        block = max(1, -(-people // _BLOCKS))
+        found = session.columns(
+            f"SELECT code // {block} AS block, sum(visits)::BIGINT AS visits FROM everyone GROUP BY 1"
+        )
+        visits = np.zeros(-(-people // block), np.int64)
+        visits[found["block"]] = found["visits"]
+        return cls(
+            session, people, rows, block, _stretches(visits, most_blocks=max(1, 2 ** (_WORD - cell_bits) // block))
+        )
+
+    @cached_property
+    def begins(self) -> NDArray[np.int64]:
+        """The first code of each stretch."""
+        if not self.people:
+            return np.zeros(0, np.int64)
+        stretches = np.arange(int(self.stretch_of_block[-1]) + 1)
+        return np.searchsorted(self.stretch_of_block, stretches) * self.block
+
+    def stretches_of(self, codes: NDArray[np.int64]) -> NDArray[np.uint16]:
+        """Return the stretch that each code is in."""
+        return self.stretch_of_block[codes if self.block == 1 else codes // self.block]
+
+    def seeds(self, stretch: int, key: str) -> Seeds:
+        """Return the seeds of everyone in a stretch, in the order of their codes."""
+        low, high = [*self.begins.tolist(), self.people][stretch : stretch + 2]
+        wanted = seeds_select(key).where(f"code >= {low} AND code < {high}").order_by("code")
+        columns = self.session.columns(wanted.sql("duckdb"))
+        multiplier, shift, offset = (columns[name] for name in SEEDS)
+        return multiplier, shift, offset
+
+
+def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> NDArray[np.uint16]:
+    """Return the stretch of each block: about as many rows in each, a block with very many rows alone."""
+    heavy = visits > _TARGET
+    light = np.cumsum(np.where(heavy, 0, visits))
+    changes = np.diff(light // _TARGET) != 0
+    changes |= np.diff(np.arange(len(visits)) // most_blocks) != 0
+    changes |= heavy[1:] | heavy[:-1]
+    return np.concatenate(([0], np.cumsum(changes)))[: len(visits)].astype(np.uint16)

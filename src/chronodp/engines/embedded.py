@@ -1,0 +1,158 @@
+"""The default engine: DuckDB scans the source, a packed sort bounds what people contribute."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from chronodp.engines.attach import Session, attached
+from chronodp.engines.choice import Seeds
+from chronodp.engines.crowd import Crowd
+from chronodp.engines.kernel import Bounded, bound
+from chronodp.engines.partitions import Partitions
+from chronodp.engines.question import Progress, Question, Tally, Totals
+from chronodp.engines.rows import count_rows, rows_select
+from chronodp.engines.schema import check_columns
+from chronodp.engines.sources import Source
+from chronodp.engines.statement import statement
+from chronodp.privacy.parameters import check_whole
+
+__all__ = ["DuckDB"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_BATCH = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDB:
+    """Reads files and tables on this machine, also such as are larger than its memory.
+
+    Args:
+        memory: bytes to use before working on disk.
+        threads: how many; by default one for each processor.
+        folder: where temporary files go if memory does not last.
+
+    >>> import pyarrow
+    >>> from chronodp.engines import Question, find_source
+    >>> from chronodp.privacy import Calendar, Grid
+    >>> table = pyarrow.table({"day": ["2026-01-01", "2026-01-02", "2026-01-02"], "who": ["a", "a", "b"]})
+    >>> days = table.set_column(0, "day", table["day"].cast(pyarrow.date32()))
+    >>> visits = Question(Calendar("1D", "2026-01-01", "2026-01-03"), "day", "who", None, Grid(1.0), (0, 1))
+    >>> DuckDB().totals(find_source(days), visits, key="").sums.tolist()
+    [1, 2]
+    """
+
+    memory: int = 4 * 2**30
+    threads: int | None = None
+    folder: str | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("memory", self.memory, least=2**26)
+        if self.threads is not None:
+            check_whole("threads", self.threads)
+
+    def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
+        """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
+        answer = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
+        with self._attached(source, question) as session:
+            if question.user is None:
+                rows = session.columns(statement(question, session.schema, key=key))
+                cells = rows["period"] * question.places + rows["place"]
+                answer.sums[cells], answer.people[cells] = rows["sums"], rows["people"]
+            else:
+                for part in self._parts(session, question, key, progress):
+                    np.add.at(answer.sums, part.cells, part.totals)
+                    np.add.at(answer.people, part.cells, 1)
+        progress(1.0)
+        return answer
+
+    def tally(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Tally:
+        """Return what would be left out, for the owner only."""
+        step = question.grid.step
+        with self._attached(source, question) as session:
+            rows, usable = session.row(count_rows(question, session.schema).sql("duckdb"))
+            selected = rows_select(question, session.schema).subquery("selected").sql("duckdb")
+            low, high = question.clip
+            inside, before, clipped = session.row(
+                "SELECT count(*), coalesce(sum(steps), 0), coalesce(sum(greatest(least(steps, "
+                f"{high}), {low})), 0) FROM {selected}"
+            )
+            left_out = (rows, rows - usable, usable - inside)
+            if question.user is None:
+                return Tally(*left_out, inside, 0, inside, inside, before * step, clipped * step, clipped * step)
+            parts = list(self._parts(session, question, key, progress))
+        progress(1.0)
+        return Tally(
+            *left_out,
+            people=sum(part.people for part in parts),
+            people_over=sum(part.people_over for part in parts),
+            cells=sum(part.everything for part in parts),
+            cells_kept=sum(len(part.cells) for part in parts),
+            before=sum(part.before for part in parts) * step,
+            clipped=sum(part.clipped for part in parts) * step,
+            kept=sum(int(part.totals.sum()) for part in parts) * step,
+        )
+
+    @contextlib.contextmanager
+    def _attached(self, source: Source, question: Question) -> Iterator[Session]:
+        with attached(source, memory=self.memory // 2, threads=self.threads, folder=self.folder) as session:
+            check_columns(session.schema, question)
+            session.add_keys(question.groupings)
+            yield session
+
+    def _parts(self, session: Session, question: Question, key: str, progress: Progress) -> Iterator[Bounded]:
+        """Yield bounded totals, one stretch of people at a time."""
+        cell_bits = max(1, (question.cells - 1).bit_length())
+        crowd = Crowd.gather(session, question, cell_bits=cell_bits)
+        count = len(crowd.begins)
+        progress(0.1)
+        with Partitions(count, memory=self.memory // 2, folder=self.folder) as store:
+            _collect(session, question, crowd, cell_bits, store, progress)
+
+            def work(prepared: tuple[int, Seeds]) -> Bounded:
+                stretch, seeds = prepared
+                return bound(*store.take(stretch), cell_bits, question, seeds)
+
+            prepared = ((stretch, crowd.seeds(stretch, key)) for stretch in range(count))
+            workers = self.threads or os.cpu_count() or 1
+            for number, part in enumerate(_ahead(prepared, work, workers)):
+                progress(0.6 + 0.4 * (number + 1) / count)
+                yield part
+
+
+def _collect(
+    session: Session, question: Question, crowd: Crowd, cell_bits: int, store: Partitions, progress: Progress
+) -> None:
+    """Read the rows, each as a word of its person (from its stretch's first) and its cell, into their stretches."""
+    rows = rows_select(question, session.schema).subquery("rows_").sql("duckdb")
+    cell = f"(period * {question.places} + place)::UBIGINT"
+    query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps::INTEGER FROM {rows} JOIN everyone USING (person)"
+    bits, first_words = np.uint64(cell_bits), crowd.begins.astype(np.uint64) << np.uint64(cell_bits)
+    done = 0
+    for batch in session.batches(query, _BATCH):
+        words, steps = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+        where = crowd.stretches_of((words >> bits).astype(np.int64))
+        store.add(where, words - first_words[where], steps)
+        done += len(words)
+        progress(0.1 + 0.5 * done / crowd.rows)
+
+
+def _ahead(items: Iterable[Item], work: Callable[[Item], Result], workers: int) -> Iterator[Result]:
+    """Yield results in order, never more than a few items ahead: what is not taken yet would fill the memory."""
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

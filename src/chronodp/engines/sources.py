@@ -1,0 +1,115 @@
+"""Where records come from: files, tables in memory, DuckDB relations."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from chronodp.errors import InvalidArgument, UnreadableSource
+
+__all__ = ["FileSource", "RelationSource", "Source", "TableSource", "find_source"]
+
+Format: TypeAlias = Literal["parquet", "csv"]
+
+_FORMATS: dict[str, Format] = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
+_PACKED = (".gz", ".zst")
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """Parquet or CSV files with the same columns."""
+
+    paths: tuple[str, ...]
+    format: Format
+
+    def __str__(self) -> str:
+        more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
+        return f"{Path(self.paths[0]).name}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A table in memory, as Arrow. Its content is never printed."""
+
+    table: Any = field(repr=False)
+
+    def __str__(self) -> str:
+        return "a table in memory"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSource:
+    """A DuckDB relation, read by its own connection. Its content is never printed."""
+
+    relation: Any = field(repr=False)
+
+    def __str__(self) -> str:
+        return "a DuckDB relation"
+
+
+Source: TypeAlias = FileSource | TableSource | RelationSource
+
+
+def find_source(data: object) -> Source:
+    """Return the source that a path, a glob, a list of paths, a table or a relation stands for."""
+    if isinstance(data, str | Path):
+        return _files([str(data)])
+    if isinstance(data, list | tuple) and data and all(isinstance(path, str | Path) for path in data):
+        return _files([str(path) for path in data])
+    library = type(data).__module__.partition(".")[0]
+    if "DuckDBPyRelation" in type(data).__name__:
+        return RelationSource(data)
+    if library == "polars" and hasattr(data, "collect"):
+        return TableSource(_to_arrow(data.collect()))
+    if library == "pandas" or hasattr(data, "__arrow_c_stream__"):
+        return TableSource(_to_arrow(data))
+    raise InvalidArgument(
+        "data",
+        data,
+        "a path or glob of Parquet or CSV files, a pandas, polars or Arrow table, or a DuckDB relation",
+        private=True,
+    )
+
+
+def _files(patterns: Sequence[str]) -> FileSource:
+    paths: list[str] = []
+    for pattern in patterns:
+        if "://" in pattern:
+            raise InvalidArgument("data", pattern, "a local path: fetch remote files first")
+        found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+        if not found:
+            raise UnreadableSource(f"no file matches {pattern}")
+        paths += found
+    formats = {_format(path) for path in paths}
+    if len(formats) > 1:
+        raise InvalidArgument("data", ", ".join(patterns), "files of one format")
+    return FileSource(tuple(paths), formats.pop())
+
+
+def _format(path: str) -> Format:
+    suffixes = Path(path).suffixes
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes = suffixes[:-1]
+    if not suffixes or suffixes[-1].lower() not in _FORMATS:
+        raise InvalidArgument("data", path, "a file that ends in .parquet, .pq, .csv, .tsv, .csv.gz or .csv.zst")
+    return _FORMATS[suffixes[-1].lower()]
+
+
+def _to_arrow(data: Any) -> Any:
+    import pyarrow
+
+    try:
+        if isinstance(data, pyarrow.Table):
+            return data
+        if type(data).__module__.startswith("pandas"):
+            return pyarrow.Table.from_pandas(data, preserve_index=False)
+        return pyarrow.table(data)
+    except (pyarrow.ArrowException, TypeError, ValueError, KeyError):
+        # The library's own message may quote a value.
+        raise UnreadableSource(
+            f"the {type(data).__module__.partition('.')[0]} table cannot be read as Arrow: "
+            "a column mixes types; give each column one type"
+        ) from None

@@ -1,0 +1,307 @@
+"""The public grid of time: which periods a series has, in which time zone.
+
+Periods of seconds, minutes and hours are stretches of elapsed time, so a day in autumn may hold 25 of them. Days,
+weeks, months and years follow the wall clock of the stated zone. Everything is computed in microseconds of UTC.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy.documents import document
+
+__all__ = ["LONGEST", "Calendar", "Run"]
+
+LONGEST = 2**24
+"""Most periods, and most cells, of one release."""
+
+_EVERY = re.compile(r"([1-9][0-9]{0,5})(s|min|h|D|W|mo|Y)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
+_MICROSECOND = dt.timedelta(microseconds=1)
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive periods of one length.
+
+    Attributes:
+        first: number of the first period.
+        count: how many periods.
+        start: when the first begins, in microseconds since 1970, UTC.
+        width: length of one, in microseconds.
+    """
+
+    first: int
+    count: int
+    start: int
+    width: int
+
+
+@document("calendar")
+@dataclass(frozen=True)
+class Calendar:
+    """Periods of length ``every`` from ``start`` to ``end``, read on the clocks of ``timezone``.
+
+    Args:
+        every: '1s' to '1Y': a whole number and s, min, h, D, W, mo or Y.
+        start: when the first period begins; a text such as '2026-01-01', a date or a datetime.
+        end: when the last period ends; it must fall on the grid.
+        timezone: whose wall clock days, weeks, months and years follow, and in which times without an offset are read.
+
+    >>> autumn = Calendar("1h", "2026-10-25", "2026-10-26", "Europe/Berlin")
+    >>> len(autumn), Calendar("1mo", "2026-01-01", "2027-01-01").starts()[1].isoformat()
+    (25, '2026-02-01T00:00:00+00:00')
+    """
+
+    every: str
+    start: str
+    end: str
+    timezone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        zone = _check_zone(self.timezone)
+        first = _check_moment("start", self.start, zone)
+        last = _check_moment("end", self.end, zone)
+        if first >= last:
+            raise InvalidArgument("end", self.end, f"after the start, {first.isoformat()}")
+        object.__setattr__(self, "start", first.isoformat())
+        object.__setattr__(self, "end", last.isoformat())
+        _ = self.edges  # computed now, so that an end off the grid is refused here
+
+    @classmethod
+    def from_length(cls, every: str, start: object, periods: int, timezone: str = "UTC") -> Self:
+        """Return the calendar of so many periods from a start."""
+        zone = _check_zone(timezone)
+        first = _check_moment("start", start, zone)
+        count, letter = _parse(every)
+        try:
+            if letter in _SECONDS:
+                last = first.astimezone(dt.UTC) + dt.timedelta(seconds=count * _SECONDS[letter] * periods)
+            else:
+                last = _advance(count, letter)(first.replace(tzinfo=None), periods).replace(tzinfo=zone)
+        except (OverflowError, ValueError):
+            raise InvalidArgument("start", first.isoformat(), f"{periods:,} × {every} before the year 9999") from None
+        return cls(every, first.isoformat(), last.isoformat(), timezone)
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    def __str__(self) -> str:
+        return f"{len(self):,} periods of {self.every} from {self.start} to {self.end} ({self.timezone})"
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """Where each period begins, and where the last one ends, in microseconds since 1970, UTC."""
+        first, last = (dt.datetime.fromisoformat(text).astimezone(self.zone) for text in (self.start, self.end))
+        edges, beyond = _edges(self.every, first, last)
+        if edges[-1] != _microseconds(last):
+            near = " or ".join(str(_moment(int(edge)).astimezone(self.zone)) for edge in (*edges[1:][-1:], beyond))
+            raise InvalidArgument("end", self.end, f"a whole number of {self.every} after the start: {near}")
+        edges.setflags(write=False)
+        return edges
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone."""
+        return ZoneInfo(self.timezone)
+
+    @property
+    def dates(self) -> tuple[dt.date, dt.date]:
+        """The first day, and the first day after the last, on the zone's clocks."""
+        first, last = dt.datetime.fromisoformat(self.start), dt.datetime.fromisoformat(self.end)
+        return first.date(), (last - _MICROSECOND).date() + dt.timedelta(days=1)
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """The grid as few runs of periods of equal length: one, unless days or months differ in length."""
+        widths = np.diff(self.edges)
+        begins = np.flatnonzero(np.concatenate(([True], widths[1:] != widths[:-1])))
+        counts = np.diff(begins, append=len(widths))
+        return tuple(
+            Run(int(first), int(count), int(self.edges[first]), int(widths[first]))
+            for first, count in zip(begins, counts, strict=True)
+        )
+
+    def starts(self) -> list[dt.datetime]:
+        """Return when each period begins, on the zone's clocks."""
+        zone = self.zone
+        return [_moment(int(edge)).astimezone(zone) for edge in self.edges[:-1]]
+
+    def divided(self, every: str) -> NDArray[np.int64]:
+        """Return the edges of whole periods of another length from the same start, as many as fit."""
+        first, last = (dt.datetime.fromisoformat(text).astimezone(self.zone) for text in (self.start, self.end))
+        return _edges(every, first, last)[0]
+
+    def most_within(self, every: str) -> tuple[int, bool]:
+        """Return how many periods one calendar period ``every`` can touch, and whether each lies inside one.
+
+        Calendar periods are those of the zone's civil calendar: days from midnight, weeks from Monday, months from the
+        first, years from January; hours, minutes and seconds as in UTC.
+        """
+        outer = np.fromiter(self._civil(every), dtype=np.int64)
+        first = np.searchsorted(outer, self.edges[:-1], side="right")
+        last = np.searchsorted(outer, self.edges[1:], side="left")
+        inside = bool(np.all(first == last))
+        # A period touches every civil period from the one it begins in to the one it ends in.
+        touched = np.zeros(len(outer) + 2, dtype=np.int64)
+        np.add.at(touched, first, 1)
+        np.add.at(touched, last + 1, -1)
+        return int(np.cumsum(touched).max()), inside
+
+    def wall_clock_changes(self) -> list[tuple[int, int]]:
+        """Return the zone's offsets from UTC as (wall-clock microsecond from which it holds, offset), first one first.
+
+        A wall-clock time that occurs twice is read as the first; one that never occurs as if the change had not come
+        yet: what Python's ``fold=0`` means.
+        """
+        zone = self.zone
+        slack = 2 * 86_400_000_000
+        moment, end = int(self.edges[0]) - slack, int(self.edges[-1]) + slack
+        offset = _offset(moment, zone)
+        changes = [(-(2**62), offset)]
+        while moment < end:
+            later = min(moment + 86_400_000_000, end)
+            if _offset(later, zone) != offset:
+                known, found = moment, later
+                while found - known > 1:
+                    middle = (known + found) // 2
+                    known, found = (middle, found) if _offset(middle, zone) == offset else (known, middle)
+                new = _offset(found, zone)
+                changes.append((found + max(offset, new), new))
+                offset = new
+                later = found
+            moment = later
+        return changes
+
+    def _civil(self, every: str) -> Iterator[int]:
+        """Yield edges of the civil calendar from one not after the start to one not before the end."""
+        count, letter = _parse(every)
+        if letter in _SECONDS:
+            width = count * _SECONDS[letter] * 1_000_000
+            begin = int(self.edges[0]) // width * width
+            yield from range(begin, int(self.edges[-1]) + width, width)
+            return
+        zone = self.zone
+        first = _moment(int(self.edges[0])).astimezone(zone).replace(tzinfo=None)
+        first = first.replace(hour=0, minute=0, second=0, microsecond=0)
+        # Several days, weeks or months are counted from a fixed day, so that every grid sees the same ones.
+        if letter in ("D", "W"):
+            monday, days = dt.datetime(1969, 12, 29), count * (7 if letter == "W" else 1)
+            first -= dt.timedelta(days=(first - monday).days % days)
+        else:
+            months = count * (12 if letter == "Y" else 1)
+            year, month = divmod((first.year * 12 + first.month - 1) // months * months, 12)
+            first = first.replace(year=year, month=month + 1, day=1)
+        advance = _advance(count, letter)
+        step = 0
+        while True:
+            edge = _instant(advance(first, step), zone)
+            yield edge
+            if edge >= self.edges[-1]:
+                return
+            step += 1
+
+
+def _edges(every: str, first: dt.datetime, last: dt.datetime) -> tuple[NDArray[np.int64], int]:
+    """Return the edges of all periods that fit between two moments, and where the next one would end."""
+    count, letter = _parse(every)
+    start, end = _microseconds(first), _microseconds(last)
+    if letter in _SECONDS:
+        width = count * _SECONDS[letter] * 1_000_000
+        periods = (end - start) // width
+        _check_length(periods, every)
+        return start + width * np.arange(periods + 1, dtype=np.int64), start + width * (periods + 1)
+    zone = first.tzinfo
+    wall = first.replace(tzinfo=None)
+    if letter in ("mo", "Y") and wall.day > 28:
+        raise InvalidArgument("start", first.isoformat(), f"on day 1 to 28 for periods of {every}")
+    advance = _advance(count, letter)
+    edges = [start]
+    while edges[-1] <= end:
+        _check_length(len(edges) - 1, every)
+        try:
+            edges.append(_instant(advance(wall, len(edges)), zone))
+        except (OverflowError, ValueError):
+            raise InvalidArgument("end", last.isoformat(), f"some {every} before the year 9999") from None
+    return np.array(edges[:-1], dtype=np.int64), edges[-1]
+
+
+def _check_length(periods: int, every: str) -> None:
+    if periods > LONGEST:
+        raise InvalidArgument("every", every, f"long enough for at most {LONGEST:,} periods between start and end")
+
+
+def _advance(count: int, letter: str) -> Callable[[dt.datetime, int], dt.datetime]:
+    """Return the function that moves a wall-clock time forward by so many periods."""
+    if letter in ("D", "W"):
+        days = count * (7 if letter == "W" else 1)
+        return lambda wall, periods: wall + dt.timedelta(days=days * periods)
+    months = count * (12 if letter == "Y" else 1)
+
+    def by_months(wall: dt.datetime, periods: int) -> dt.datetime:
+        year, month = divmod(wall.year * 12 + wall.month - 1 + months * periods, 12)
+        return wall.replace(year=year, month=month + 1)
+
+    return by_months
+
+
+def _parse(every: str) -> tuple[int, str]:
+    found = _EVERY.fullmatch(every) if isinstance(every, str) else None
+    if found is None:
+        raise InvalidArgument("every", every, "a period such as '1s', '15min', '1h', '1D', '1W', '1mo' or '1Y'")
+    return int(found[1]), found[2]
+
+
+def _check_zone(name: object) -> ZoneInfo:
+    allowed = "the name of a time zone such as 'UTC' or 'Europe/Berlin'"
+    if not isinstance(name, str) or not name:
+        raise InvalidArgument("timezone", name, allowed)
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise InvalidArgument("timezone", name, allowed) from None
+
+
+def _check_moment(argument: str, value: object, zone: ZoneInfo) -> dt.datetime:
+    allowed = "a date or time such as '2026-01-01' or '2026-01-01T06:00+01:00'"
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value)
+        except ValueError:
+            raise InvalidArgument(argument, value, allowed) from None
+    elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        value = dt.datetime.combine(value, dt.time())
+    if not isinstance(value, dt.datetime) or not isinstance(value.year, int):  # a missing pandas time has no year
+        raise InvalidArgument(argument, value, allowed)
+    moment = dt.datetime(*value.timetuple()[:6], value.microsecond, tzinfo=value.tzinfo, fold=value.fold)
+    if not 1 < moment.year < 9999:
+        raise InvalidArgument(argument, moment.isoformat(), "between the years 2 and 9998")
+    return (moment.replace(tzinfo=zone) if moment.tzinfo is None else moment).astimezone(dt.UTC).astimezone(zone)
+
+
+def _instant(wall: dt.datetime, zone: dt.tzinfo | None) -> int:
+    return _microseconds(wall.replace(tzinfo=zone))
+
+
+def _microseconds(moment: dt.datetime) -> int:
+    return (moment.astimezone(dt.UTC) - _EPOCH) // _MICROSECOND
+
+
+def _moment(microseconds: int) -> dt.datetime:
+    return _EPOCH + dt.timedelta(microseconds=microseconds)
+
+
+def _offset(microseconds: int, zone: ZoneInfo) -> int:
+    offset = _moment(microseconds).astimezone(zone).utcoffset() or dt.timedelta()
+    return offset // _MICROSECOND

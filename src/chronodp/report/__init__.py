@@ -1,0 +1,10 @@
+"""What a release looks like to a reader: a chart, one self-contained page, and a bar while it is being made.
+
+Nothing here sees a person's record: figures and pages are made of released numbers and their certificate only.
+"""
+
+from chronodp.report.figures import Line, series_figure
+from chronodp.report.page import Page, render, write_page
+from chronodp.report.progress import watching
+
+__all__ = ["Line", "Page", "render", "series_figure", "watching", "write_page"]

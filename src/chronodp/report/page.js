@@ -1,0 +1,147 @@
+(() => {
+  "use strict";
+
+  const DAY = 86_400_000;
+  const element = (id) => document.getElementById(id);
+  const read = (id) => JSON.parse(element(id).textContent);
+  const root = document.documentElement;
+  const chart = element("chart");
+  const darkness = window.matchMedia("(prefers-color-scheme: dark)");
+
+  const theme = () => root.dataset.theme || (darkness.matches ? "dark" : "light");
+
+  // The style sheet alone knows the colours; the chart takes them from its own box.
+  const colours = () => {
+    const style = getComputedStyle(chart);
+    const [text, rule, sheet] = [style.color, style.borderTopColor, style.backgroundColor];
+    return {
+      "font.color": text,
+      "xaxis.gridcolor": rule,
+      "xaxis.linecolor": rule,
+      "xaxis.rangeslider.bordercolor": rule,
+      "yaxis.gridcolor": rule,
+      "yaxis.zerolinecolor": text,
+      "hoverlabel.bgcolor": sheet,
+      "hoverlabel.bordercolor": rule,
+      "hoverlabel.font.color": getComputedStyle(root.querySelector("body")).color,
+    };
+  };
+
+  const refit = (change) => {
+    if (chart.layout) Plotly.relayout(chart, { ...colours(), ...change });
+  };
+
+  // Without a graphics card a browser imitates one, and that is slower than SVG.
+  const hasGraphicsCard = () => {
+    const context = document.createElement("canvas").getContext("webgl", { failIfMajorPerformanceCaveat: true });
+    if (!context) return false;
+    const names = context.getExtension("WEBGL_debug_renderer_info");
+    const card = context.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : context.RENDERER);
+    return !/swiftshader|llvmpipe|software|basic render/i.test(card);
+  };
+
+  const draw = async () => {
+    const { data, layout } = read("figure");
+    const buttons = layout.xaxis?.rangeselector?.visible ? layout.xaxis.rangeselector.buttons : [];
+    if (layout.xaxis) delete layout.xaxis.rangeselector; // ours can be reached by keyboard
+    delete layout.title; // it is the heading
+    layout.margin = { l: 16, r: 20, t: 20, b: 12 };
+    if (layout.legend) layout.legend.maxheight = 0.25;
+    // A finger that scrolls the page must not be caught by the chart.
+    if (window.matchMedia("(hover: none), (pointer: coarse)").matches) layout.dragmode = false;
+    if (!hasGraphicsCard()) {
+      for (const trace of data) trace.type = trace.type === "scattergl" ? "scatter" : trace.type;
+    }
+    chart.textContent = "";
+    await Plotly.newPlot(chart, data, layout, { displayModeBar: false, displaylogo: false, responsive: true });
+    offerSpans(buttons);
+  };
+
+  const offerSpans = (buttons) => {
+    const group = element("spans");
+    const press = (pressed) => {
+      for (const button of group.children) button.setAttribute("aria-pressed", String(button === pressed));
+    };
+    for (const { label, step, count } of buttons) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = label;
+      button.addEventListener("click", () => {
+        const change = step === "all" ? { "xaxis.autorange": true } : { "xaxis.range": lastDays(count) };
+        Plotly.relayout(chart, change).then(() => press(button));
+      });
+      group.append(button);
+    }
+    group.hidden = buttons.length === 0;
+    press(group.lastElementChild);
+    chart.on("plotly_relayout", (change) => {
+      if (Object.keys(change).some((key) => /^xaxis\.range(\[\d\])?$/.test(key))) press(null);
+      if (change["xaxis.autorange"]) press(group.lastElementChild);
+    });
+  };
+
+  // Plotly writes a moment as the clock showed it, without a zone; counting in UTC keeps days 24 hours long.
+  const lastDays = (count) => {
+    const [date, clock = "00:00"] = String(chart.layout.xaxis.range[1]).split(/[ T]/);
+    const end = Date.parse(`${date}T${clock.slice(0, 12)}Z`);
+    return [end - count * DAY, end].map((moment) => new Date(moment).toISOString().slice(0, -1));
+  };
+
+  const download = () => {
+    const address = URL.createObjectURL(new Blob([read("csv")], { type: "text/csv;charset=utf-8" }));
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = element("download").dataset.name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  };
+
+  const repaint = () => {
+    const other = theme() === "dark" ? "Light" : "Dark";
+    element("theme").textContent = other;
+    element("theme").setAttribute("aria-label", `${other} colours`);
+    refit({});
+  };
+
+  const offerThemes = () => {
+    element("theme").hidden = false;
+    element("theme").addEventListener("click", () => {
+      root.dataset.theme = theme() === "dark" ? "light" : "dark";
+      repaint();
+    });
+    darkness.addEventListener("change", repaint);
+    repaint();
+  };
+
+  // Paper is white, narrower than a screen, and nothing on it slides.
+  const fitPaper = () => {
+    const slider = chart.layout?.xaxis?.rangeslider?.visible;
+    let chosen;
+    window.addEventListener("beforeprint", () => {
+      chosen = root.dataset.theme;
+      root.dataset.theme = "light";
+      refit({ width: 660, height: 340, "xaxis.rangeslider.visible": false });
+    });
+    window.addEventListener("afterprint", () => {
+      if (chosen) root.dataset.theme = chosen;
+      else delete root.dataset.theme;
+      refit({ width: null, height: null, autosize: true, "xaxis.rangeslider.visible": slider });
+    });
+  };
+
+  const start = async () => {
+    element("download").hidden = false;
+    element("download").addEventListener("click", download);
+    try {
+      await draw();
+    } catch (error) {
+      chart.className = "";
+      chart.textContent = "The chart could not be drawn. The table below holds the same numbers.";
+      console.error(error);
+    }
+    offerThemes();
+    fitPaper();
+  };
+
+  start();
+})();

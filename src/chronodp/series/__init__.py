@@ -1,0 +1,32 @@
+"""Releasing a series: what is released, which noise, the plan, the release and what is read from it for free."""
+
+from chronodp.series.design import Design, Table
+from chronodp.series.diagnosis import Diagnosis
+from chronodp.series.measures import Count, Histogram, Mean, Measure, PanelMean, Sum, Total
+from chronodp.series.noise import Noise
+from chronodp.series.plan import Origin, Plan, Steps, make_plan
+from chronodp.series.release import Release
+from chronodp.series.views import View
+from chronodp.series.workloads import EachPeriod, Workload
+
+__all__ = [
+    "Count",
+    "Design",
+    "Diagnosis",
+    "EachPeriod",
+    "Histogram",
+    "Mean",
+    "Measure",
+    "Noise",
+    "Origin",
+    "PanelMean",
+    "Plan",
+    "Release",
+    "Steps",
+    "Sum",
+    "Table",
+    "Total",
+    "View",
+    "Workload",
+    "make_plan",
+]

@@ -1,0 +1,117 @@
+"""A plan in words: what a data owner reads before anything is spent."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import ndtr
+
+from chronodp.accounting import adversary, gaussian
+from chronodp.privacy import Event, User, UserPeriod, Window
+from chronodp.series.design import Design, Table
+from chronodp.series.measures import Histogram, Mean, PanelMean, Total
+from chronodp.series.tails import quantiles
+
+__all__ = ["describe", "half_width"]
+
+_YEAR = 365.25 * 86_400_000_000
+_LAWS = {"laplace": "Laplace", "gaussian": "Gaussian"}
+
+
+def half_width(design: Design, level: float) -> float:
+    """Return how far noise carries one released number (of a mean: its sum) from the truth, at a level."""
+    noise = design.noises[0]
+    return float(quantiles(noise.law, [1], level)[0]) * noise.scale
+
+
+def describe(design: Design, delta: float) -> list[tuple[str, str]]:
+    """Return the plan as labelled sentences."""
+    table = design.table
+    when = str(table.calendar) if table.calendar is not None else f"{table.horizon:,} periods"
+    groups = (
+        "" if not table.groupings else f"; {table.groups:,} groups by {', '.join(g.column for g in table.groupings)}"
+    )
+    return [
+        ("Releases", f"{table.measure}; {when}{groups}"),
+        ("Protects", f"{table.unit}: {table.unit.protects}"),
+        ("Does not", table.unit.does_not_protect),
+        ("One unit", _reach(table)),
+        *_mean(table),
+        ("Noise", _noise(design)),
+        ("Error", _error(design)),
+        ("Price", _price(design, delta)),
+        ("Adversary", _adversary(design)),
+    ]
+
+
+def _reach(table: Table) -> str:
+    sensitivity = table.sensitivities()[0]
+    sizes = f"all in all by {sensitivity.l1:g} (l1), {sensitivity.l2:g} (l2)"
+    amount = f"each by at most {table.measure.reach:g}" if not isinstance(table.measure, Mean) else "each"
+    groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
+    match table.unit:
+        case Event():
+            return f"one row touches {1 if table.unit.relation == 'add_remove' else 'at most 2'} periods; {sizes}"
+        case User():
+            where = f"one person counts in at most {table.max_periods} of {table.horizon} periods"
+        case UserPeriod():
+            where = f"one person's {table.unit.every} touches at most {table.bounds.max_periods} periods"
+        case Window():
+            where = f"one person counts in {table.unit.periods} periods in a row"
+        case _:
+            raise AssertionError("a table has no other units")
+    return f"{where}{groups}, {amount}; {sizes}"
+
+
+def _mean(table: Table) -> list[tuple[str, str]]:
+    match table.measure:
+        case Mean():
+            text = "a noisy sum about the middle of the clip over a noisy count: how many are present is not public"
+        case PanelMean(people=people):
+            text = f"a noisy sum over {people:,}, which is public: right where all of them are present in every period"
+        case _:
+            return []
+    return [("Mean", text)]
+
+
+def _noise(design: Design) -> str:
+    scales = [f"{'σ' if noise.law == 'gaussian' else 'scale'} {noise.scale:.6g}" for noise in design.noises]
+    if len(scales) == 2:
+        return f"independent {_LAWS[design.law]}, {scales[0]} on the sum and {scales[1]} on the count of every period"
+    return f"independent {_LAWS[design.law]}, {scales[0]} on every number"
+
+
+def _error(design: Design) -> str:
+    width = half_width(design, 0.95)
+    bias = "; noise only: what clipping and left-out periods take away, `plan.diagnose()` tells the owner"
+    match design.table.measure:
+        case Mean():
+            few, many = (f"± {width / people:.3g} with {people:,} people present" for people in (1_000, 100_000))
+            return f"about {few}, {many}, in 95 of 100 periods{bias}"
+        case PanelMean(people=people):
+            return f"± {width / people:.4g} in 95 of 100 periods{bias}"
+        case Histogram():
+            return f"± {width:.4g} people a bin in 95 of 100 bins{bias}"
+        case Total():
+            return f"± {width:.4g} in 95 of 100 periods; noise only"
+    return f"± {width:.4g} in 95 of 100 periods{bias}"
+
+
+def _price(design: Design, delta: float) -> str:
+    amount = f"({design.epsilon:g}, {design.delta:g})" if design.delta else f"{design.epsilon:g}"
+    text = f"ε = {amount} for this release" if not design.delta else f"(ε, δ) = {amount} for this release"
+    calendar = design.table.calendar
+    if calendar is not None:
+        span = int(calendar.edges[-1] - calendar.edges[0])
+        times = math.ceil(_YEAR / span)
+        if times > 1:
+            text += f"; ε = {design.epsilon_of(times, delta):.3g}" + (f" at δ = {delta:g}" if delta else "")
+            text += f" for a year of {times:,} such releases about the same people"
+    return text + "; without end if repeated for ever: only a budget stops it"
+
+
+def _adversary(design: Design) -> str:
+    right = (1 + adversary.total_variation(design.epsilon, design.delta)) / 2
+    if design.law == "gaussian":
+        right = float(ndtr(gaussian.mu(design.cost) / 2))  # exact: telling N(0, 1) from N(mu, 1)
+    return f"who guesses whether the unit is in the data is right at most {right:.1%} of the time, 50 % without it"

@@ -1,0 +1,163 @@
+"""From noisy numbers to estimates with intervals, over any stretches of periods.
+
+Intervals cover noise, exactly as it was added, at the stated level and evenly on both sides; what bounding takes away
+is not in them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.series.design import Design
+from chronodp.series.measures import Mean, PanelMean
+from chronodp.series.tails import mixed_quantile, quantiles
+from chronodp.series.windows import Windows
+
+__all__ = ["Estimates", "Floats", "estimate", "estimate_quantile"]
+
+Floats = NDArray[np.float64]
+
+_POINTS = 129  # values of a mean at which Laplace noise is tabulated
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """Values with lower and upper ends, one row a stretch of periods and one column a place."""
+
+    value: Floats
+    lower: Floats
+    upper: Floats
+
+
+def estimate(design: Design, parts: tuple[Floats, ...], windows: Windows, *, average: bool, level: float) -> Estimates:
+    """Return sums over stretches of periods, or their averages by period; of means always the mean."""
+    measure = design.table.measure
+    if isinstance(measure, Mean):
+        return _ratio(design, windows.sums(parts[0]), windows.sums(parts[1]), windows.lengths, level)
+    lengths = windows.lengths
+    divisor = np.ones(len(lengths))
+    if average or isinstance(measure, PanelMean):
+        divisor *= lengths
+    if isinstance(measure, PanelMean):
+        divisor *= measure.people
+    value = windows.sums(parts[0]) / divisor[:, None]
+    half = (quantiles(design.law, lengths, level) * design.noises[0].scale / divisor)[:, None]
+    return Estimates(value, value - half, value + half)
+
+
+def estimate_quantile(
+    counts: Floats, edges: Floats, q: float, *, design: Design, lengths: NDArray[np.int64], level: float
+) -> Estimates:
+    """Return where a fraction ``q`` of people lies below, from noisy counts by bin (rows, groups, bins).
+
+    With D_j the people below edge j less q times all, the quantile is past edge j as long as D_j < 0. From each side
+    edges are given up as long as their D_j is surely on the wrong side; the first that is not stops the walk, so that
+    the true one is passed with at most half the missing level.
+    """
+    bins = counts.shape[-1]
+    below = np.cumsum(counts, axis=-1) - q * counts.sum(axis=-1, keepdims=True)
+    scale = design.noises[0].scale
+    # Edge j+1 stands on the noise of j+1 bins with weight 1-q and of the others with weight q.
+    half = np.array(
+        [
+            [
+                scale
+                * mixed_quantile(
+                    design.law, (1 - q, int(length) * (edge + 1)), (q, int(length) * (bins - edge - 1)), level
+                )
+                for edge in range(bins)
+            ]
+            for length in np.unique(lengths)
+        ]
+    )[np.searchsorted(np.unique(lengths), lengths)][:, None, :]
+    low = np.cumprod(below[..., :-1] + half[..., :-1] < 0, axis=-1).sum(axis=-1)
+    high = np.cumprod((below[..., :-1] - half[..., :-1] > 0)[..., ::-1], axis=-1).sum(axis=-1)
+    lower, upper = edges[low], edges[bins - high]
+    # The estimate itself: the noisy distribution made monotone, then read between edges.
+    rising = np.maximum.accumulate(np.concatenate((np.full((*below.shape[:-1], 1), -np.inf), below), axis=-1), axis=-1)
+    crossing = np.argmax(rising[..., 1:] >= 0, axis=-1)
+    crossing = np.where(np.all(rising[..., 1:] < 0, axis=-1), bins - 1, crossing)
+    start, stop = edges[crossing], edges[crossing + 1]
+    inside = np.take_along_axis(counts, crossing[..., None], axis=-1)[..., 0]
+    left = np.take_along_axis(below, crossing[..., None], axis=-1)[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(inside > 0, 1 - left / inside, 0.5)
+    value = start + np.clip(np.nan_to_num(share, nan=0.5), 0.0, 1.0) * (stop - start)
+    return Estimates(np.clip(value, lower, upper), lower, upper)
+
+
+def _ratio(design: Design, sums: Floats, counts: Floats, lengths: NDArray[np.int64], level: float) -> Estimates:
+    """Fieller's interval: all means m inside the clip for which sum - m * count is within its own noise of 0."""
+    measure = design.table.measure
+    if not isinstance(measure, Mean):
+        raise AssertionError("asked of means only")
+    half = (measure.clip[1] - measure.clip[0]) / 2
+    centre = middle(design)
+    value = np.clip(sums / np.maximum(counts, 1.0), -half, half)
+    ends = _gaussian_ends if design.law == "gaussian" else _laplace_ends
+    lower, upper = ends(design, sums, counts, lengths, half, level)
+    return Estimates(centre + value, centre + lower, centre + upper)
+
+
+def middle(design: Design) -> float:
+    """Return what was taken from each person's total before adding up: the middle of the clip on the grid."""
+    measure, step = design.table.measure, 2 * design.noises[0].step
+    if not isinstance(measure, Mean):
+        raise AssertionError("asked of means only")
+    return (math.ceil(measure.clip[0] / step) + math.floor(measure.clip[1] / step)) * step / 2
+
+
+def _gaussian_ends(
+    design: Design, sums: Floats, counts: Floats, lengths: NDArray[np.int64], half: float, level: float
+) -> tuple[Floats, Floats]:
+    reach = (quantiles("gaussian", lengths, level) ** 2)[:, None]
+    on_sum, on_count = (reach * noise.scale**2 for noise in design.noises)
+    square, cross, rest = counts**2 - on_count, sums * counts, sums**2 - on_sum
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt(np.maximum(cross**2 - square * rest, 0.0))
+        low, high = (cross - root) / square, (cross + root) / square
+    # Too few people to tell the count from 0: the mean may be anything inside the clip.
+    known = (square > 0) & (counts > 0)
+    return np.where(known, np.clip(low, -half, half), -half), np.where(known, np.clip(high, -half, half), half)
+
+
+def _laplace_ends(
+    design: Design, sums: Floats, counts: Floats, lengths: NDArray[np.int64], half: float, level: float
+) -> tuple[Floats, Floats]:
+    means = np.linspace(-half, half, _POINTS)
+    on_sum, on_count = (noise.scale for noise in design.noises)
+    lower, upper = np.full(sums.shape, -half), np.full(sums.shape, half)
+    for length in np.unique(lengths):
+        rows = np.flatnonzero(lengths == length)
+        widths = np.array(
+            [
+                mixed_quantile("laplace", (on_sum, int(length)), (on_count * abs(mean), int(length)), level)
+                for mean in means
+            ]
+        )
+        for place in range(sums.shape[1]):
+            slack = widths - np.abs(sums[rows, place, None] - means * counts[rows, place, None])
+            lower[rows, place] = _first_crossing(means, slack)
+            upper[rows, place] = -_first_crossing(means, slack[:, ::-1])
+    unsure = np.clip(sums / np.maximum(counts, 1.0), -half, half)
+    return np.minimum(lower, unsure), np.maximum(upper, unsure)
+
+
+def _first_crossing(points: Floats, slack: Floats) -> Floats:
+    """Return for each row the first point at which the slack rises above 0, between points by a straight line."""
+    positive = slack >= 0
+    first = np.argmax(positive, axis=1)
+    rows = np.arange(len(slack))
+    before = np.maximum(first - 1, 0)
+    now, then = slack[rows, first], slack[rows, before]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(now > then, now / (now - then), 0.0)
+    found = points[first] - np.clip(share, 0.0, 1.0) * (points[first] - points[before])
+    # No point at all: the interval shrinks to the end of the clip that is nearest.
+    nearest = points[np.argmax(slack, axis=1)]
+    crossings: Floats = np.where(positive.any(axis=1), found, nearest)
+    return crossings

@@ -1,0 +1,204 @@
+"""What is released of each period: a count, a sum, a mean, a histogram, or totals that someone else bounded.
+
+Each measure knows what one unit can do to the numbers it is made of, and how far one person reaches.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Contribution
+from chronodp.privacy.documents import document
+from chronodp.privacy.parameters import check_number, check_whole
+
+__all__ = ["MOST_BINS", "Clip", "Count", "Histogram", "Mean", "Measure", "PanelMean", "Sum", "Total"]
+
+MOST_BINS = 10_000
+Clip: TypeAlias = tuple[float, float]
+
+_MOST_ROWS = 2**30
+
+
+@document("count")
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rows there are; one person adds at most ``at_most`` to a period."""
+
+    at_most: int = 1
+
+    def __post_init__(self) -> None:
+        check_whole("at_most", self.at_most, most=_MOST_ROWS)
+
+    @property
+    def reach(self) -> float:
+        """The largest number that one person adds."""
+        return float(self.at_most)
+
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Return what one unit can do to each number of a cell."""
+        return (Contribution.count(at_most=self.at_most),)
+
+    def __str__(self) -> str:
+        return "count of people" if self.at_most == 1 else f"count of rows, at most {self.at_most} of one person"
+
+
+@document("sum")
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of a column, a person's total in a period clipped to ``clip``."""
+
+    column: str
+    clip: Clip
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clip", _check_clip(self.clip))
+
+    @property
+    def reach(self) -> float:
+        """The largest number that one person adds."""
+        return max(abs(end) for end in self.clip)
+
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Return what one unit can do to each number of a cell."""
+        return (Contribution.total(clip=self.clip),)
+
+    def __str__(self) -> str:
+        return f"sum of {self.column}, {_clipped(self.clip)}"
+
+
+@document("mean")
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean over the people present, as a sum about the middle of the clip over a count: both are paid for."""
+
+    column: str
+    clip: Clip
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clip", _check_clip(self.clip))
+        if self.clip[0] == self.clip[1]:
+            raise InvalidArgument("clip", str(self.clip), "a pair (low, high) with low < high for a mean")
+
+    @property
+    def reach(self) -> float:
+        """The largest number that one person adds, before the middle is taken away."""
+        return max(abs(end) for end in self.clip)
+
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Return what one unit can do to the centred sum, and to the count."""
+        low, high = (Fraction(end) for end in self.clip)
+        half = (high - low) / 2
+        centred = Contribution(presence=half, exchange=2 * half, row=2 * half, rewrite=2 * half)
+        return centred, Contribution.count()
+
+    def __str__(self) -> str:
+        return f"mean of {self.column} over the people present, {_clipped(self.clip)}"
+
+
+@document("panel_mean")
+@dataclass(frozen=True, slots=True)
+class PanelMean:
+    """The mean over a public number of people who are there all the time."""
+
+    column: str
+    clip: Clip
+    people: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clip", _check_clip(self.clip))
+        check_whole("people", self.people)
+
+    @property
+    def reach(self) -> float:
+        """The largest number that one person adds to the sum."""
+        return max(abs(end) for end in self.clip)
+
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Return what one unit can do to the sum that is divided by the number of people."""
+        return (Contribution.total(clip=self.clip),)
+
+    def __str__(self) -> str:
+        return f"mean of {self.column} over {self.people:,} people, {_clipped(self.clip)}"
+
+
+@document("histogram")
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How many people have a value in each bin; one person counts in at most ``at_most`` bins of a period."""
+
+    column: str
+    edges: tuple[float, ...]
+    at_most: int = 1
+
+    def __post_init__(self) -> None:
+        allowed = f"3 to {MOST_BINS + 1:,} finite ascending numbers, or 2 for one bin"
+        if not isinstance(self.edges, tuple | list) or not 2 <= len(self.edges) <= MOST_BINS + 1:
+            raise InvalidArgument("edges", self.edges, allowed)
+        edges = tuple(check_number("edges", edge, allowed) for edge in self.edges)
+        if any(low >= high for low, high in itertools.pairwise(edges)):
+            raise InvalidArgument("edges", edges, allowed)
+        object.__setattr__(self, "edges", edges)
+        check_whole("at_most", self.at_most, most=len(edges) - 1)
+
+    @property
+    def bins(self) -> int:
+        """How many bins there are."""
+        return len(self.edges) - 1
+
+    @property
+    def reach(self) -> float:
+        """The largest number that one person adds to a bin."""
+        return 1.0
+
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Return what one unit can do to one bin."""
+        return (Contribution.count(),)
+
+    def __str__(self) -> str:
+        return f"people by {self.column} in {self.bins} bins, one person in at most {self.at_most} of them"
+
+
+@document("total")
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Totals that someone else has bounded and added up: one unit changes each by at most ``change``."""
+
+    change: float
+    name: str = "total"
+
+    def __post_init__(self) -> None:
+        Contribution.change(self.change)
+
+    @property
+    def reach(self) -> float:
+        """The most that one unit changes a total."""
+        return self.change
+
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Return what one unit can do to each number of a cell."""
+        return (Contribution.change(self.change),)
+
+    def __str__(self) -> str:
+        return f"{self.name}, as bounded before: one unit changes it by at most {self.change:g}"
+
+
+Measure: TypeAlias = Count | Sum | Mean | PanelMean | Histogram | Total
+
+
+def _check_clip(clip: object) -> Clip:
+    # The contribution checks it; here it is made a pair of floats, so that documents compare equal.
+    if isinstance(clip, tuple | list) and len(clip) == 2:
+        allowed = "a pair (low, high) of finite numbers with low <= high, not both 0"
+        pair = (check_number("clip", clip[0], allowed), check_number("clip", clip[1], allowed))
+        Contribution.total(clip=pair)
+        return pair
+    Contribution.total(clip=clip)  # type: ignore[arg-type]
+    raise AssertionError("a clip that is no pair is refused above")
+
+
+def _clipped(clip: Clip) -> str:
+    return f"a person's total in a period clipped to {clip[0]:g} … {clip[1]:g}"

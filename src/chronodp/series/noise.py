@@ -1,0 +1,100 @@
+"""Which noise, how much, and on which grid: chosen from public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chronodp.accounting import gaussian
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
+from chronodp.privacy.documents import document
+from chronodp.series.tails import Law
+
+__all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
+
+_FINE = 27  # noise spans about 2^27 steps: rounding a person's total is lost in it even for many people
+_REACH = 30  # one person reaches at most 2^30 steps, so that sums of billions of people fit 64 bits
+_COARSEST = 6  # one person reaches at least 2^6 steps
+_WIDEST = 2.0**30  # what the sampler can draw
+
+
+@document("noise")
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Independent noise on each of the numbers of one kind.
+
+    Attributes:
+        law: 'laplace' or 'gaussian'.
+        sensitivity: most that one unit changes all these numbers together, in l1 or l2 as the law needs.
+        scale: of the noise: Laplace's b or the standard deviation.
+        step: the grid on which numbers and noise lie.
+    """
+
+    law: Law
+    sensitivity: float
+    scale: float
+    step: float
+
+    @property
+    def cost(self) -> LaplaceCost | GaussianCost:
+        """What it costs."""
+        if self.law == "laplace":
+            return LaplaceCost(sensitivity=self.sensitivity, scale=self.scale)
+        return GaussianCost(sensitivity=self.sensitivity, sigma=self.scale)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return self.scale * (math.sqrt(2) if self.law == "laplace" else 1.0)
+
+
+def cost_of(noises: Sequence[Noise]) -> Cost:
+    """Return the cost of several kinds of numbers released together."""
+    costs = tuple(noise.cost for noise in noises)
+    return costs[0] if len(costs) == 1 else SequenceCost(costs)
+
+
+def calibrated(
+    law: Law, sensitivities: Sequence[Sensitivity], *, epsilon: float, delta: float
+) -> list[tuple[float, float]]:
+    """Return (sensitivity, scale) for each kind of numbers, the budget shared evenly among them.
+
+    Even shares are the best for a mean: its sum about the middle and its count matter alike where it matters most.
+    """
+    count = len(sensitivities)
+    if law == "laplace":
+        return [(part.l1, _above(part.l1 * count / epsilon, part.l1, epsilon / count)) for part in sensitivities]
+    mu = gaussian.mu_for(epsilon, delta) / math.sqrt(count)
+    # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
+    return [(part.l2, part.l2 / mu * (1 + 1e-12)) for part in sensitivities]
+
+
+def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, whole: bool) -> Noise:
+    """Return the noise on a grid fine enough for the noise and coarse enough for exact sums.
+
+    Args:
+        law: of the noise.
+        sensitivity: in the law's norm.
+        scale: of the noise.
+        reach: the largest number that one person adds.
+        whole: whether the numbers are counts, which a grid of at most 1 represents exactly.
+    """
+    exponent = max(math.frexp(scale)[1] - 1 - _FINE, math.frexp(reach)[1] - _REACH)
+    exponent = min(exponent, 0 if whole else math.frexp(reach)[1] - 1 - _COARSEST)
+    step = math.ldexp(1.0, exponent)
+    if scale / step > _WIDEST:
+        raise InvalidArgument(
+            "epsilon",
+            f"{scale:.3g}",
+            f"larger: noise of this scale would drown a reach of {reach:g} a million times over",
+        )
+    return Noise(law, sensitivity, scale, step)
+
+
+def _above(scale: float, sensitivity: float, epsilon: float) -> float:
+    """Return the scale, a last bit wider if the quotient would round above epsilon."""
+    while sensitivity / scale > epsilon:
+        scale = math.nextafter(scale, math.inf)
+    return scale

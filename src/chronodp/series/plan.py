@@ -1,0 +1,211 @@
+"""A plan: the price and the error of a release, before any data is read; and the release itself."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import fill
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.engines import Progress, Tally
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Ledger
+from chronodp.privacy import Certificate, Claim, Guarantee, dump
+from chronodp.privacy.parameters import check_delta, check_fraction
+from chronodp.randomness import Entropy, secure
+from chronodp.report import watching
+from chronodp.series.describe import describe, half_width
+from chronodp.series.design import Design, Table, design_release
+from chronodp.series.diagnosis import Diagnosis
+from chronodp.series.noise import Noise
+from chronodp.series.release import Release, release_text
+from chronodp.series.workloads import Workload, check_workload
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Origin", "Plan", "Steps", "make_plan"]
+
+Steps = NDArray[np.int64]
+
+_ARGUMENT = "docs/explanation/proofs/release.md"
+
+
+class Origin(Protocol):
+    """Where a plan's numbers come from: read only when something is released."""
+
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:
+        """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
+        ...
+
+    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
+        """Return what is left out, for the owner only."""
+        ...
+
+    def moved(self, data: object, table: Table, *, start: object, end: object) -> tuple[Origin, Table]:
+        """Return the same question about other data and another stretch of time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """One release, priced and with its error known; `release` spends.
+
+    Attributes:
+        design: everything public about it.
+        others: the designs that were weighed and found to have more error.
+        delta: the delta that was asked for.
+    """
+
+    design: Design
+    others: tuple[Design, ...]
+    delta: float
+    origin: Origin
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return Claim(self.design.table.unit, self.design.cost, _ARGUMENT)
+
+    @property
+    def alternatives(self) -> pandas.DataFrame:
+        """Every candidate with its error, the chosen one first."""
+        import pandas
+
+        rows = []
+        for design in (self.design, *self.others):
+            noise = design.noises[0]
+            rows.append(
+                {
+                    "shape": "white",
+                    "noise": noise.law,
+                    "scale": noise.scale,
+                    "rmse": noise.deviation,
+                    "half_width": half_width(design, 0.95),
+                    "epsilon": design.epsilon,
+                    "delta": design.delta,
+                }
+            )
+        return pandas.DataFrame(rows)
+
+    def half_width(self, level: float = 0.95) -> float:
+        """Return how far noise carries one released number (of a mean: its sum) from the truth, at a level."""
+        return half_width(self.design, check_fraction("level", level))
+
+    def release(
+        self,
+        ledger: Ledger,
+        *,
+        dataset: str,
+        request: str,
+        analyst: str = "",
+        entropy: Entropy | None = None,
+        progress: Progress | None = None,
+    ) -> Release:
+        """Debit the cost, draw the noise and return the release, signed and stored; the same request returns it again.
+
+        Guarantee: (epsilon, delta)-differential privacy for the plan's unit; exact in finite precision. The argument
+        stands in ``docs/explanation/proofs/release.md``.
+
+        Args:
+            ledger: what pays.
+            dataset: whose budget in it.
+            request: an id of your choice, once for each release. Under the same id other data, or another plan, are
+                refused.
+            analyst: whose part of the budget pays.
+            entropy: of the noise; secure unless a test says otherwise.
+            progress: told which fraction is done; a bar on the terminal if not given.
+        """
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        bits = secure() if entropy is None else entropy
+        design, table = self.design, self.design.table
+        # The ledger's own secret decides the choice of periods, so that a repeated request repeats it.
+        key = ledger.keys.derive("periods", dataset, request)
+        with _watched(progress, f"Reading {self.origin}") as tell:
+            numbers = self.origin.numbers(design, key=key.hex(), progress=tell)
+
+        def produce() -> tuple[str, Certificate]:
+            noisy = [_noisy(part, noise, bits) for part, noise in zip(numbers, design.noises, strict=True)]
+            return release_text(design, noisy), self._certificate(seeded=bits.seeded)
+
+        fulfilled = ledger.fulfil(
+            dataset,
+            request=request,
+            cost=design.cost,
+            unit=table.unit,
+            plan=dump(design),
+            source=_fingerprint(key, numbers),
+            produce=produce,
+            analyst=analyst,
+            dates=table.calendar.dates if table.calendar is not None else None,
+        )
+        return Release(fulfilled.release, fulfilled.signed)
+
+    def on(self, data: object, *, start: object = None, end: object = None) -> Plan:
+        """Return the same plan for other data, such as next month's: same guarantee, other dates."""
+        origin, table = self.origin.moved(data, self.design.table, start=start, end=end)
+        return make_plan(table, origin, epsilon=self.design.epsilon, delta=self.delta, tuned_for=self.design.tuned_for)
+
+    def diagnose(self, *, progress: Progress | None = None) -> Diagnosis:
+        """Read the data and tell how much bounding leaves out. FOR THE OWNER ONLY: the figures are not private."""
+        with _watched(progress, f"Reading {self.origin}") as tell:
+            return Diagnosis(self.origin.tally(self.design, key="", progress=tell))
+
+    def _certificate(self, *, seeded: bool) -> Certificate:
+        design = self.design
+        names = {"laplace": "Laplace", "gaussian": "Gaussian"}
+        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
+        steps = " and ".join(f"{noise.step:g}" for noise in design.noises)
+        return Certificate(
+            mechanism=f"{design.table.measure}; independent {names[design.law]} noise",
+            claim=self.claim,
+            guarantee=Guarantee(design.table.unit, design.epsilon, design.delta),
+            theorem=theorem[design.law],
+            precision=f"whole numbers on a grid of {steps}; the noise has exactly the stated law",
+            seeded=seeded,
+        )
+
+    def __repr__(self) -> str:
+        table = self.design.table
+        return f"Plan({table.measure}; {Guarantee(table.unit, self.design.epsilon, self.design.delta)})"
+
+    def __str__(self) -> str:
+        return "\n".join(
+            fill(f"{label:<13}{text}", 100, subsequent_indent=" " * 13, break_on_hyphens=False)
+            for label, text in describe(self.design, self.delta)
+        )
+
+
+def make_plan(table: Table, origin: Origin, *, epsilon: float, delta: float, tuned_for: Workload) -> Plan:
+    """Return the plan with the least error."""
+    best, *others = design_release(table, epsilon=epsilon, delta=delta, tuned_for=check_workload(tuned_for))
+    return Plan(best, tuple(others), check_delta(delta), origin)
+
+
+def _noisy(numbers: Steps, noise: Noise, entropy: Entropy) -> Steps:
+    draw = entropy.laplace if noise.law == "laplace" else entropy.gaussian
+    return numbers + draw(noise.scale / noise.step, numbers.size).reshape(numbers.shape)
+
+
+def _fingerprint(key: bytes, numbers: tuple[Steps, ...]) -> str:
+    """Return what identifies the data as far as this release sees it; keyed, so that small totals cannot be guessed."""
+    content = hashlib.sha256()
+    for part in numbers:
+        content.update(part.astype("<i8").tobytes())
+    return hmac.digest(key, content.digest(), "sha256").hex()
+
+
+@contextlib.contextmanager
+def _watched(progress: Progress | None, title: str) -> Iterator[Progress]:
+    if progress is not None:
+        yield progress
+        return
+    with watching(title) as tell:
+        yield tell

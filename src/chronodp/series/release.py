@@ -1,0 +1,200 @@
+"""A release: noisy numbers, what they are, and the certificate; everything asked of it afterwards is free."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
+from chronodp.ledger import SignedLink
+from chronodp.ledger.certificates import Link, digest
+from chronodp.privacy import Certificate, Grid
+from chronodp.privacy.documents import load, to_document
+from chronodp.privacy.parameters import check_fraction
+from chronodp.series.describe import describe
+from chronodp.series.design import Design
+from chronodp.series.estimates import Floats, estimate, estimate_quantile
+from chronodp.series.measures import Histogram, Mean, PanelMean
+from chronodp.series.views import View
+from chronodp.series.windows import Windows, coarser, each, rolling, running
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["Release", "release_text"]
+
+
+def release_text(design: Design, noisy: Sequence[NDArray[np.int64]]) -> str:
+    """Return the canonical text of a release: what is stored, digested and signed."""
+    content = {"kind": "release", "design": to_document(design), "noisy": [part.ravel().tolist() for part in noisy]}
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+class Release:
+    """Private numbers to publish. Made by ``plan.release(...)`` or `Release.load`.
+
+    Intervals cover noise at their level (0.95 unless you say otherwise); clipping and left-out periods are not in them.
+    """
+
+    def __init__(self, text: str, signed: SignedLink) -> None:
+        self.text, self.signed = text, signed
+        if self.link.release != digest(text):
+            raise CertificateInvalid("the certificate belongs to another release")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Release:
+        """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls(document["release"], SignedLink(document["link"]["body"], document["link"]["signature"]))
+        except OSError:
+            raise InvalidArgument("path", str(path), "a file that can be read") from None
+        except (ValueError, KeyError, TypeError):
+            raise UnknownDocument(f"{Path(path).name} does not hold a release") from None
+
+    @cached_property
+    def link(self) -> Link:
+        """The link in the dataset's chain: dataset, request, when it was issued."""
+        return self.signed.link
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised, by which argument."""
+        return self.link.certificate
+
+    @cached_property
+    def design(self) -> Design:
+        """Everything public about the release."""
+        design: Design = load(self._content["design"], Design)
+        return design
+
+    def to_pandas(self, *, level: float = 0.95) -> pandas.DataFrame:
+        """Return a long table: time, groups, value, lower, upper."""
+        return self.each_period(level=level).to_pandas()
+
+    def to_arrow(self, *, level: float = 0.95) -> pyarrow.Table:
+        """Return the same long table as Arrow."""
+        return self.each_period(level=level).to_arrow()
+
+    def each_period(self, *, level: float = 0.95) -> View:
+        """Return every period by itself."""
+        return self._view(each(self.design.table.horizon), str(self.design.table.measure), "", level=level)
+
+    def running_total(self, *, level: float = 0.95) -> View:
+        """Return the total up to and with each period. Free."""
+        if isinstance(self.design.table.measure, Mean | PanelMean):
+            raise InvalidArgument("release", "a mean", "a count, a sum or totals: running totals of means say nothing")
+        title = f"running total of {self.design.table.measure}"
+        return self._view(running(self.design.table.horizon), title, "running totals", level=level)
+
+    def rolling(self, n: int, *, level: float = 0.95) -> View:
+        """Return the mean of each period and the n - 1 before it, from the n-th on. Free."""
+        title = f"mean over {n} periods of {self.design.table.measure}"
+        windows = rolling(self.design.table.horizon, n)
+        return self._view(windows, title, f"rolling means over {n} periods", average=True, level=level)
+
+    def resample(self, every: str, *, level: float = 0.95) -> View:
+        """Return sums (of means: means) over longer periods, such as '1D' of hours. Free.
+
+        Periods are counted from the series' start; a last one that is not filled is left out.
+        """
+        title = f"{self.design.table.measure}, every {every}"
+        return self._view(self._coarser(every), title, f"added up to periods of {every}", level=level)
+
+    def quantile(self, q: float, *, every: str | None = None, level: float = 0.95) -> View:
+        """Return a quantile of a histogram, such as 0.5 for the median, with an interval of edges. Free."""
+        table = self.design.table
+        if not isinstance(table.measure, Histogram):
+            raise InvalidArgument("release", str(table.measure), "a histogram: only there are quantiles free")
+        check_fraction("q", q)
+        windows = each(table.horizon) if every is None else self._coarser(every)
+        counts = windows.sums(self._parts[0]).reshape(len(windows.starts), table.groups, table.measure.bins)
+        estimates = estimate_quantile(
+            counts,
+            np.array(table.measure.edges),
+            q,
+            design=self.design,
+            lengths=windows.lengths,
+            level=check_fraction("level", level),
+        )
+        certificate = self.certificate.after(f"quantile {q:g} of the histogram")
+        title = f"quantile {q:g} of {table.measure.column}"
+        return View(table, title, windows.labels, estimates, level, certificate)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
+        place = Path(path)
+        fresh = place.with_name(f"{place.name}.{os.urandom(4).hex()}")
+        try:
+            fresh.write_text(json.dumps({"release": self.text, "link": self.signed.to_dict()}), encoding="utf-8")
+            fresh.replace(place)
+        except OSError:
+            raise InvalidArgument("path", str(path), "a place that can be written") from None
+        return place
+
+    def plot(self) -> Any:
+        """Return a Plotly figure of the series with its band."""
+        return self.each_period().plot()
+
+    def report(self, path: str | Path, *, title: str = "") -> Path:
+        """Write one page that opens anywhere with the network off: series, guarantee in words, certificate, table."""
+        from chronodp.report import Page, write_page
+
+        view = self.each_period()
+        frame = view.to_pandas()
+        guarantee = self.certificate.guarantee
+        warning = str(self.certificate).splitlines()[0] if self.certificate.seeded else ""
+        page = Page(
+            title=title or f"{self.link.dataset}: {self.design.table.measure}",
+            promise=f"This release is {guarantee}. It protects {guarantee.unit.protects}. It does not protect "
+            f"{guarantee.unit.does_not_protect}.",
+            facts=tuple(describe(self.design, self.design.delta)),
+            certificate=str(self.certificate),
+            warning=warning,
+            columns=tuple(frame.columns),
+            rows=list(frame.itertuples(index=False, name=None)),
+            figure=view.plot(),
+        )
+        return write_page(page, path)
+
+    def __repr__(self) -> str:
+        return f"Release({self.link.dataset!r}, request={self.link.request!r}, {self.design.table.measure})"
+
+    def __str__(self) -> str:
+        return f"{self.design.table.measure}\n{self.to_pandas()}\n{self.certificate}"
+
+    def _coarser(self, every: str) -> Windows:
+        calendar = self.design.table.calendar
+        if calendar is None:
+            raise InvalidArgument("every", every, "used only where periods have dates; rolling(n) needs none")
+        return coarser(calendar, every)
+
+    def _view(self, windows: Windows, title: str, step: str, *, average: bool = False, level: float) -> View:
+        estimates = estimate(self.design, self._parts, windows, average=average, level=check_fraction("level", level))
+        certificate = self.certificate.after(step) if step else self.certificate
+        binned = isinstance(self.design.table.measure, Histogram)
+        return View(self.design.table, title, windows.labels, estimates, level, certificate, binned)
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        content = json.loads(self.text)
+        if not isinstance(content, dict) or content.get("kind") != "release":
+            raise UnknownDocument("the text is not a release")
+        return content
+
+    @cached_property
+    def _parts(self) -> tuple[Floats, ...]:
+        """The noisy numbers of each kind, periods by places."""
+        table = self.design.table
+        return tuple(
+            Grid(noise.step).to_values(np.array(steps, dtype=np.int64)).reshape(table.horizon, table.places)
+            for steps, noise in zip(self._content["noisy"], self.design.noises, strict=True)
+        )

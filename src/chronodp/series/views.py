@@ -1,0 +1,103 @@
+"""A released series as people look at it: a long table with intervals, a plot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.privacy import Certificate
+from chronodp.series.design import Table
+from chronodp.series.estimates import Estimates
+from chronodp.series.measures import Histogram
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["View"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Estimates with their times and groups, and the certificate with what was done to get here.
+
+    Attributes:
+        table: what was released.
+        title: what the values are, in words.
+        periods: the number of the period that dates each row of estimates.
+        estimates: values and intervals.
+        level: at which intervals cover the noise.
+        certificate: of the release, and then of this.
+        binned: whether there is a column of estimates for every bin, or one for every group.
+    """
+
+    table: Table
+    title: str
+    periods: NDArray[np.int64]
+    estimates: Estimates
+    level: float
+    certificate: Certificate
+    binned: bool = False
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a long table: time (or period), groups, bin, value, lower, upper."""
+        import pandas
+
+        places = self.estimates.value.shape[1]
+        columns: dict[str, Any] = self._times(places)
+        for name, keys in self._labels().items():
+            columns[name] = np.tile(np.array(keys), len(self.periods))
+        for name in ("value", "lower", "upper"):
+            columns[name] = getattr(self.estimates, name).ravel()
+        return pandas.DataFrame(columns)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the same long table as Arrow."""
+        import pyarrow
+
+        return pyarrow.Table.from_pandas(self.to_pandas(), preserve_index=False)
+
+    def plot(self) -> Any:
+        """Return a Plotly figure: each group's line in its band (of a histogram: each bin's)."""
+        from chronodp.report import Line, series_figure
+
+        labels = self._labels()
+        names = [", ".join(str(label) for label in row) for row in zip(*labels.values(), strict=True)] or [self.title]
+        times = next(iter(self._times(1).values()))
+        lines = [
+            Line(
+                name=name,
+                times=list(times),
+                values=self.estimates.value[:, place],
+                lower=self.estimates.lower[:, place],
+                upper=self.estimates.upper[:, place],
+            )
+            for place, name in enumerate(names[:_MOST_LINES])
+        ]
+        return series_figure(lines, title=self.title, value_name=self.title)
+
+    def _times(self, places: int) -> dict[str, Any]:
+        import pandas
+
+        if self.table.calendar is None:
+            return {"period": np.repeat(self.periods, places)}
+        starts = pandas.to_datetime(self.table.calendar.edges[self.periods], unit="us", utc=True)
+        return {"time": starts.tz_convert(self.table.calendar.timezone).repeat(places)}
+
+    def _labels(self) -> dict[str, list[Any]]:
+        """The label of every place, by column."""
+        groupings = self.table.groupings
+        rows: list[tuple[Any, ...]] = list(product(*(grouping.keys for grouping in groupings)))
+        names = [grouping.column for grouping in groupings]
+        if self.binned and isinstance(self.table.measure, Histogram):
+            edges = self.table.measure.edges
+            rows = [(*row, low, high) for row in rows for low, high in pairwise(edges)]
+            names += ["bin_low", "bin_high"]
+        return {name: [row[index] for row in rows] for index, name in enumerate(names)}
+
+
+_MOST_LINES = 24  # more cannot be told apart; the table has them all

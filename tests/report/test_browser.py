@@ -1,0 +1,193 @@
+"""The page as a reader meets it: in a browser, without a network."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Request, Route, sync_playwright
+from playwright.sync_api import Page as Tab
+
+from chronodp.report import write_page
+from tests.report.examples import COLUMNS, HOSTILE, hours, page, rows
+
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+_HARMLESS = ("file:", "data:", "blob:")
+_NAMES = ('north, "upper"\nfloor', HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    installed = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as playwright:
+        executable = installed or playwright.chromium.executable_path
+        if not Path(executable).is_file():
+            pytest.skip("no Chromium is installed: the page was not looked at in a browser")
+        browser = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    lines = [hours(name, level=level) for name, level in zip(_NAMES, (100, 50), strict=True)]
+    return write_page(page(*lines, warning="A seeded run."), tmp_path_factory.mktemp("page") / "release.html").as_uri()
+
+
+@dataclass
+class Reading:
+    """An open page, what it asked of the network, and what it complained of."""
+
+    tab: Tab
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def background(self) -> str:
+        return str(self.tab.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
+
+    def layout(self, path: str) -> Any:
+        return self.tab.evaluate(f"document.getElementById('chart').layout.{path}")
+
+
+def read(context: BrowserContext, address: str) -> Reading:
+    context.set_offline(True)
+    reading = Reading(context.new_page())
+
+    def route(route: Route, request: Request) -> None:
+        if not request.url.startswith(_HARMLESS):
+            reading.requests.append(request.url)
+        route.continue_()
+
+    context.route("**/*", route)
+    reading.tab.on("console", lambda said: reading.complaints.append(said.text) if said.type == "error" else None)
+    reading.tab.on("pageerror", lambda error: reading.complaints.append(str(error)))
+    reading.tab.goto(address)
+    reading.tab.wait_for_selector("#theme:visible")  # the last thing the script does
+    return reading
+
+
+@pytest.fixture
+def reading(browser: Browser, address: str) -> Iterator[Reading]:
+    with browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light") as context:
+        reading = read(context, address)
+        yield reading
+        assert reading.requests == []
+        assert reading.complaints == []
+
+
+def test_draws_every_line_with_its_band(reading: Reading) -> None:
+    shapes = reading.tab.locator("#chart .cartesianlayer .scatterlayer path")
+    drawn = [shape.get_attribute("d") or "" for shape in shapes.all()]
+    assert sum(len(shape) > 500 for shape in drawn) >= 4
+    assert reading.tab.locator("#chart .modebar a, #chart .rangeselector").count() == 0
+    assert reading.tab.locator("img").count() == 0
+    legend = reading.tab.locator("#chart .legendtext").all_text_contents()
+    assert any("</script><img src=x onerror=alert(1)>" in name for name in legend)
+
+
+def test_hands_out_the_whole_table(reading: Reading) -> None:
+    with reading.tab.expect_download() as started:
+        reading.tab.get_by_role("button", name="Download all as CSV").click()
+    assert started.value.suggested_filename == "visits-an-hour.csv"
+    text = Path(started.value.path()).read_bytes().decode("utf-8")
+    header, *table = csv.reader(io.StringIO(text, newline=""))
+    assert tuple(header) == COLUMNS
+    expected = rows(hours(_NAMES[0]), hours(_NAMES[1], level=50))
+    assert len(table) == len(expected)
+    for read_row, (time, name, *numbers) in zip(table, expected, strict=True):
+        assert read_row[:2] == [str(time).replace(" ", "T"), name]
+        assert [float(cell) for cell in read_row[2:]] == numbers
+
+
+def test_follows_the_reader_into_the_dark_and_back(reading: Reading) -> None:
+    light, ink = reading.background(), reading.layout("font.color")
+    reading.tab.get_by_role("button", name="Dark colours").click()
+    assert _brightness(light) > 0.8
+    assert _brightness(reading.background()) < 0.2
+    assert reading.layout("font.color") != ink
+    reading.tab.get_by_role("button", name="Light colours").click()
+    assert (reading.background(), reading.layout("font.color")) == (light, ink)
+    reading.tab.emulate_media(color_scheme="dark")
+    assert reading.background() == light  # a choice outlasts the system's
+
+
+def test_starts_dark_where_the_system_is(browser: Browser, address: str) -> None:
+    with browser.new_context(color_scheme="dark") as context:
+        reading = read(context, address)
+        assert _brightness(reading.background()) < 0.2
+        reading.tab.emulate_media(color_scheme="light")
+        assert _brightness(reading.background()) > 0.8
+
+
+def test_shows_the_last_day_by_keyboard(reading: Reading) -> None:
+    buttons = reading.tab.locator("#spans button")
+    assert buttons.all_text_contents() == ["Day", "Week", "All"]
+    assert buttons.nth(2).get_attribute("aria-pressed") == "true"
+    whole = reading.layout("xaxis.range")
+    buttons.nth(0).focus()
+    reading.tab.keyboard.press("Enter")
+    reading.tab.wait_for_selector("#spans button:nth-child(1)[aria-pressed=true]")
+    assert [moment[:16] for moment in reading.layout("xaxis.range")] == ["2026-01-17T23:00", "2026-01-18T23:00"]
+    buttons.nth(2).press("Enter")
+    reading.tab.wait_for_selector("#spans button:nth-child(3)[aria-pressed=true]")
+    assert reading.layout("xaxis.range") == whole
+
+
+def test_fits_a_phone(browser: Browser, address: str) -> None:
+    size = {"width": 375, "height": 800}
+    with browser.new_context(viewport=size, is_mobile=True, has_touch=True) as context:  # type: ignore[arg-type]
+        reading = read(context, address)
+        assert reading.tab.evaluate("document.documentElement.scrollWidth") <= 375
+        assert reading.layout("dragmode") is False
+        assert reading.complaints == []
+
+
+def test_goes_on_paper_in_light_colours_and_comes_back(reading: Reading) -> None:
+    reading.tab.get_by_role("button", name="Dark colours").click()
+    dark = reading.layout("font.color")
+    reading.tab.evaluate("addEventListener('beforeprint', () => { window.printed = chart.layout.font.color })")
+    assert reading.tab.pdf(format="A4").startswith(b"%PDF")
+    assert _brightness(reading.tab.evaluate("window.printed")) < _brightness(dark)
+    assert reading.layout("font.color") == dark
+    reading.tab.emulate_media(media="print")
+    assert _brightness(reading.background()) == 1.0
+    assert reading.tab.locator("button:visible").count() == 0
+    assert reading.tab.locator("tbody tr:visible").count() == 40
+    assert "On paper: the first 40." in reading.tab.locator(".note").inner_text()
+
+
+def test_is_readable_without_scripts(browser: Browser, address: str) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        tab = context.new_page()
+        tab.goto(address)
+        assert tab.get_by_text("The chart needs JavaScript.").is_visible()
+        for place in (".warning", ".promise", ".facts", "tbody", "pre"):
+            assert tab.locator(place).inner_text().strip()
+        assert tab.locator("button:visible").count() == 0
+
+
+def test_draws_more_points_than_svg_is_meant_for(browser: Browser, tmp_path: Path) -> None:
+    shown = page(hours("north", count=20_001))
+    with browser.new_context() as context:
+        reading = read(context, write_page(shown, tmp_path / "long.html").as_uri())
+        assert reading.tab.locator("#chart .scatterlayer path, #chart canvas").count() > 0
+        assert reading.complaints == []
+
+
+def _brightness(colour: str) -> float:
+    red, green, blue = map(int, re.findall(r"\d+", colour)[:3])
+    return (red + green + blue) / 765

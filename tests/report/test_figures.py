@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from chronodp.errors import InvalidArgument
+from chronodp.report import Line, series_figure
+from tests.report.examples import HOSTILE, hours
+
+
+def figure_of(*lines: Line) -> Any:
+    return series_figure(lines, title="Visits", value_name="people")
+
+
+def test_each_line_lies_on_a_band_of_its_colour_and_group() -> None:
+    north, south = hours("north"), hours("south", level=50)
+    figure = figure_of(north, south)
+    bands, lines = figure.data[:2], figure.data[2:]
+    for line, band, curve in zip((north, south), bands, lines, strict=True):
+        assert band.legendgroup == curve.legendgroup
+        assert (band.name, curve.name) == (line.name, line.name)
+        assert (band.showlegend, curve.showlegend) == (False, None)
+        assert curve.line.color.removesuffix(", 1)") == band.fillcolor.removesuffix(", 0.22)")
+        np.testing.assert_array_equal(curve.y, line.values)
+        np.testing.assert_array_equal(band.y[: len(line.times)], line.upper)
+        np.testing.assert_array_equal(band.y[len(line.times) : -1], line.lower[::-1])
+        assert band.hoverinfo == "skip"
+    assert lines[0].line.color != lines[1].line.color
+    assert figure.layout.hovermode == "x unified"
+    assert figure.layout.showlegend
+    assert figure.layout.yaxis.title.text == "people"
+    assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
+
+
+def test_hover_tells_the_value_and_its_interval() -> None:
+    figure = figure_of(Line("a", [1, 2, 3], [-1.5, 2.0, 3.0], [-3.0, math.nan, -math.inf], [0.0, math.nan, 1234.0]))
+    assert list(figure.data[1].customdata) == ["−1.5 (−3.0 to 0.0)", "2.0", "3.0 (−∞ to 1,234.0)"]
+    assert figure.data[1].hovertemplate == "%{customdata}"
+
+
+def test_bounds_that_are_not_finite_leave_a_gap_and_nothing_else() -> None:
+    bounds = [0.0, 0.0, math.nan, 0.0, -math.inf, 0.0, 0.0]
+    figure = figure_of(Line("a", list(range(7)), [1.0, math.inf, 1, math.nan, 1, 1, 1], bounds, [2.0] * 6 + [math.inf]))
+    band, curve = figure.data
+    stretches = [[0, 1, 1, 0, None], [3, 3, None], [5, 5, None]]
+    assert list(band.x) == [time for stretch in stretches for time in stretch]
+    assert [bool(gap) for gap in np.isnan(curve.y)] == [False, True, False, True, False, False, False]
+    assert "Infinity" not in figure.to_json()
+
+
+def test_buttons_and_slider_come_with_dates_that_span_enough() -> None:
+    axis = figure_of(hours("north")).layout.xaxis
+    assert axis.type == "date"
+    assert [button.label for button in axis.rangeselector.buttons] == ["Day", "Week", "All"]
+    assert axis.rangeslider.visible
+    short = figure_of(hours("north", count=5)).layout.xaxis
+    assert not short.rangeselector.visible
+    assert not short.rangeslider.visible
+    steps = figure_of(Line("a", [0, 1], [1, 2], [0, 1], [2, 3])).layout.xaxis
+    assert steps.type == "linear"
+    assert steps.rangeselector.buttons == ()
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [datetime(2026, 1, 1), datetime(2026, 1, 2)],
+        [datetime(2026, 1, 1).date(), datetime(2026, 1, 2).date()],
+        ["2026-01-01", "2026-01-02T00:00:00+01:00"],
+        pd.date_range("2026-01-01", periods=2, tz="Europe/Oslo"),
+        np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[ns]"),
+    ],
+    ids=["datetimes", "dates", "texts", "pandas", "numpy"],
+)
+def test_moments_of_every_kind_are_shown_as_their_clock(times: Any) -> None:
+    figure = figure_of(Line("a", times, [1, 2], [0, 1], [2, 3]))
+    assert figure.layout.xaxis.type == "date"
+    assert list(figure.data[1].x) == ["2026-01-01T00:00:00", "2026-01-02T00:00:00"]
+
+
+def test_other_texts_are_categories_in_their_own_words() -> None:
+    figure = figure_of(Line("a", ["week <1>", "week 2"], [1, 2], [0, 1], [2, 3]))
+    assert figure.layout.xaxis.type == "category"
+    assert list(figure.data[1].x) == ["week &lt;1&gt;", "week 2"]
+
+
+def test_many_points_are_drawn_by_the_graphics_card_and_few_are_marked() -> None:
+    start = datetime(2026, 1, 1)
+    times = [start + timedelta(minutes=minute) for minute in range(20_001)]
+    zeros = np.zeros(len(times))
+    figure = figure_of(Line("a", times, zeros, zeros - 1, zeros + 1))
+    assert [trace.type for trace in figure.data] == ["scatter", "scattergl"]
+    assert not figure.layout.xaxis.rangeslider.visible
+    assert figure_of(hours("a")).data[1].mode == "lines"
+    assert figure_of(hours("a", count=3)).data[1].mode == "lines+markers"
+
+
+def test_a_crowd_of_lines_is_told_one_by_one() -> None:
+    figure = figure_of(*(hours(f"place {index}", count=3) for index in range(9)))
+    assert figure.layout.hovermode == "closest"
+    assert "%{fullData.name}" in figure.data[9].hovertemplate
+    looks = {(trace.line.color, trace.line.dash) for trace in figure.data[9:]}
+    assert len(looks) == 9
+
+
+def test_names_are_shown_as_they_are_and_never_read_as_tags() -> None:
+    figure = series_figure([hours(HOSTILE)], title="<a href='x'>t</a>", value_name="<b>v</b>")
+    text = figure.to_json()
+    assert "<img" not in text
+    assert "<a " not in text
+    assert "<b>" not in text
+    assert json.loads(text)["data"][1]["name"].startswith("&lt;/script&gt;")
+
+
+def test_nothing_makes_an_empty_figure() -> None:
+    assert figure_of().data == ()
+    assert len(figure_of(Line("a", [], [], [], [])).data) == 2
+
+
+def test_bounds_of_another_length_are_refused() -> None:
+    with pytest.raises(InvalidArgument, match="lower must be as many numbers as there are times, 2; got 1"):
+        Line("a", [0, 1], [1.0, 2.0], [1.0], [1.0, 2.0])
+
+
+def test_the_room_is_cheap_to_enter() -> None:
+    code = "import sys, chronodp.report; print(','.join(sorted({m.split('.')[0] for m in sys.modules})))"
+    loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).strip().split(","))
+    assert not loaded & {"plotly", "pandas", "rich", "scipy"}

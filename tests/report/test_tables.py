@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import csv
+import io
+import math
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chronodp.report.tables import comma_separated, number_format, readable_column
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+
+
+@given(st.lists(st.tuples(TEXTS, st.floats(allow_nan=False), st.integers()), min_size=1))
+def test_the_csv_loses_nothing(rows: list[tuple[str, float, int]]) -> None:
+    read = csv.reader(io.StringIO(comma_separated(("a", "b,\n", 'c"'), rows), newline=""))
+    assert next(read) == ["a", "b,\n", 'c"']
+    assert [(text, float(number), int(count)) for text, number, count in read] == rows
+
+
+def test_the_csv_writes_scalars_of_every_library_alike() -> None:
+    moment = datetime(2026, 1, 5, 8, tzinfo=UTC)
+    missing = [None, math.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
+    text = comma_separated(
+        ("x",),
+        [
+            *((cell,) for cell in (moment, pd.Timestamp(moment), np.datetime64("2026-01-05T08:00", "ns"))),
+            *((cell,) for cell in (0.1, np.float64(0.1), Decimal("0.1"), np.int64(7), True, date(2026, 1, 5))),
+        ],
+    )
+    assert text.splitlines()[1:] == [
+        "2026-01-05T08:00:00+00:00",
+        "2026-01-05T08:00:00+00:00",
+        "2026-01-05T08:00:00",
+        *("0.1", "0.1", "0.1", "7", "True", "2026-01-05"),
+    ]
+    assert comma_separated(("a", "b"), [("x", cell) for cell in missing]) == "a,b\r\n" + "x,\r\n" * len(missing)
+
+
+def test_numbers_share_their_decimals_and_stand_to_the_right() -> None:
+    column = readable_column([1234.5, -0.25, np.float64(3), None, math.inf, -math.inf])
+    assert column.cells == ("1,234.5", "−0.2", "3.0", "–", "∞", "−∞")
+    assert column.numeric
+
+
+@pytest.mark.parametrize(
+    ("numbers", "form"),
+    [
+        ([0, 0], ",.0f"),
+        ([], ",.0f"),
+        ([3.0, -2.0], ",.0f"),
+        ([0.5, 1.25], ",.2f"),
+        ([math.pi, 2000.0], ",.1f"),
+        ([1 / 3e4], ",.9f"),
+        ([1.5e-9], ".5g"),
+        ([3e20], ".5g"),
+        ([2.5e6, 1 / 3], ",.0f"),
+    ],
+)
+def test_a_column_has_the_decimals_that_matter(numbers: list[float], form: str) -> None:
+    assert number_format(numbers) == form
+
+
+def test_times_are_no_finer_than_they_need_be() -> None:
+    start = datetime(2026, 1, 5)
+    assert readable_column([start, start + timedelta(days=1)]).cells == ("2026-01-05", "2026-01-06")
+    assert readable_column([start, start + timedelta(hours=1), None]).cells[1:] == ("2026-01-05 01:00", "–")
+    assert readable_column([start + timedelta(seconds=1)]).cells == ("2026-01-05 00:00:01",)
+
+
+def test_a_time_zone_is_told_once_if_it_is_one() -> None:
+    assert readable_column([datetime(2026, 1, 5, tzinfo=UTC)]).note == "UTC"
+    summer = pd.date_range("2026-10-25", periods=2, tz="Europe/Oslo")
+    assert readable_column([summer[0]]).note == "UTC+02:00"
+    across = readable_column([summer[0], summer[1]])
+    assert across.note == ""
+    assert across.cells[0] != across.cells[1]
+
+
+def test_text_and_truth_stay_what_they_are() -> None:
+    column = readable_column(["a", 1, True, None])
+    assert column.cells == ("a", "1", "True", "–")
+    assert not column.numeric
+    assert readable_column([True, False]).cells == ("True", "False")
