@@ -144,4 +144,6 @@ def _describe(given: object) -> str:
     if isinstance(given, str | int | float | bool) or given is None:
         text = repr(given)
         return f"{text if len(text) <= 60 else text[:57] + '...'} ({kind})"
+    if isinstance(given, tuple) and all(isinstance(part, int | float) for part in given) and len(given) <= 8:
+        return repr(given)
     return f"a {kind}"

@@ -27,7 +27,8 @@ def test_is_pure_python_and_typed(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "chronodp/py.typed" in names
-    assert all(name.endswith((".py", "py.typed")) or ".dist-info/" in name for name in names)
+    parts = (".py", "py.typed", ".css", ".html", ".js")
+    assert all(name.endswith(parts) or ".dist-info/" in name for name in names)
 
 
 def test_works_alone_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from chronodp.cli.account import account
 from chronodp.cli.budget import budget
 from chronodp.cli.demo import demo
 from chronodp.cli.explain import explain
+from chronodp.cli.plan import plan
+from chronodp.cli.release import release
 from chronodp.cli.verify import verify
 from chronodp.errors import CertificateInvalid, ChronodpError
 
@@ -28,6 +30,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(plan)
+app.command()(release)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")

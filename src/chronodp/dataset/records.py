@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
-from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Tally, find_source
+from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Tally, Totals, find_source
 from chronodp.privacy import Calendar, Grid, User
 from chronodp.privacy.units import Event
 from chronodp.series import Count, Design, Histogram, Mean, Steps, Table, Total
 
-__all__ = ["Records"]
+__all__ = ["Records", "numbers_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,7 @@ class Records:
         question = self.question(design)
         totals = self.engine.totals(self.source, question, key=key, progress=progress)
         shape = (len(question.calendar), question.places)
-        if not isinstance(design.table.measure, Mean):
-            return (totals.sums.reshape(shape),)
-        # Twice the sum less (low + high) for each person: the sum about the middle, in half steps.
-        centred = 2 * totals.sums - sum(question.clip) * totals.people
-        people = totals.people * round(1 / design.noises[1].step)
-        return centred.reshape(shape), people.reshape(shape)
+        return tuple(part.reshape(shape) for part in numbers_of(totals, question, design))
 
     def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
         """Return what is left out, for the owner only."""
@@ -81,3 +76,12 @@ class Records:
             max_periods=table.max_periods if isinstance(unit, User) else None,
             max_places=None if isinstance(unit, Event) else table.max_places,
         )
+
+
+def numbers_of(totals: Totals, question: Question, design: Design) -> tuple[Steps, ...]:
+    """Return the numbers of each kind that a measure is made of, in steps of their noise's grid."""
+    if not isinstance(design.table.measure, Mean):
+        return (totals.sums,)
+    # Twice the sum less (low + high) for each person: the sum about the middle, in half steps.
+    centred = 2 * totals.sums - sum(question.clip) * totals.people
+    return centred, totals.people * round(1 / design.noises[1].step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.engines.question import Grouping
 from chronodp.engines.schema import Schema
-from chronodp.engines.sources import FileSource, RelationSource, Source, TableSource
+from chronodp.engines.sources import FileSource, FrameSource, RelationSource, Source, TableSource
 from chronodp.errors import UnreadableSource
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ class Session:
         self._connection, self._source = connection, source
         with self._translated():
             described = connection.execute("DESCRIBE SELECT * FROM records").fetchall()
-        text = isinstance(source, FileSource) and source.format == "csv"
-        self.schema = Schema({row[0]: row[1] for row in described}, text=text)
+        types = {row[0]: row[1] for row in described}
+        if isinstance(source, FrameSource):  # the other columns exist, though they were not read
+            types |= {str(name): "" for name in source.frame.columns if name not in types}
+        self.schema = Schema(types, text=isinstance(source, FileSource) and source.format == "csv")
 
     def run(self, statement: str) -> None:
         """Run a statement that returns nothing."""
@@ -76,8 +78,10 @@ class Session:
 
 
 @contextlib.contextmanager
-def attached(source: Source, *, memory: int, threads: int | None, folder: str | None) -> Iterator[Session]:
-    """Open a session of our own about a source."""
+def attached(
+    source: Source, columns: Collection[str], *, memory: int, threads: int | None, folder: str | None
+) -> Iterator[Session]:
+    """Open a session of our own about the columns of a source."""
     import duckdb
 
     with contextlib.ExitStack() as stack:
@@ -95,21 +99,23 @@ def attached(source: Source, *, memory: int, threads: int | None, folder: str | 
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET enable_progress_bar = false")
         try:
-            _make_view(connection, source, Path(place))
+            _make_view(connection, source, columns, Path(place))
         except duckdb.Error as error:
             raise UnreadableSource(_reason(source, error)) from None
         yield Session(connection, source)
 
 
-def _make_view(connection: duckdb.DuckDBPyConnection, source: Source, place: Path) -> None:
+def _make_view(connection: duckdb.DuckDBPyConnection, source: Source, columns: Collection[str], place: Path) -> None:
     match source:
+        case FrameSource(frame):
+            connection.register("records", _arrow_of(frame, columns))
         case TableSource(table):
             connection.register("records", table)
         case RelationSource(relation):
             # Two passes over the same rows are needed, and a relation can only be read where it came from.
             copy = str(place / "records.parquet")
             relation.write_parquet(copy)
-            _make_view(connection, FileSource((copy,), "parquet"), place)
+            _make_view(connection, FileSource((copy,), "parquet"), columns, place)
         case FileSource(paths, "parquet"):
             names = _texts(paths)
             connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet({names}, union_by_name = true)")
@@ -121,6 +127,20 @@ def _make_view(connection: duckdb.DuckDBPyConnection, source: Source, place: Pat
             )
         case _:
             assert_never(source)
+
+
+def _arrow_of(frame: Any, columns: Collection[str]) -> pyarrow.Table:
+    import pyarrow
+
+    arrays: dict[str, Any] = {}
+    for name in (name for name in columns if name in frame.columns):
+        try:
+            arrays[name] = pyarrow.array(frame[name], from_pandas=True)
+        except (pyarrow.ArrowException, TypeError, ValueError):
+            # The library's own message may quote a value.
+            raise UnreadableSource(f"column {name!r} mixes types: give each column one type") from None
+    # A table without columns has no rows to select from; its number of rows is all that matters then.
+    return pyarrow.table(arrays) if arrays else pyarrow.table({"": pyarrow.nulls(len(frame))})
 
 
 def _texts(paths: tuple[str, ...]) -> str:

@@ -20,6 +20,8 @@ from sqlglot import exp
 __all__ = ["PRIME", "Seeds", "Words", "priorities", "priority_text", "seed_texts", "seeds_of"]
 
 PRIME = 2**31 - 1
+_PRIME, _BITS = np.uint64(PRIME), np.uint64(31)
+_CHUNK = 2**14
 Words = NDArray[np.int64]
 Seeds = tuple[Words, Words, Words]
 """Multiplier, shift and offset of each person."""
@@ -39,13 +41,26 @@ def seeds_of(key: str, person: str) -> tuple[int, int, int]:
 
 
 def priorities(numbers: Words, seeds: Seeds) -> Words:
-    """Return the place of each number in its person's order; lowest count first."""
-    multiplier, shift, offset = seeds
-    moved = numbers + shift
-    moved -= PRIME * (moved >= PRIME)
-    fourth = _modulo(moved * moved)
-    fourth = _modulo(fourth * fourth)
-    return _modulo(_modulo(fourth * moved) * multiplier + offset)
+    """Return the place of each number in its person's order; lowest count first.
+
+    Args:
+        numbers: periods or places, below P.
+        seeds: multiplier, shift and offset of the person of each number.
+    """
+    found = np.empty(len(numbers), np.int64)
+    for begin in range(0, len(numbers), _CHUNK):  # many passes over little memory
+        piece = slice(begin, begin + _CHUNK)
+        multiplier, shift, offset = (seed[piece].view(np.uint64) for seed in seeds)
+        moved = numbers[piece].view(np.uint64) + shift
+        moved = np.minimum(moved, moved - _PRIME)
+        power = _folded(moved * moved)  # below 2^32
+        power = _folded(_folded(power * power))  # below 2^31 + 8
+        power = _folded(power * moved)  # below 2^32
+        power *= multiplier
+        power += offset
+        power = _folded(_folded(power))
+        found[piece] = np.minimum(power, power - _PRIME).view(np.int64)
+    return found
 
 
 def seed_texts(
@@ -71,9 +86,12 @@ def priority_text(number: exp.Expression, multiplier: str, shift: str, offset: s
     return exp.paren(exp.column(multiplier) * exp.paren(fifth) + exp.column(offset)) % PRIME
 
 
-def _modulo(product: Words) -> Words:
-    """Return a number below 2^62 modulo P: 2^31 is 1 there, so the upper bits are added to the lower ones."""
-    folded = (product & PRIME) + (product >> 31)
-    folded = (folded & PRIME) + (folded >> 31)
-    folded -= PRIME * (folded >= PRIME)
-    return folded
+def _folded(product: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return smaller numbers that are the same modulo P: 2^31 is 1 there, so upper bits are added to the lower ones.
+
+    What is left, below 2 P, loses P by a minimum: numbers below P would wrap around to huge ones.
+    """
+    lower = product & _PRIME
+    product >>= _BITS
+    lower += product
+    return lower

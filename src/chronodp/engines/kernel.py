@@ -54,16 +54,19 @@ def bound(
         if keep is not None:
             over[persons[~keep]] = True
             persons, cells, totals = persons[keep], cells[keep], totals[keep]
-    if question.max_periods is not None:
-        periods = cells if question.places == 1 else cells // question.places
+    if question.max_periods is not None and question.places == 1:
+        keep = _lowest(_runs(persons), question.max_periods, cells, persons, seeds)
+    elif question.max_periods is not None:
+        periods = cells // question.places
         visits = _runs(persons * len(question.calendar) + periods)
         starts = visits[:-1]
         keep = _lowest(_runs(persons[starts]), question.max_periods, periods[starts], persons[starts], seeds)
-        if keep is not None:
-            over[persons[starts][~keep]] = True
-            if len(starts) < len(cells):
-                keep = np.repeat(keep, np.diff(visits))
-            cells, totals = cells[keep], totals[keep]
+        keep = keep if keep is None else np.repeat(keep, np.diff(visits))
+    else:
+        keep = None
+    if keep is not None:
+        over[persons[~keep]] = True
+        cells, totals = cells[keep], totals[keep]
     return Bounded(cells, totals, int(present.sum()), int(over.sum()), everything, before, clipped)
 
 
@@ -101,10 +104,11 @@ def _lowest(runs: Words, limit: int, numbers: Words, persons: Words, seeds: Seed
     who, what = (persons, numbers) if everyone else (persons[concerned], numbers[concerned])
     order = priorities(what, (seeds[0][who], seeds[1][who], seeds[2][who]))
     lengths = lengths if everyone else lengths[long]
-    order |= np.repeat(np.arange(len(lengths)) << 31, lengths)
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    order |= run << 31
     begins = np.cumsum(lengths) - lengths
     last = np.sort(order)[begins + limit - 1]
-    among = order <= np.repeat(last, lengths)
+    among: NDArray[np.bool_] = order <= last[run]
     if everyone:
         return among
     keep = ~concerned

@@ -65,6 +65,12 @@ class Question:
     max_places: int | None = None
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        named = (self.time, self.user, self.value, *(grouping.column for grouping in self.groupings))
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    @property
     def groups(self) -> int:
         """How many groups there are."""
         count = 1

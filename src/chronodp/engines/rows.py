@@ -67,12 +67,8 @@ def count_rows(question: Question, schema: Schema) -> exp.Select:
 def _read(question: Question, schema: Schema) -> exp.Select:
     """Each row's person, moment (microseconds, wall clock if it has no offset), number and group keys."""
     time = exp.column(question.time, quoted=True)
-    if schema.text:
-        moment: Term = exp.UnixMicros(this=exp.TryCast(this=time, to=exp.DataType.build("TIMESTAMPTZ")))
-    elif schema.has_offset(question.time):
-        moment = exp.UnixMicros(this=time)
-    else:
-        moment = exp.UnixMicros(this=exp.TryCast(this=time, to=exp.DataType.build("TIMESTAMP")))
+    kind = "TIMESTAMPTZ" if schema.text or schema.has_offset(question.time) else "TIMESTAMP"
+    moment = exp.UnixMicros(this=exp.TryCast(this=time, to=exp.DataType.build(kind)))
     query = exp.select(moment.as_("moment")).from_("records")
     if schema.text and len(question.calendar.wall_clock_changes()) > 1:
         query = query.select(exp.RegexpLike(this=time.copy(), expression=exp.Literal.string(_OFFSET)).as_("absolute"))

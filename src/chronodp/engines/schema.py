@@ -63,5 +63,7 @@ def _check(schema: Schema, argument: str, column: str, types: tuple[str, ...], w
         near = difflib.get_close_matches(column.lower(), [name.lower() for name in names], n=1)
         hint = next((f"; did you mean {name}?" for name in names if near and name.lower() == near[0]), "")
         raise UnknownColumn(f"{argument}: the table has no column {column!r}; it has {shown}{hint}")
-    if not schema.text and not schema.types[column].startswith(types):
-        raise UnsuitableColumn(f"{argument}: column {column!r} holds {schema.types[column]}; {wanted} is needed")
+    kind = schema.types[column]
+    # A column of nothing but nulls has no type of its own: every row is left out.
+    if not schema.text and kind != '"NULL"' and not kind.startswith(types):
+        raise UnsuitableColumn(f"{argument}: column {column!r} holds {kind}; {wanted} is needed")

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from chronodp.errors import InvalidArgument, UnreadableSource
 
-__all__ = ["FileSource", "RelationSource", "Source", "TableSource", "find_source"]
+__all__ = ["FileSource", "FrameSource", "RelationSource", "Source", "TableSource", "find_source"]
 
 Format: TypeAlias = Literal["parquet", "csv"]
 
@@ -41,6 +41,16 @@ class TableSource:
 
 
 @dataclass(frozen=True, slots=True)
+class FrameSource:
+    """A pandas table, of which only the columns that are needed are read. Its content is never printed."""
+
+    frame: Any = field(repr=False)
+
+    def __str__(self) -> str:
+        return "a pandas table"
+
+
+@dataclass(frozen=True, slots=True)
 class RelationSource:
     """A DuckDB relation, read by its own connection. Its content is never printed."""
 
@@ -50,7 +60,7 @@ class RelationSource:
         return "a DuckDB relation"
 
 
-Source: TypeAlias = FileSource | TableSource | RelationSource
+Source: TypeAlias = FileSource | TableSource | FrameSource | RelationSource
 
 
 def find_source(data: object) -> Source:
@@ -64,7 +74,9 @@ def find_source(data: object) -> Source:
         return RelationSource(data)
     if library == "polars" and hasattr(data, "collect"):
         return TableSource(_to_arrow(data.collect()))
-    if library == "pandas" or hasattr(data, "__arrow_c_stream__"):
+    if library == "pandas" and hasattr(data, "columns"):
+        return FrameSource(data)
+    if hasattr(data, "__arrow_c_stream__"):
         return TableSource(_to_arrow(data))
     raise InvalidArgument(
         "data",
@@ -102,14 +114,7 @@ def _to_arrow(data: Any) -> Any:
     import pyarrow
 
     try:
-        if isinstance(data, pyarrow.Table):
-            return data
-        if type(data).__module__.startswith("pandas"):
-            return pyarrow.Table.from_pandas(data, preserve_index=False)
-        return pyarrow.table(data)
-    except (pyarrow.ArrowException, TypeError, ValueError, KeyError):
+        return data if isinstance(data, pyarrow.Table) else pyarrow.table(data)
+    except (pyarrow.ArrowException, TypeError, ValueError):
         # The library's own message may quote a value.
-        raise UnreadableSource(
-            f"the {type(data).__module__.partition('.')[0]} table cannot be read as Arrow: "
-            "a column mixes types; give each column one type"
-        ) from None
+        raise UnreadableSource(f"the {type(data).__name__} cannot be read as an Arrow table") from None

@@ -98,7 +98,10 @@ class Calendar:
         return len(self.edges) - 1
 
     def __str__(self) -> str:
-        return f"{len(self):,} periods of {self.every} from {self.start} to {self.end} ({self.timezone})"
+        ends = [
+            text.removesuffix(text[-6:]).replace("T", " ").removesuffix(" 00:00:00") for text in (self.start, self.end)
+        ]
+        return f"{len(self):,} periods of {self.every} from {ends[0]} to {ends[1]} ({self.timezone})"
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
@@ -149,7 +152,7 @@ class Calendar:
         Calendar periods are those of the zone's civil calendar: days from midnight, weeks from Monday, months from the
         first, years from January; hours, minutes and seconds as in UTC.
         """
-        outer = np.fromiter(self._civil(every), dtype=np.int64)
+        outer = np.fromiter(self.civil_edges(every), dtype=np.int64)
         first = np.searchsorted(outer, self.edges[:-1], side="right")
         last = np.searchsorted(outer, self.edges[1:], side="left")
         inside = bool(np.all(first == last))
@@ -184,8 +187,8 @@ class Calendar:
             moment = later
         return changes
 
-    def _civil(self, every: str) -> Iterator[int]:
-        """Yield edges of the civil calendar from one not after the start to one not before the end."""
+    def civil_edges(self, every: str) -> Iterator[int]:
+        """Yield where civil periods begin, from one not after the start to one not before the end."""
         count, letter = _parse(every)
         if letter in _SECONDS:
             width = count * _SECONDS[letter] * 1_000_000

@@ -1,6 +1,6 @@
 """The only room that draws bits: exact noise on a grid, exact integers, coins and permutations."""
 
-from chronodp.randomness.entropy import Entropy, KeystreamEntropy, Shape, secure, seeded
+from chronodp.randomness.entropy import Entropy, KeystreamEntropy, Shape, check_entropy, secure, seeded
 from chronodp.randomness.keystream import Keystream, SecureKeystream, SeededKeystream
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "SecureKeystream",
     "SeededKeystream",
     "Shape",
+    "check_entropy",
     "secure",
     "seeded",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +16,12 @@ from chronodp.randomness.keystream import Keystream, Lineage, SecureKeystream, S
 from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.variates import GAUSSIAN, LAPLACE, Family
 
-__all__ = ["Entropy", "KeystreamEntropy", "Shape", "secure", "seeded"]
+__all__ = ["Entropy", "KeystreamEntropy", "Shape", "check_entropy", "secure", "seeded"]
 
 Shape: TypeAlias = int | tuple[int, ...]
 
 
+@runtime_checkable
 class Entropy(Protocol):
     """What a mechanism may draw: finite choices and noise on the integers, each exact.
 
@@ -143,6 +144,13 @@ class KeystreamEntropy:
 
     def __repr__(self) -> str:
         return "seeded(...)" if self.seeded else "secure()"
+
+
+def check_entropy(value: object) -> Entropy:
+    """Return ``value`` if mechanisms can draw from it."""
+    if not isinstance(value, Entropy):
+        raise InvalidArgument("entropy", value, "secure() or, for tests, seeded(seed)")
+    return value
 
 
 def secure() -> KeystreamEntropy:

@@ -89,6 +89,9 @@ def series_figure(lines: Sequence[Line], *, title: str, value_name: str) -> go.F
         showlegend=len(lines) > 1,
         hovermode="closest" if crowd else "x unified",
         xaxis=axis | {"automargin": True, "gridcolor": _RULE, "linecolor": _RULE, "zeroline": False},
+        xaxis_spikethickness=1,
+        xaxis_spikecolor=_TEXT,
+        xaxis_showspikes=not crowd,
         xaxis_rangeslider={"visible": slider, "thickness": 0.1, "bgcolor": _CLEAR, "bordercolor": _RULE},
     )
     return figure
@@ -197,7 +200,14 @@ def _date_axis(clocks: Sequence[Sequence[datetime]]) -> dict[str, Any]:
         "type": "date",
         "dtick": 86_400_000 if whole_days and span < timedelta(days=10) else None,  # no noon between two days
         "hoverformat": "%a %-d %b %Y" if whole_days else f"%a %-d %b %Y, {fine}",
-        "rangeselector": {"buttons": buttons, "visible": bool(buttons), "bgcolor": _CLEAR, "activecolor": _RULE},
+        "rangeselector": {
+            "buttons": buttons,
+            "visible": bool(buttons),
+            "x": 0,
+            "xanchor": "left",
+            "bgcolor": _CLEAR,
+            "activecolor": _RULE,
+        },
     }
 
 
@@ -209,14 +219,14 @@ def _literal(text: str) -> str:
 def _layout(title: str, value_name: str) -> dict[str, Any]:
     return {
         "template": "none",
-        "title": {"text": _literal(title), "x": 0, "xref": "paper"},
+        "title": {"text": _literal(title), "x": 0, "xref": "paper", "y": 0.97, "yanchor": "top"},
         "font": {"family": _FONTS, "size": 13, "color": _TEXT},
         "paper_bgcolor": _CLEAR,
         "plot_bgcolor": _CLEAR,
         # The box would be as clear as the paper, and its text lie on the lines.
         "hoverlabel": {"bgcolor": "#ffffff", "bordercolor": _RULE, "font": {"family": _FONTS, "color": "#1d2329"}},
         "legend": {"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom", "x": 0},
-        "margin": {"l": 8, "r": 8, "t": 64, "b": 8},
+        "margin": {"l": 8, "r": 8, "t": 84, "b": 8},
         "modebar": {"remove": list(_NO_TOOLS), "bgcolor": _CLEAR, "color": _RULE, "activecolor": _TEXT},
         "yaxis": {
             "title": {"text": _literal(value_name), "standoff": 12, "font": {"size": 13}},

@@ -15,9 +15,12 @@
     const style = getComputedStyle(chart);
     const [text, rule, sheet] = [style.color, style.borderTopColor, style.backgroundColor];
     return {
+      paper_bgcolor: sheet, // the same as behind it, but plotly now knows what it draws on
+      plot_bgcolor: sheet,
       "font.color": text,
       "xaxis.gridcolor": rule,
       "xaxis.linecolor": rule,
+      "xaxis.spikecolor": text,
       "xaxis.rangeslider.bordercolor": rule,
       "yaxis.gridcolor": rule,
       "yaxis.zerolinecolor": text,

@@ -32,6 +32,8 @@ from chronodp.series.workloads import Workload
 
 __all__ = ["Design", "Table", "design_release"]
 
+_WIDEST = 2.0**30  # steps of noise that the sampler can draw
+
 
 @document("table")
 @dataclass(frozen=True)
@@ -172,6 +174,10 @@ def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
 def _noises(table: Table, law: Law, epsilon: float, delta: float) -> tuple[Noise, ...]:
     scales = calibrated(law, table.sensitivities(), epsilon=epsilon, delta=delta)
     noises = tuple(_on_grid(table.measure, law, index, *scale) for index, scale in enumerate(scales))
+    for noise in noises:
+        if noise.scale / noise.step > _WIDEST:
+            allowed = f"larger: noise of scale {noise.scale:.3g} would drown what one person can add"
+            raise InvalidArgument("epsilon", epsilon, allowed)
     if not isinstance(table.measure, Total):
         return noises
     # Finished totals are rounded to the grid, which may add one step to what a unit changes.

@@ -81,7 +81,7 @@ class Mean:
     def __post_init__(self) -> None:
         object.__setattr__(self, "clip", _check_clip(self.clip))
         if self.clip[0] == self.clip[1]:
-            raise InvalidArgument("clip", str(self.clip), "a pair (low, high) with low < high for a mean")
+            raise InvalidArgument("clip", self.clip, "a pair (low, high) with low < high for a mean")
 
     @property
     def reach(self) -> float:
@@ -135,7 +135,7 @@ class Histogram:
     at_most: int = 1
 
     def __post_init__(self) -> None:
-        allowed = f"3 to {MOST_BINS + 1:,} finite ascending numbers, or 2 for one bin"
+        allowed = f"2 to {MOST_BINS + 1:,} finite ascending numbers"
         if not isinstance(self.edges, tuple | list) or not 2 <= len(self.edges) <= MOST_BINS + 1:
             raise InvalidArgument("edges", self.edges, allowed)
         edges = tuple(check_number("edges", edge, allowed) for edge in self.edges)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chronodp.accounting import gaussian
-from chronodp.errors import InvalidArgument
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
 from chronodp.privacy.documents import document
 from chronodp.series.tails import Law
@@ -17,7 +16,6 @@ __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
 _FINE = 27  # noise spans about 2^27 steps: rounding a person's total is lost in it even for many people
 _REACH = 30  # one person reaches at most 2^30 steps, so that sums of billions of people fit 64 bits
 _COARSEST = 6  # one person reaches at least 2^6 steps
-_WIDEST = 2.0**30  # what the sampler can draw
 
 
 @document("noise")
@@ -83,14 +81,7 @@ def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, whole
     """
     exponent = max(math.frexp(scale)[1] - 1 - _FINE, math.frexp(reach)[1] - _REACH)
     exponent = min(exponent, 0 if whole else math.frexp(reach)[1] - 1 - _COARSEST)
-    step = math.ldexp(1.0, exponent)
-    if scale / step > _WIDEST:
-        raise InvalidArgument(
-            "epsilon",
-            f"{scale:.3g}",
-            f"larger: noise of this scale would drown a reach of {reach:g} a million times over",
-        )
-    return Noise(law, sensitivity, scale, step)
+    return Noise(law, sensitivity, scale, math.ldexp(1.0, exponent))
 
 
 def _above(scale: float, sensitivity: float, epsilon: float) -> float:

@@ -18,7 +18,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, dump
 from chronodp.privacy.parameters import check_delta, check_fraction
-from chronodp.randomness import Entropy, secure
+from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.report import watching
 from chronodp.series.describe import describe, half_width
 from chronodp.series.design import Design, Table, design_release
@@ -124,7 +124,7 @@ class Plan:
         """
         if not isinstance(ledger, Ledger):
             raise InvalidArgument("ledger", ledger, "a Ledger")
-        bits = secure() if entropy is None else entropy
+        bits = secure() if entropy is None else check_entropy(entropy)
         design, table = self.design, self.design.table
         # The ledger's own secret decides the choice of periods, so that a repeated request repeats it.
         key = ledger.keys.derive("periods", dataset, request)
@@ -178,7 +178,7 @@ class Plan:
 
     def __str__(self) -> str:
         return "\n".join(
-            fill(f"{label:<13}{text}", 100, subsequent_indent=" " * 13, break_on_hyphens=False)
+            fill(f"{label:<13}{text}", 79, subsequent_indent=" " * 13, break_on_hyphens=False)
             for label, text in describe(self.design, self.delta)
         )
 

@@ -1,0 +1,174 @@
+"""A question on the command line: flags, or a TOML file, or flags over a TOML file."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from chronodp.cli.budget import parse_unit
+from chronodp.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from chronodp.dataset import Query
+    from chronodp.series import Plan
+
+__all__ = ["Asked", "asks"]
+
+_MEASURES = ("count", "sum", "mean", "histogram")
+
+_OPTIONS: dict[str, Any] = {
+    "data": Annotated[str | None, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")],
+    "config": Annotated[Path | None, typer.Option("--config", "-c", help="A TOML file with any of these options.")],
+    "time": Annotated[str | None, typer.Option(help="The column with the time.")],
+    "user": Annotated[str | None, typer.Option(help="The column with the person.")],
+    "every": Annotated[str | None, typer.Option(help="Length of a period: `15min`, `1h`, `1D`, `1mo`.")],
+    "start": Annotated[str | None, typer.Option(help="When the first period begins, such as 2026-01-01.")],
+    "end": Annotated[str | None, typer.Option(help="When the last period ends.")],
+    "timezone": Annotated[str | None, typer.Option(help="Whose clocks; UTC if not given.")],
+    "unit": Annotated[
+        str | None, typer.Option(help="`user` (default), `event`, `user_period:1D`, `window:24`; `/replace` after it.")
+    ],
+    "max_periods": Annotated[int | None, typer.Option(help="How many periods of one person count.")],
+    "count": Annotated[bool | None, typer.Option("--count", help="Count people (or rows, see --at-most).")],
+    "sum": Annotated[str | None, typer.Option(help="Add up this column.")],
+    "mean": Annotated[str | None, typer.Option(help="Average this column over the people present.")],
+    "histogram": Annotated[str | None, typer.Option(help="Count people by bins of this column.")],
+    "clip": Annotated[
+        tuple[float, float] | None, typer.Option(help="Least and most of one person in a period: two numbers.")
+    ],
+    "at_most": Annotated[int | None, typer.Option(help="Most rows (or bins) of one person in a period.")],
+    "edges": Annotated[str | None, typer.Option(help="Edges of bins, such as `0,1,2,5`.")],
+    "people": Annotated[int | None, typer.Option(help="Public number of people, for means under `/replace`.")],
+    "by": Annotated[
+        list[str] | None, typer.Option(help="Split by public keys: `region=north,south`. May be repeated.")
+    ],
+    "max_groups": Annotated[int | None, typer.Option(help="In how many groups one person counts in a period.")],
+    "epsilon": Annotated[float | None, typer.Option(help="Epsilon of the release.")],
+    "delta": Annotated[float | None, typer.Option(help="Delta of the release; 0 for a pure guarantee.")],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked, by option name."""
+
+    options: dict[str, Any]
+
+    def query(self) -> Query:
+        """Return the question about the series."""
+        from chronodp.dataset import TimeSeries
+
+        options = self.options
+        series = TimeSeries(
+            self._needed("data"),
+            time=self._needed("time"),
+            user=options.get("user"),
+            every=self._needed("every"),
+            start=self._needed("start"),
+            end=self._needed("end"),
+            timezone=options.get("timezone", "UTC"),
+            unit=parse_unit(options.get("unit", "user")),
+            max_periods=options.get("max_periods"),
+        )
+        query: Query = self._measured(series)
+        if by := _groups(options.get("by")):
+            query = query.by(max_groups=options.get("max_groups", 1), **by)
+        return query
+
+    def plan(self) -> Plan:
+        """Return its plan."""
+        return self.query().plan(epsilon=self._needed("epsilon"), delta=self.options.get("delta", 0.0))
+
+    def _measured(self, series: Any) -> Any:
+        options = self.options
+        asked = [name for name in _MEASURES if options.get(name)]
+        if len(asked) != 1:
+            raise InvalidArgument("measure", " and ".join(asked) or None, "one of --count, --sum, --mean, --histogram")
+        column = options[asked[0]]
+        match asked[0]:
+            case "count":
+                return series.count(at_most=options.get("at_most", 1))
+            case "sum":
+                return series.sum(column, clip=self._needed("clip"))
+            case "mean":
+                return series.mean(column, clip=self._needed("clip"), people=options.get("people"))
+        return series.histogram(column, edges=_numbers(self._needed("edges")), at_most=options.get("at_most", 1))
+
+    def _needed(self, name: str) -> Any:
+        if self.options.get(name) is None:
+            raise InvalidArgument(name, None, f"given, as --{name.replace('_', '-')} or in the file of --config")
+        value = self.options[name]
+        return tuple(value) if isinstance(value, list) else value
+
+
+def asks(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a question; it receives them as one argument, ``asked``."""
+    signature = inspect.signature(command, eval_str=True)
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in _OPTIONS.items()
+    ]
+    own = [
+        part.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for part in signature.parameters.values()
+        if part.name != "asked"
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        flags = {name: given.pop(name) for name in _OPTIONS}
+        command(asked=_merge(flags), **given)
+
+    parameters = [*shared, *own]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {part.name: part.annotation for part in parameters}
+    return run
+
+
+def _merge(flags: dict[str, Any]) -> Asked:
+    options: dict[str, Any] = {}
+    if flags["config"] is not None:
+        options = _read(flags["config"])
+    options |= {name: value for name, value in flags.items() if value is not None and name != "config"}
+    return Asked(options)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        options = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise InvalidArgument("config", str(path), "a file that can be read") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidArgument("config", str(path), f"a TOML file ({error})") from None
+    unknown = sorted(options.keys() - _OPTIONS.keys())
+    if unknown:
+        raise InvalidArgument("config", unknown[0], f"made of the options {', '.join(_OPTIONS)}")
+    return options
+
+
+def _groups(by: object) -> dict[str, list[object]]:
+    if isinstance(by, dict):
+        return by
+    groups: dict[str, list[object]] = {}
+    for text in by if isinstance(by, list | tuple) else []:
+        column, _, keys = str(text).partition("=")
+        if not column or not keys:
+            raise InvalidArgument("by", text, "a column and its keys, such as region=north,south")
+        groups[column] = list(keys.split(","))
+    return groups
+
+
+def _numbers(text: object) -> tuple[float, ...]:
+    if isinstance(text, tuple):
+        return text
+    try:
+        return tuple(float(part) for part in str(text).split(","))
+    except ValueError:
+        raise InvalidArgument("edges", text, "numbers with commas between them, such as 0,1,2,5") from None

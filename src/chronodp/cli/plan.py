@@ -1,0 +1,54 @@
+"""``chronodp plan``: price and error of a release, before anything is read or spent."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from chronodp.cli.asking import Asked, asks
+
+__all__ = ["plan"]
+
+
+@asks
+def plan(
+    *,
+    asked: Asked,
+    diagnose: Annotated[
+        bool, typer.Option("--diagnose", help="Read the data and tell the OWNER what bounding leaves out. Not private.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what a release would protect, cost and get wrong. Free: no data is read.
+
+    **Examples**
+
+    `chronodp plan jan.parquet --time read_at --user meter_id --every 1h --start 2026-01-01 --end 2026-02-01
+    --max-periods 24 --sum kwh --clip 0 5 --epsilon 1 --delta 1e-6`
+
+    `chronodp plan --config load.toml --epsilon 0.5`
+    """
+    from chronodp.privacy.documents import to_document
+
+    made = asked.plan()
+    if as_json:
+        content = {
+            "design": to_document(made.design),
+            "half_width": made.half_width(),
+            "alternatives": made.alternatives.to_dict("records"),
+        }
+        print(json.dumps(content, ensure_ascii=False, indent=2))
+    else:
+        console = Console(highlight=False)
+        console.print(str(made), markup=False)
+        columns = list(made.alternatives.columns)
+        table = Table(*columns, title="Candidates, the chosen one first", title_justify="left", title_style="bold")
+        for row in made.alternatives.itertuples(index=False):
+            table.add_row(*(f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row))
+        console.print(table)
+    if diagnose:
+        Console(stderr=True, highlight=False).print(str(made.diagnose()), markup=False)

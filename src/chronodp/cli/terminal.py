@@ -1,0 +1,54 @@
+"""A released series on the terminal: a few lines of bars and a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from chronodp.series import Release
+
+__all__ = ["bars", "show_series"]
+
+_BARS = "▁▂▃▄▅▆▇█"
+_WIDE = 72
+_ROWS = 12
+
+
+def show_series(console: Console, release: Release) -> None:
+    """Print the series as bars, and its first rows with intervals."""
+    frame = release.to_pandas()
+    labels = [name for name in frame.columns if name not in ("time", "period", "value", "lower", "upper")]
+    console.print(f"[bold]{release.design.table.measure}[/]")
+    groups = frame.groupby(labels, sort=False) if labels else [((), frame)]
+    for name, part in list(groups)[:_ROWS]:
+        values = part["value"].to_numpy()
+        title = ", ".join(str(label) for label in name)
+        console.print(f"{bars(_thinned(values))} {title}", markup=False)
+    table = Table(*frame.columns)
+    for row in frame.head(_ROWS).itertuples(index=False):
+        table.add_row(*(f"{cell:,.4g}" if isinstance(cell, float) else str(cell) for cell in row))
+    console.print(table)
+    if len(frame) > _ROWS:
+        console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all, --page draws them.")
+
+
+def bars(values: NDArray[np.float64], top: float | None = None) -> str:
+    """Return one character for each value, from 0 to the largest."""
+    high = float(np.max(values)) if top is None else top
+    heights = np.clip(values / high * (len(_BARS) - 1) if high > 0 else values * 0, 0, len(_BARS) - 1).astype(int)
+    return "".join(_BARS[height] for height in heights)
+
+
+def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return means over equal stretches, as many as a line holds."""
+    if len(values) <= _WIDE:
+        return values
+    edges = np.linspace(0, len(values), _WIDE + 1).astype(int)
+    thin: NDArray[np.float64] = np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+    return thin

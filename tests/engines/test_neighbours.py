@@ -1,0 +1,146 @@
+"""One unit more or less never changes the totals by more than is stated: the heart of every release."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from chronodp.dataset import Records
+from chronodp.engines import Grouping, Question
+from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
+from chronodp.privacy.units import Event
+from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, Sum, Table
+from chronodp.series.design import design_release
+from tests.conftest import Trials
+from tests.engines.neighbours import REGIONS, neighbour, random_world
+from tests.engines.worlds import ENGINES, numbers
+
+HOURS = Calendar("6h", "2026-01-01", "2026-01-04")
+SPRING = Calendar("6h", "2026-03-28", "2026-03-31T01:00", "Europe/Berlin")  # one of its days has 23 hours
+SHIFTED = Calendar("1D", "2026-01-01T06:00", "2026-01-05T06:00")  # days that begin at six: no civil day fits in one
+REGION = Grouping("region", REGIONS[:2])
+MEASURES: dict[str, Measure] = {
+    "count": Count(),
+    "count of 3": Count(at_most=3),
+    "sum": Sum("number", (0.0, 2.0)),
+    "signed sum": Sum("number", (-2.0, 3.0)),
+    "high sum": Sum("number", (1.0, 3.0)),
+    "mean": Mean("number", (-1.0, 3.0)),
+    "histogram": Histogram("number", (-2.0, 0.0, 1.0, 3.0)),
+    "histogram of 2": Histogram("number", (-2.0, 0.0, 1.0, 3.0), at_most=2),
+}
+UNITS: list[Unit] = [
+    kind
+    for relation in ("add_remove", "replace")
+    for kind in (Event(relation), User(relation), UserPeriod("1D", relation), Window(2, relation))
+]
+HOSTILE = ("", "0" * 32, "|", "ann", "f" * 400)
+
+
+class Case(NamedTuple):
+    measure: Measure
+    unit: Unit
+    calendar: Calendar
+    max_groups: int = 1
+    single_rows: bool = False
+
+    def ask(self) -> tuple[Design, Question]:
+        """Return the design and the question exactly as a release makes them."""
+        table = Table(
+            self.measure,
+            self.unit,
+            len(self.calendar),
+            self.calendar,
+            (REGION,),
+            max_periods=2 if isinstance(self.unit, User) else None,
+            max_groups=self.max_groups,
+            single_rows=self.single_rows,
+        )
+        design = design_release(table, epsilon=1.0, delta=1e-6, tuned_for=EachPeriod())[0]
+        return design, Records("", "at", None if self.single_rows else "who").question(design)
+
+
+def worst(case: Case, engine: str, worlds: int, *, seed: int, key: str, question: Question | None = None) -> float:
+    """Return the largest change seen over the stated one, in l1 or l2 and over all kinds of numbers."""
+    design, asked = case.ask()
+    asked = question or asked
+    chance = random.Random(f"{seed} {case} {key}")
+    ones = [random_world(chance, case.calendar) for _ in range(worlds)]
+    others = [neighbour(chance, world, case.calendar, case.unit) for world in ones]
+    before, after = (numbers(design, asked, ENGINES[engine](side, asked, key)) for side in (ones, others))
+    ratios = []
+    for one, other, stated in zip(before, after, design.table.sensitivities(), strict=True):
+        change = np.abs(one - other)
+        ratios += [change.sum(axis=1).max() / stated.l1, np.sqrt((change**2).sum(axis=1).max()) / stated.l2]
+    return float(max(ratios))
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.parametrize("name", MEASURES)
+def test_reference_stays_within_the_stated_change(name: str, unit: Unit, trials: Trials) -> None:
+    for index, key in enumerate((*HOSTILE, *(f"{number:032x}" for number in range(4)))):
+        case = Case(MEASURES[name], unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)
+        assert worst(case, "reference", trials(2000, least=60), seed=index, key=key) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "statement"])
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+def test_engines_stay_within_the_stated_change(engine: str, unit: Unit, trials: Trials) -> None:
+    for index, name in enumerate(MEASURES):
+        case = Case(MEASURES[name], unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)
+        worlds = trials(4000, least=200)
+        assert worst(case, engine, worlds, seed=index, key=HOSTILE[index % len(HOSTILE)]) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_rows_that_stand_for_themselves(engine: str, relation: str, trials: Trials) -> None:
+    for name in ("count", "sum", "signed sum", "histogram", "mean"):
+        case = Case(MEASURES[name], Event(relation), HOURS, single_rows=True)  # type: ignore[arg-type]
+        assert worst(case, engine, trials(3000, least=300), seed=1, key="k") <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+def test_the_stated_change_is_reached(unit: Unit) -> None:
+    reached = max(worst(Case(MEASURES["sum"], unit, HOURS), "reference", 1500, seed=seed, key="k") for seed in range(3))
+    assert reached > 0.7
+
+
+def broken(case: Case, **changes: object) -> float:
+    question = replace(case.ask()[1], **changes)  # type: ignore[arg-type]
+    return max(worst(case, "reference", 800, seed=seed, key="k", question=question) for seed in range(4))
+
+
+class TestBrokenTwinsAreCaught:
+    """The same check finds what goes wrong when one limit is forgotten, or applied where it must not be."""
+
+    def test_no_limit_on_periods(self) -> None:
+        assert broken(Case(MEASURES["sum"], User(), HOURS), max_periods=None) > 1.01
+
+    def test_no_limit_on_groups(self) -> None:
+        assert broken(Case(MEASURES["sum"], User(), HOURS), max_places=None) > 1.01
+
+    def test_no_clipping(self) -> None:
+        assert broken(Case(MEASURES["sum"], User(), HOURS), clip=(-(2**60), 2**60)) > 1.01
+
+    def test_clip_of_a_person_read_as_clip_of_a_row(self) -> None:
+        case = Case(Count(at_most=1), User(), HOURS)
+        assert broken(case, clip=(0, 3 * case.ask()[1].clip[1])) > 1.01
+
+    def test_a_choice_of_periods_under_a_window(self) -> None:
+        assert broken(Case(MEASURES["sum"], Window(2), HOURS), max_periods=2) > 1.01
+
+    def test_a_choice_of_groups_under_events(self) -> None:
+        assert broken(Case(MEASURES["sum"], Event(), HOURS), max_places=1) > 1.01
+
+    def test_days_that_do_not_fit_counted_as_if_they_did(self) -> None:
+        case = Case(MEASURES["signed sum"], UserPeriod("1D"), SHIFTED)
+        stated = case.ask()[0].table.sensitivities()[0]
+        aligned = replace(case.ask()[0].table, calendar=Calendar("1D", "2026-01-01", "2026-01-05"))
+        assert aligned.sensitivities()[0].l1 < stated.l1
+        reached = max(worst(case, "reference", 2000, seed=seed, key="k") for seed in range(4)) * stated.l1
+        assert reached > 1.01 * aligned.sensitivities()[0].l1

@@ -1,0 +1,99 @@
+"""Many small tables in one run of an engine: each is a group of its own, its people named apart.
+
+A person is in one world only, so that worlds do not touch each other's limits and one run stands for thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow
+from numpy.typing import NDArray
+
+from chronodp.dataset.records import numbers_of
+from chronodp.engines import (
+    DuckDB,
+    Grouping,
+    Question,
+    Record,
+    Totals,
+    find_source,
+    reference_totals,
+    statement,
+)
+from chronodp.engines.attach import attached
+from chronodp.privacy import Grid
+from chronodp.series import Design
+
+__all__ = ["ENGINES", "Run", "World", "numbers", "run_duckdb", "run_reference", "run_statement", "to_arrow"]
+
+World = Sequence[Record]
+Run = Callable[[Sequence[World], Question, str], Totals]
+
+
+def to_arrow(records: Sequence[Record], groupings: Sequence[str] = ()) -> pyarrow.Table:
+    """Return records as a table with who, at, number and a column for each grouping."""
+    columns: dict[str, Any] = {
+        "who": pyarrow.array([record.person for record in records], pyarrow.string()),
+        "at": pyarrow.array([record.instant for record in records], pyarrow.int64()).cast(
+            pyarrow.timestamp("us", tz="UTC")
+        ),
+        "number": pyarrow.array([record.number for record in records], pyarrow.float64(), from_pandas=False),
+    }
+    for index, name in enumerate(groupings):
+        columns[name] = pyarrow.array([record.keys[index] for record in records], pyarrow.string())
+    return pyarrow.table(columns)
+
+
+def run_reference(worlds: Sequence[World], question: Question, key: str) -> Totals:
+    return reference_totals(_joined(worlds), _widened(question, len(worlds)), key=key)
+
+
+def run_duckdb(worlds: Sequence[World], question: Question, key: str) -> Totals:
+    wide = _widened(question, len(worlds))
+    table = to_arrow(_joined(worlds), [grouping.column for grouping in wide.groupings])
+    return DuckDB(threads=2).totals(find_source(table), wide, key=key)
+
+
+def run_statement(worlds: Sequence[World], question: Question, key: str) -> Totals:
+    wide = _widened(question, len(worlds))
+    table = to_arrow(_joined(worlds), [grouping.column for grouping in wide.groupings])
+    with attached(find_source(table), wide.columns, memory=2**30, threads=2, folder=None) as session:
+        rows = session.columns(statement(wide, session.schema, key=key))
+    totals = Totals(np.zeros(wide.cells, np.int64), np.zeros(wide.cells, np.int64))
+    cells = rows["period"] * wide.places + rows["place"]
+    totals.sums[cells], totals.people[cells] = rows["sums"], rows["people"]
+    return totals
+
+
+ENGINES: dict[str, Run] = {"reference": run_reference, "duckdb": run_duckdb, "statement": run_statement}
+
+
+def numbers(design: Design, question: Question, totals: Totals) -> list[NDArray[np.float64]]:
+    """Return the released numbers before noise, by kind: worlds × (periods and places), in units of the data."""
+    horizon, places = len(question.calendar), question.places
+    parts = numbers_of(totals, question, design)
+    return [
+        Grid(noise.step).to_values(part.reshape(horizon, -1, places).transpose(1, 0, 2).reshape(-1, horizon * places))
+        for part, noise in zip(parts, design.noises, strict=True)
+    ]
+
+
+def _joined(worlds: Sequence[World]) -> list[Record]:
+    return [
+        replace(
+            record,
+            person=None if record.person is None else f"{number}:{record.person}",
+            keys=(str(number), *record.keys),
+        )
+        for number, world in enumerate(worlds)
+        for record in world
+    ]
+
+
+def _widened(question: Question, worlds: int) -> Question:
+    names = tuple(str(number) for number in range(worlds))
+    return replace(question, groupings=(Grouping("world", names), *question.groupings))
