@@ -18,7 +18,7 @@ DAY = "approximate:epsilon=0.05,delta=1e-8,times=1440"
 
 def test_version_and_help() -> None:
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
-    commands: list[tuple[str, ...]] = [(name,) for name in ("account", "explain", "demo", "verify")]
+    commands: list[tuple[str, ...]] = [(name,) for name in ("plan", "release", "account", "explain", "demo", "verify")]
     commands += [("budget", name) for name in ("open", "status", "history", "close", "export")]
     for command in commands:
         assert command[0] in run("--help")
@@ -86,7 +86,8 @@ def test_releases_are_written_in_short() -> None:
         (("explain", "--epsilon", "-1"), "epsilon must be"),
         (("explain", "--epsilon", "1", "--delta", "1"), "delta must be a number from 0"),
         (("demo", "--epsilon", "inf"), "epsilon must be a finite number above 0"),
-        (("demo", "--delta", "0"), "delta must be"),
+        (("demo", "--delta", "1"), "delta must be"),
+        (("demo", "--households", "0"), "households must be"),
     ],
 )
 def test_refusals_are_one_sentence_and_exit_code_two(
@@ -127,14 +128,3 @@ def test_explain_in_words_and_numbers() -> None:
     assert round(facts["tails"][0]["gaussian_over_delta"]) == 111
     assert facts["tails"][0]["any_mechanism"] is None
     assert json.loads(run("explain", "--epsilon", "1000", "--json"))["odds_factor"] is None
-
-
-def test_demo_releases_a_series_with_its_certificate() -> None:
-    text = run("demo")
-    assert "(1, 1e-06)-differentially private for everything of one person" in text
-    assert "SEEDED" not in text
-    released = json.loads(run("demo", "--epsilon", "2", "--json"))
-    assert len(released["values"]) == 168
-    assert released["certificate"]["guarantee"]["epsilon"] == 2.0
-    assert released["certificate"]["seeded"] is False
-    assert json.loads(run("demo", "--json"))["values"] != released["values"]

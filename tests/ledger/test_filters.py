@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chronodp.accounting import gaussian, optimal, renyi
+from chronodp.accounting import basic, gather, gaussian, optimal, renyi
 from chronodp.audit.exact import examine
 from chronodp.ledger.filters import ORDERS, Filter, Kind
 from chronodp.privacy import (
@@ -141,13 +141,27 @@ def test_whatever_is_admitted_keeps_the_terms(kind: Kind, costs: list[Cost]) -> 
     if kind == "pure":
         assert optimal.epsilon(admitted, 1e-300) <= 2.0 * (1 + 1e-9)
     else:
-        assert renyi.epsilon(admitted, delta) <= 2.0 or gaussian.epsilon(admitted, delta) <= 2.0
+        pure = gather(admitted).gaussian == 0 and basic.epsilon(admitted, 0.0) <= 2.0 * (1 + 1e-9)
+        assert pure or renyi.epsilon(admitted, delta) <= 2.0 or gaussian.epsilon(admitted, delta) <= 2.0
+
+
+def test_a_gaussian_budget_pays_pure_costs_as_a_pure_one_does_until_noise_is_gaussian() -> None:
+    terms = Filter("gaussian", 4.0, 1e-6, 0.0)
+    spent: tuple[int, ...] = (0,) * len(terms.ceilings)
+    for cost in (LaplaceCost(1.0, 1.0), PureCost(1.0), RandomizedResponseCost(2.0)):
+        assert terms.fits(spent, cost)
+        spent = tuple(before + more for before, more in zip(spent, terms.amounts(cost), strict=True))
+    assert not terms.fits(spent, PureCost(1e-6))
+    assert not terms.fits(spent, GaussianCost(1.0, 1e6))
+    after_gaussian = terms.amounts(GaussianCost(1.0, 1e6))
+    assert not terms.fits(after_gaussian, PureCost(1.0))  # would need its own, larger mu
+    assert terms.fits(after_gaussian, PureCost(0.5))
 
 
 @given(st.floats(1e-6, 1e3), st.floats(1e-12, 0.4))
 def test_amounts_are_rounded_up_and_limits_down(epsilon: float, delta: float) -> None:
     for terms in (Filter("pure", epsilon, 0.0, 0.0), Filter("gaussian", epsilon, delta, 0.0)):
-        (part,) = terms.components
+        part = terms.components[0]
         assert Fraction(terms.ceilings[0], 10**part.digits) <= part.limit
         cost = PureCost(epsilon / 7) if terms.kind == "pure" else GaussianCost(1.0, 7.7)
         exact = Fraction(repr(epsilon / 7)) if terms.kind == "pure" else (Fraction(10, 77)) ** 2

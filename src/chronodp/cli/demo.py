@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,18 +40,11 @@ def demo(
     `chronodp demo --epsilon 0.5`
     """
     import chronodp as cdp
-    from chronodp.report import watching
 
     check_whole("households", households)
     began = time.perf_counter()
     console = Console(stderr=as_json, highlight=False)
-    folder.mkdir(parents=True, exist_ok=True)
     town = folder / f"town-{households}.parquet"
-    if not town.exists():
-        fresh = town.with_suffix(".part")
-        with watching("Making up a town") as tell:
-            write_town(fresh, households=households, progress=tell)
-        fresh.replace(town)
     meters = cdp.TimeSeries(
         town,
         time="read_at",
@@ -64,6 +58,8 @@ def demo(
     plan = meters.sum("kwh", clip=(0.0, _LARGEST)).plan(epsilon=epsilon, delta=delta)
     console.print("[bold]The plan[/] (free: nothing was read)\n")
     console.print(str(plan), markup=False)
+    if not town.exists():
+        _make_town(town, households)
     name = f"town-{households}"
     with cdp.Ledger(folder / "budget.db") as ledger:
         ledger.open(name, unit=cdp.User(), epsilon=10.0, delta=1e-5)
@@ -83,6 +79,16 @@ def demo(
     console.print(_by_day(release))
     console.print(str(release.certificate), markup=False)
     console.print(f"\n{left:.0%} of the budget is left. {seconds:.0f} s in all. Look at [bold]{page}[/]")
+
+
+def _make_town(town: Path, households: int) -> None:
+    from chronodp.report import watching
+
+    town.parent.mkdir(parents=True, exist_ok=True)
+    fresh = town.with_name(f"{town.name}.{os.urandom(4).hex()}")
+    with watching("Making up a town") as tell:
+        write_town(fresh, households=households, progress=tell)
+    fresh.replace(town)
 
 
 def _by_day(release: Release) -> Table:

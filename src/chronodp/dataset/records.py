@@ -61,7 +61,7 @@ class Records:
         if isinstance(measure, Count | Histogram):
             clip = (0, round((measure.at_most if isinstance(measure, Count) else 1) / step))
         else:
-            clip = (math.ceil(measure.clip[0] / step), math.floor(measure.clip[1] / step))
+            clip = _inside(measure.clip, step)
         return Question(
             calendar=table.calendar,
             time=self.time,
@@ -85,3 +85,9 @@ def numbers_of(totals: Totals, question: Question, design: Design) -> tuple[Step
     # Twice the sum less (low + high) for each person: the sum about the middle, in half steps.
     centred = 2 * totals.sums - sum(question.clip) * totals.people
     return centred, totals.people * round(1 / design.noises[1].step)
+
+
+def _inside(clip: tuple[float, float], step: float) -> tuple[int, int]:
+    """Return the outermost steps that are not beyond the clip; toward 0 if none lies inside."""
+    low, high = math.ceil(clip[0] / step), math.floor(clip[1] / step)
+    return (low, high) if low <= high else (math.trunc(clip[0] / step),) * 2

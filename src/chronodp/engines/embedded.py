@@ -104,8 +104,8 @@ class DuckDB:
 
     @contextlib.contextmanager
     def _attached(self, source: Source, question: Question) -> Iterator[Session]:
-        options = {"memory": self.memory // 2, "threads": self.threads, "folder": self.folder}
-        with attached(source, question.columns, **options) as session:
+        memory = self.memory // 2
+        with attached(source, question.columns, memory=memory, threads=self.threads, folder=self.folder) as session:
             check_columns(session.schema, question)
             session.add_keys(question.groupings)
             yield session

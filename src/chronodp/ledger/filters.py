@@ -1,8 +1,9 @@
 """How a budget decides: native sums in whole numbers, compared with a limit fixed when the budget opens.
 
-Three kinds. *Pure*: epsilons add. *Gaussian*: mu^2 adds. *Renyi*: divergences add at each of a fixed set of orders, and
-one order within its limit suffices. Deltas that costs bring along add up to their own limit, the reserve. Amounts are
-rounded up, limits down, to a decimal quantum of the limit; sums of whole numbers are exact.
+Three kinds. *Pure*: epsilons add. *Gaussian*: mu^2 adds; or, as long as no noise is Gaussian, epsilons do. *Renyi*:
+divergences add at each of a fixed set of orders. One sum within its limit suffices. Deltas that costs bring along add
+up to their own limit, the reserve. Amounts are rounded up, limits down, to a decimal quantum of the limit; sums of
+whole numbers are exact.
 
 Why these, and why the reserve is fixed at opening: ``docs/explanation/proofs/ledger.md``.
 """
@@ -52,7 +53,7 @@ class _Component:
         return math.floor(self.limit * Fraction(10) ** self.digits) if self.limit > 0 else -1
 
     def amount(self, value: Fraction) -> int:
-        return min(CAP, math.ceil(value * Fraction(10) ** self.digits))
+        return CAP if value >= CAP else min(CAP, math.ceil(value * Fraction(10) ** self.digits))
 
     def value(self, quanta: int) -> float:
         return float(quanta / Fraction(10) ** self.digits)
@@ -112,10 +113,11 @@ class Filter:
                 f"this {self.kind} budget keeps no delta for costs known only as (epsilon, delta): open with reserve="
             )
         values: list[Fraction]
+        losses = sum((times * _largest_loss(single) for single, times in spending.bounded.items()), Fraction(0))
         if self.kind == "pure":
             if spending.gaussian:
                 raise UnsupportedCost("a pure budget cannot pay for Gaussian noise: open one with a delta")
-            values = [sum((times * _largest_loss(single) for single, times in spending.bounded.items()), Fraction(0))]
+            values = [losses]
         elif self.kind == "gaussian":
             exact = sum(
                 (
@@ -126,7 +128,7 @@ class Filter:
                 Fraction(0),
             )
             bounded = math.fsum(times * gaussian.mu_of_bounded(loss) ** 2 for loss, times in spending.largest_losses)
-            values = [exact + Fraction(bounded) * (1 + _FLOAT_ERROR)]
+            values = [exact + Fraction(bounded) * (1 + _FLOAT_ERROR), Fraction(CAP) if exact else losses]
         else:
             curve = renyi.curve(spending)
             values = [Fraction(curve(order)) * (1 + _FLOAT_ERROR) for order in ORDERS]
@@ -161,7 +163,10 @@ def _components(rule: Filter) -> tuple[_Component, ...]:
     left = float(_written(rule.delta) - _written(rule.reserve))
     if rule.kind == "gaussian":
         largest = Fraction(gaussian.mu_for(rule.epsilon, left)) ** 2
-        return (_Component.of("mu squared", largest * (1 - _FLOAT_ERROR)),)
+        return (
+            _Component.of("mu squared", largest * (1 - _FLOAT_ERROR)),
+            _Component.of("epsilon without Gaussian noise", _written(rule.epsilon)),
+        )
     return tuple(
         _Component.of(
             f"divergence of order {order}",

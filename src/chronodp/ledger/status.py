@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.filters import Amounts
+from chronodp.ledger.filters import CAP, Amounts
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
 
 __all__ = ["NativeSum", "Status", "make_status"]
@@ -113,7 +113,9 @@ def make_status(
 ) -> Status:
     """Return the status of an account from its native sums."""
     rule = budget.filter
-    parts = [part for part in zip(rule.components, spent[:-1], rule.ceilings[:-1], strict=True) if part[2] > 0]
+    # What can never fit again, since its sum ran over, is not worth a line.
+    native = list(zip(rule.components, spent[:-1], rule.ceilings[:-1], strict=True))
+    parts = [part for part in native if part[2] > 0 and part[1] < CAP] or [part for part in native if part[2] > 0]
     sums = [NativeSum(part.name, part.value(amount), part.value(most)) for part, amount, most in parts]
     if rule.reserve:
         sums.append(NativeSum("reserved delta", rule.reserved.value(spent[-1]), rule.reserve))

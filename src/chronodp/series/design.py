@@ -189,10 +189,17 @@ def _noises(table: Table, law: Law, epsilon: float, delta: float) -> tuple[Noise
 def _on_grid(measure: Measure, law: Law, index: int, sensitivity: float, scale: float) -> Noise:
     if isinstance(measure, Count | Histogram) or index == 1:
         reach = measure.reach if isinstance(measure, Count) else 1.0
-        return with_grid(law, sensitivity, scale, reach=reach, whole=True)
-    noise = with_grid(law, sensitivity, scale, reach=measure.reach, whole=False)
+        return with_grid(law, sensitivity, scale, reach=reach, width=reach, whole=True)
+    if not isinstance(measure, Mean):
+        return with_grid(law, sensitivity, scale, reach=measure.reach, width=measure.reach, whole=False)
+    width = measure.clip[1] - measure.clip[0]
+    if measure.reach > 2**20 * width:
+        raise InvalidArgument(
+            "clip", measure.clip, "wider: its ends are closer together than a millionth of their size"
+        )
+    noise = with_grid(law, sensitivity, scale, reach=measure.reach, width=width, whole=False)
     # A sum about the middle of two grid points lies on a grid of half the step.
-    return replace(noise, step=noise.step / 2) if isinstance(measure, Mean) else noise
+    return replace(noise, step=noise.step / 2)
 
 
 def _refuse_max_periods(unit: Unit, periods: int | None) -> None:

@@ -15,7 +15,7 @@ __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
 
 _FINE = 27  # noise spans about 2^27 steps: rounding a person's total is lost in it even for many people
 _REACH = 30  # one person reaches at most 2^30 steps, so that sums of billions of people fit 64 bits
-_COARSEST = 6  # one person reaches at least 2^6 steps
+_COARSEST = 6  # people's numbers lie at least 2^6 steps apart at their farthest
 
 
 @document("noise")
@@ -69,7 +69,7 @@ def calibrated(
     return [(part.l2, part.l2 / mu * (1 + 1e-12)) for part in sensitivities]
 
 
-def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, whole: bool) -> Noise:
+def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, width: float, whole: bool) -> Noise:
     """Return the noise on a grid fine enough for the noise and coarse enough for exact sums.
 
     Args:
@@ -77,10 +77,11 @@ def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, whole
         sensitivity: in the law's norm.
         scale: of the noise.
         reach: the largest number that one person adds.
+        width: how far apart two people's numbers may be, which many steps must tell apart.
         whole: whether the numbers are counts, which a grid of at most 1 represents exactly.
     """
     exponent = max(math.frexp(scale)[1] - 1 - _FINE, math.frexp(reach)[1] - _REACH)
-    exponent = min(exponent, 0 if whole else math.frexp(reach)[1] - 1 - _COARSEST)
+    exponent = min(exponent, 0 if whole else math.frexp(width)[1] - 1 - _COARSEST)
     return Noise(law, sensitivity, scale, math.ldexp(1.0, exponent))
 
 
