@@ -10,7 +10,7 @@ CHRONODP_TRIALS ?= 0.05
 .PHONY: help demo test check verify bench clean
 
 help:
-	@echo "make demo    set up and show a private release"
+	@echo "make demo    set up and release a month of 10,000 households, with its page"
 	@echo "make test    set up and run every check, with small trial counts"
 	@echo "make check   style, types and the direction of imports"
 	@echo "make verify  every check at its stated count, the peers, the benchmarks"

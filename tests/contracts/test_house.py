@@ -44,7 +44,19 @@ def test_every_module_says_what_it_is_for(module: ModuleType) -> None:
 def test_heavy_libraries_are_imported_late() -> None:
     code = "import sys, chronodp; print(','.join(sorted(m.split('.')[0] for m in sys.modules)))"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).strip().split(","))
-    assert not loaded & {"scipy", "dp_accounting", "mpmath", "typer", "rich", "pandas", "absl"}
+    assert not loaded & {
+        "scipy",
+        "dp_accounting",
+        "mpmath",
+        "typer",
+        "rich",
+        "pandas",
+        "absl",
+        "duckdb",
+        "pyarrow",
+        "plotly",
+        "sqlglot",
+    }
 
 
 def test_rooms_that_come_late_are_there_when_asked() -> None:

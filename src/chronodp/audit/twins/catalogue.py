@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from chronodp.accounting import gaussian
-from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost, PureCost, Report, Swap
+from chronodp.engines import Question, Record, reference_totals
+from chronodp.privacy import Calendar, Claim, Event, GaussianCost, Grid, LaplaceCost, PureCost, Report, Swap, User
 from chronodp.randomness import Entropy
 
 __all__ = ["TWINS", "Twin"]
@@ -104,6 +105,24 @@ def release_in_floats(value: float, *, entropy: Entropy) -> float:
     return float(value - 2.0 * side * math.log(1 - 2 * abs(uniform - 0.5)))
 
 
+def count_visits(visits: tuple[tuple[str, int], ...], *, entropy: Entropy) -> tuple[int, ...]:
+    """Count people on each of two days, one person on one day only."""
+    return _noisy_visits(visits, max_periods=1, entropy=entropy)
+
+
+def count_visits_without_limit(visits: tuple[tuple[str, int], ...], *, entropy: Entropy) -> tuple[int, ...]:
+    """Count people on each of two days, as often as they come."""
+    return _noisy_visits(visits, max_periods=None, entropy=entropy)
+
+
+def _noisy_visits(visits: tuple[tuple[str, int], ...], *, max_periods: int | None, entropy: Entropy) -> tuple[int, ...]:
+    days = Calendar("1D", "2026-01-01", "2026-01-03")
+    question = Question(days, "day", "who", None, Grid(1.0), (0, 1), max_periods=max_periods)
+    records = [Record(person, int(days.edges[day])) for person, day in visits]
+    totals = reference_totals(records, question, key="any")
+    return tuple((totals.sums + entropy.laplace(0.5, 2)).tolist())
+
+
 _NOISE = "docs/explanation/proofs/noise.md"
 _AUDIT = "docs/explanation/proofs/exact-audit.md"
 _TWO_COUNTS = (((0, 0), (1, 0)), ((0, 0), (0, 1)))
@@ -144,6 +163,15 @@ TWINS: tuple[Twin, ...] = (
         sound=add_own_noise,
         broken=add_shared_noise,
         neighbours=_TWO_COUNTS,
+    ),
+    Twin(
+        name="a person who counts in every period, though one is paid for",
+        claim=Claim(User(), LaplaceCost(sensitivity=1.0, scale=0.5), "docs/explanation/proofs/bounding.md"),
+        epsilon=2.0,
+        delta=0.0,
+        sound=count_visits,
+        broken=count_visits_without_limit,
+        neighbours=(((("ann", 0), ("bo", 0), ("bo", 1)), (("ann", 0),)),),
     ),
     Twin(
         name="shuffle that exchanges every place with any place",
