@@ -34,6 +34,11 @@ class Count:
         check_whole("at_most", self.at_most, most=_MOST_ROWS)
 
     @property
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+        return "people" if self.at_most == 1 else "rows"
+
+    @property
     def reach(self) -> float:
         """The largest number that one person adds."""
         return float(self.at_most)
@@ -56,6 +61,11 @@ class Sum:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clip", _check_clip(self.clip))
+
+    @property
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+        return self.column
 
     @property
     def reach(self) -> float:
@@ -82,6 +92,11 @@ class Mean:
         object.__setattr__(self, "clip", _check_clip(self.clip))
         if self.clip[0] == self.clip[1]:
             raise InvalidArgument("clip", self.clip, "a pair (low, high) with low < high for a mean")
+
+    @property
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+        return self.column
 
     @property
     def reach(self) -> float:
@@ -111,6 +126,11 @@ class PanelMean:
     def __post_init__(self) -> None:
         object.__setattr__(self, "clip", _check_clip(self.clip))
         check_whole("people", self.people)
+
+    @property
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+        return self.column
 
     @property
     def reach(self) -> float:
@@ -150,6 +170,11 @@ class Histogram:
         return len(self.edges) - 1
 
     @property
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+        return "people"
+
+    @property
     def reach(self) -> float:
         """The largest number that one person adds to a bin."""
         return 1.0
@@ -172,6 +197,11 @@ class Total:
 
     def __post_init__(self) -> None:
         Contribution.change(self.change)
+
+    @property
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+        return self.name
 
     @property
     def reach(self) -> float:

@@ -127,7 +127,7 @@ class Release:
         )
         certificate = self.certificate.after(f"quantile {q:g} of the histogram")
         title = f"quantile {q:g} of {table.measure.column}"
-        return View(table, title, windows.labels, estimates, level, certificate)
+        return View(table, title, windows.labels, estimates, level, certificate, table.measure.column)
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
@@ -181,7 +181,8 @@ class Release:
         estimates = estimate(self.design, self._parts, windows, average=average, level=check_fraction("level", level))
         certificate = self.certificate.after(step) if step else self.certificate
         binned = isinstance(self.design.table.measure, Histogram)
-        return View(self.design.table, title, windows.labels, estimates, level, certificate, binned)
+        table = self.design.table
+        return View(table, title, windows.labels, estimates, level, certificate, table.measure.label, binned)
 
     @cached_property
     def _content(self) -> dict[str, Any]:

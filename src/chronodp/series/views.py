@@ -32,6 +32,7 @@ class View:
         estimates: values and intervals.
         level: at which intervals cover the noise.
         certificate: of the release, and then of this.
+        label: what the values are, in a word.
         binned: whether there is a column of estimates for every bin, or one for every group.
     """
 
@@ -41,6 +42,7 @@ class View:
     estimates: Estimates
     level: float
     certificate: Certificate
+    label: str
     binned: bool = False
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -78,7 +80,7 @@ class View:
             )
             for place, name in enumerate(names[:_MOST_LINES])
         ]
-        return series_figure(lines, title=self.title, value_name=self.title)
+        return series_figure(lines, title=self.title, value_name=self.label)
 
     def _times(self, places: int) -> dict[str, Any]:
         import pandas
