@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ class _Totals:
         if calendar is not None:
             first = calendar.start if start is None else start
             calendar = Calendar.from_length(calendar.every, first, horizon, calendar.timezone)
-        return totals, replace(table, horizon=horizon, calendar=calendar)
+        return totals, table.moved_to(horizon, calendar)
 
 
 def _check_totals(totals: object) -> Any:

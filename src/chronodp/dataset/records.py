@@ -49,7 +49,7 @@ class Records:
         first = old.start if start is None else start
         last = old.end if end is None else end
         calendar = Calendar(old.every, first, last, old.timezone)  # type: ignore[arg-type]
-        return replace(self, data=data), replace(table, calendar=calendar, horizon=len(calendar))
+        return replace(self, data=data), table.moved_to(len(calendar), calendar)
 
     def question(self, design: Design) -> Question:
         """Return what the engine is asked."""

@@ -18,6 +18,8 @@ from chronodp.privacy.units import Event, Unit, User, UserPeriod, Window
 
 __all__ = ["Bounds", "Contribution", "Sensitivity", "per_period", "running_total"]
 
+_LEAST, _MOST = Fraction(10) ** -50, Fraction(10) ** 50  # powers and sums of such numbers stay finite
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -73,6 +75,9 @@ class Contribution:
         """A sum of people's totals, each clipped to ``clip``; a person without rows adds nothing."""
         low, high = _check_clip(clip)
         presence = max(abs(low), abs(high))
+        if not _LEAST <= presence <= _MOST:
+            allowed = f"a pair (low, high) whose larger end is from {float(_LEAST):g} to {float(_MOST):g} in size"
+            raise InvalidArgument("clip", tuple(clip), allowed)
         exchange = max(presence, high - low)
         return cls(presence=presence, exchange=exchange, row=exchange, rewrite=exchange)
 

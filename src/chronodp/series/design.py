@@ -82,6 +82,11 @@ class Table:
             )
         _ = self.bounds
 
+    def moved_to(self, horizon: int, calendar: Calendar | None) -> Table:
+        """Return the same table of other periods; a limit of more periods than there are means all of them."""
+        periods = None if self.max_periods is None else min(self.max_periods, horizon)
+        return replace(self, horizon=horizon, calendar=calendar, max_periods=periods)
+
     @property
     def groups(self) -> int:
         """How many groups there are."""
@@ -164,10 +169,17 @@ def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
     check_epsilon(epsilon)
     check_delta(delta)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
-    designs = [
-        Design(table, _noises(table, law, epsilon, delta), epsilon, delta if law == "gaussian" else 0.0, tuned_for)
-        for law in laws
-    ]
+    designs: list[Design] = []
+    refused: list[InvalidArgument] = []
+    for law in laws:
+        try:
+            noises = _noises(table, law, epsilon, delta)
+        except InvalidArgument as error:
+            refused.append(error)
+        else:
+            designs.append(Design(table, noises, epsilon, delta if law == "gaussian" else 0.0, tuned_for))
+    if not designs:
+        raise refused[-1]
     return tuple(sorted(designs, key=lambda design: design.noises[0].deviation))
 
 
@@ -178,6 +190,8 @@ def _noises(table: Table, law: Law, epsilon: float, delta: float) -> tuple[Noise
         if noise.scale / noise.step > _WIDEST:
             allowed = f"larger: noise of scale {noise.scale:.3g} would drown what one person can add"
             raise InvalidArgument("epsilon", epsilon, allowed)
+        if noise.scale / noise.step < 1 / _WIDEST:
+            raise InvalidArgument("epsilon", epsilon, f"smaller: noise of scale {noise.scale:.3g} protects nobody")
     if not isinstance(table.measure, Total):
         return noises
     # Finished totals are rounded to the grid, which may add one step to what a unit changes.

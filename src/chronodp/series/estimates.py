@@ -128,36 +128,29 @@ def _gaussian_ends(
 def _laplace_ends(
     design: Design, sums: Floats, counts: Floats, lengths: NDArray[np.int64], half: float, level: float
 ) -> tuple[Floats, Floats]:
-    means = np.linspace(-half, half, _POINTS)
+    points = np.linspace(0.0, half, _POINTS)
     on_sum, on_count = (noise.scale for noise in design.noises)
     lower, upper = np.full(sums.shape, -half), np.full(sums.shape, half)
     for length in np.unique(lengths):
         rows = np.flatnonzero(lengths == length)
         widths = np.array(
-            [
-                mixed_quantile("laplace", (on_sum, int(length)), (on_count * abs(mean), int(length)), level)
-                for mean in means
-            ]
+            [mixed_quantile("laplace", (on_sum, int(length)), (on_count * mean, int(length)), level) for mean in points]
         )
-        for place in range(sums.shape[1]):
-            slack = widths - np.abs(sums[rows, place, None] - means * counts[rows, place, None])
-            lower[rows, place] = _first_crossing(means, slack)
-            upper[rows, place] = -_first_crossing(means, slack[:, ::-1])
-    unsure = np.clip(sums / np.maximum(counts, 1.0), -half, half)
-    return np.minimum(lower, unsure), np.maximum(upper, unsure)
+        # As long as the count is above how fast the width can grow, sum - m count crosses each end of it once.
+        steepest = float(np.max(np.diff(widths) / np.diff(points)))
+        found = counts[rows] > steepest
+        for ends, side in ((lower, 1.0), (upper, -1.0)):
+            crossing = _crossing(sums[rows], counts[rows], side, points, widths, half)
+            ends[rows] = np.where(found, crossing, -side * half)
+    return lower, upper
 
 
-def _first_crossing(points: Floats, slack: Floats) -> Floats:
-    """Return for each row the first point at which the slack rises above 0, between points by a straight line."""
-    positive = slack >= 0
-    first = np.argmax(positive, axis=1)
-    rows = np.arange(len(slack))
-    before = np.maximum(first - 1, 0)
-    now, then = slack[rows, first], slack[rows, before]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(now > then, now / (now - then), 0.0)
-    found = points[first] - np.clip(share, 0.0, 1.0) * (points[first] - points[before])
-    # No point at all: the interval shrinks to the end of the clip that is nearest.
-    nearest = points[np.argmax(slack, axis=1)]
-    crossings: Floats = np.where(positive.any(axis=1), found, nearest)
-    return crossings
+def _crossing(sums: Floats, counts: Floats, side: float, points: Floats, widths: Floats, half: float) -> Floats:
+    """Return, by halving, the mean m inside the clip at which sum - m count falls to the width, or to less it."""
+    low, high = np.full(sums.shape, -half), np.full(sums.shape, half)
+    for _ in range(60):
+        middle_of = (low + high) / 2
+        above = sums - middle_of * counts > side * np.interp(np.abs(middle_of), points, widths)
+        low, high = np.where(above, middle_of, low), np.where(above, high, middle_of)
+    found: Floats = (low + high) / 2
+    return found

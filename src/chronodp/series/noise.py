@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from chronodp.accounting import gaussian
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
@@ -63,7 +64,8 @@ def calibrated(
     """
     count = len(sensitivities)
     if law == "laplace":
-        return [(part.l1, _above(part.l1 * count / epsilon, part.l1, epsilon / count)) for part in sensitivities]
+        share = Fraction(repr(float(epsilon))) / count
+        return [(part.l1, _scale_within(part.l1, share)) for part in sensitivities]
     mu = gaussian.mu_for(epsilon, delta) / math.sqrt(count)
     # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
     return [(part.l2, part.l2 / mu * (1 + 1e-12)) for part in sensitivities]
@@ -85,8 +87,10 @@ def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, width
     return Noise(law, sensitivity, scale, math.ldexp(1.0, exponent))
 
 
-def _above(scale: float, sensitivity: float, epsilon: float) -> float:
-    """Return the scale, a last bit wider if the quotient would round above epsilon."""
-    while sensitivity / scale > epsilon:
+def _scale_within(sensitivity: float, epsilon: Fraction) -> float:
+    """Return the least scale whose quotient, of the numbers as people write them, is not above epsilon."""
+    written = Fraction(repr(sensitivity))
+    scale = float(written / epsilon)
+    while written / Fraction(repr(scale)) > epsilon:
         scale = math.nextafter(scale, math.inf)
     return scale

@@ -54,7 +54,10 @@ class Release:
         """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
-            return cls(document["release"], SignedLink(document["link"]["body"], document["link"]["signature"]))
+            text, link = document["release"], SignedLink(document["link"]["body"], document["link"]["signature"])
+            if not isinstance(text, str):
+                raise TypeError(text)
+            return cls(text, link)
         except OSError:
             raise InvalidArgument("path", str(path), "a file that can be read") from None
         except (ValueError, KeyError, TypeError):

@@ -7,7 +7,8 @@ through the characteristic function for two different weights, and by the Cornis
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -112,5 +113,37 @@ def _laplace_mixture(kinds: tuple[tuple[float, int], ...], level: float) -> floa
 
     wanted = (1 - level) / 2
     spread = math.sqrt(2 * math.fsum(count * weight**2 for weight, count in kinds))
-    found = brentq(lambda x: beyond(x) - wanted, 1e-3 * spread, spread * (10 - 3 * math.log(wanted)), xtol=1e-10)
-    return float(found)
+    if level < 1e-3:  # so near to 0 the density is flat
+        density, _ = quad(characteristic, 0, np.inf)
+        return level * math.pi / (2 * density)
+    tail = beyond if wanted > 1e-6 else partial(_far_tail, kinds)
+    ends = (1e-4 * spread, spread * (10 - 3 * math.log(wanted)))
+    return float(brentq(lambda x: tail(x) / wanted - 1, *ends, rtol=1e-12))
+
+
+def _far_tail(kinds: tuple[tuple[float, int], ...], x: float) -> float:
+    """P(S > x) far out, where the integral of the characteristic function is lost in rounding: a sum of positive terms.
+
+    The terms of one weight are at y with their density, those of the other must reach the rest.
+    """
+    from scipy.integrate import quad
+    from scipy.special import gammaincc
+    from scipy.stats import gamma, nbinom
+
+    (one, first), (other, second) = kinds
+
+    def density(y: float) -> float:
+        passed = np.arange(first)
+        return float(nbinom.pmf(passed, first, 0.5) @ gamma.pdf(abs(y), first - passed))
+
+    def reaches(rest: float) -> float:
+        passed = np.arange(second)
+        tail = float(nbinom.pmf(passed, second, 0.5) @ gammaincc(second - passed, abs(rest)))
+        return tail if rest >= 0 else 1 - tail
+
+    edge = x / one
+    pieces = (-edge - 40.0, 0.0, edge, edge + 40.0 + 8 * math.sqrt(first))
+    return math.fsum(
+        quad(lambda y: density(y) * reaches((x - one * y) / other), low, high, epsabs=0.0, epsrel=1e-9, limit=400)[0]
+        for low, high in pairwise(pieces)
+    )
