@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, ledger, noise
+from benchmarks import accounting, engine, ledger, noise
 from benchmarks.harness import machine
 
-TOPICS = (noise.measure, noise.measure_choices, accounting.measure, ledger.measure)
+TOPICS = (noise.measure, noise.measure_choices, accounting.measure, ledger.measure, engine.measure_large)
 
 
 def main() -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -66,6 +72,23 @@ def duel(ours: Callable[[], object], theirs: Callable[[], object], size: int, *,
         max(pair[1] for pair in pairs),
         statistics.median(one / two for one, two in pairs),
     )
+
+
+def alone(work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    """Return what ``work`` returns in a fresh process."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(work, *args, **kwargs).result()
+
+
+def peak() -> float:
+    """Return the most memory that this process has held, in GiB."""
+    status = Path("/proc/self/status")
+    if status.exists():  # where it does, the other figure would count what the parent held too
+        lines = dict(line.split(":", 1) for line in status.read_text(encoding="utf-8").splitlines())
+        return int(lines["VmHWM"].split()[0]) / 2**20
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
 
 
 def machine() -> str:

@@ -15,10 +15,22 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, audit, dataset, engines, ledger, report, series
+    from chronodp import accounting, audit, dataset, engines, estimation, ledger, report, series
     from chronodp.dataset import Aggregate, TimeSeries
     from chronodp.ledger import Ledger
-    from chronodp.series import EachPeriod, Plan, Release
+    from chronodp.series import (
+        EachPeriod,
+        Ewm,
+        Filter,
+        Hierarchy,
+        Plan,
+        Release,
+        Rolling,
+        RunningTotal,
+        Stream,
+        compare,
+        solve,
+    )
 
 __version__ = "0.1.0"
 
@@ -26,9 +38,15 @@ __all__ = [
     "Aggregate",
     "EachPeriod",
     "Event",
+    "Ewm",
+    "Filter",
+    "Hierarchy",
     "Ledger",
     "Plan",
     "Release",
+    "Rolling",
+    "RunningTotal",
+    "Stream",
     "TimeSeries",
     "User",
     "UserPeriod",
@@ -36,24 +54,35 @@ __all__ = [
     "__version__",
     "accounting",
     "audit",
+    "compare",
     "dataset",
     "engines",
     "errors",
+    "estimation",
     "ledger",
     "privacy",
     "randomness",
     "report",
     "series",
+    "solve",
 ]
 
 # Rooms that need heavy libraries, and names from them, are imported when first used.
-_LATE = dict.fromkeys(("accounting", "audit", "dataset", "engines", "ledger", "report", "series"), "") | {
+_LATE = dict.fromkeys(("accounting", "audit", "dataset", "engines", "estimation", "ledger", "report", "series"), "") | {
     "Aggregate": "dataset",
     "EachPeriod": "series",
+    "Ewm": "series",
+    "Filter": "series",
+    "Hierarchy": "series",
     "Ledger": "ledger",
     "Plan": "series",
     "Release": "series",
+    "Rolling": "series",
+    "RunningTotal": "series",
+    "Stream": "series",
     "TimeSeries": "dataset",
+    "compare": "series",
+    "solve": "series",
 }
 
 

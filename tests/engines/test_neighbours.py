@@ -14,7 +14,7 @@ from chronodp.engines import Grouping, Question
 from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
 from chronodp.privacy.units import Event
 from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, Sum, Table
-from chronodp.series.design import design_release
+from chronodp.series.planner import design_release
 from tests.conftest import Trials
 from tests.engines.neighbours import REGIONS, neighbour, random_world
 from tests.engines.worlds import ENGINES, numbers

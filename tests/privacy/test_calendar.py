@@ -131,9 +131,6 @@ def test_a_midnight_that_does_not_exist() -> None:
     assert hours(Calendar("1mo", "2018-10-04", "2018-12-04", "America/Sao_Paulo")) == [31 * 24, 30 * 24 - 1]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a start at a midnight that does not exist shifts every later day to one o'clock"
-)
 @pytest.mark.parametrize(("zone", "day"), [("America/Sao_Paulo", "2018-11-04"), ("Africa/Cairo", "2026-04-24")])
 def test_a_series_that_starts_with_a_midnight_that_does_not_exist(zone: str, day: str) -> None:
     end = (dt.date.fromisoformat(day) + dt.timedelta(days=7)).isoformat()
@@ -142,7 +139,6 @@ def test_a_series_that_starts_with_a_midnight_that_does_not_exist(zone: str, day
     assert Calendar.from_length("1D", day, 7, zone) == week
 
 
-@pytest.mark.xfail(strict=True, reason="the last day is read at the offset that begins with the end")
 @pytest.mark.parametrize(("zone", "day"), [("America/Sao_Paulo", "2018-11-04"), ("Africa/Cairo", "2026-04-24")])
 def test_the_last_day_before_a_midnight_that_does_not_exist(zone: str, day: str) -> None:
     end = dt.date.fromisoformat(day)
@@ -375,7 +371,6 @@ def test_what_any_civil_period_touches(every: str, outer: str, zone: str, start:
     assert calendar.most_within(outer) == touched(calendar, outer)
 
 
-@pytest.mark.xfail(strict=True, reason="civil periods of ages leave Python's calendar with an error of its own")
 @pytest.mark.parametrize(
     ("every", "start"), [("3000Y", "2026"), ("999999mo", "2026"), ("999999W", "2026"), ("7Y", "0002"), ("5Y", "9998")]
 )
@@ -479,7 +474,7 @@ def test_refuses_an_end_that_is_not_after_the_start() -> None:
         with pytest.raises(InvalidArgument, match=r"end must be after the start, 2026-01-01T00:00:00\+00:00"):
             Calendar("1h", "2026-01-01", end)
     for periods in (0, -3):
-        with pytest.raises(InvalidArgument, match="end must be after the start"):
+        with pytest.raises(InvalidArgument, match="periods must be a whole number"):
             Calendar.from_length("1D", "2026-01-01", periods)
 
 
@@ -501,19 +496,19 @@ def test_refuses_times_at_the_edge_of_what_python_counts() -> None:
 
 def test_refuses_more_periods_than_a_release_holds() -> None:
     assert len(Calendar.from_length("1s", "2026-01-01", LONGEST)) == LONGEST
+    with pytest.raises(InvalidArgument, match="periods must be a whole number from 1 to 16777216"):
+        Calendar.from_length("1s", "2026-01-01", LONGEST + 1)
     for make in (
-        lambda: Calendar.from_length("1s", "2026-01-01", LONGEST + 1),
         lambda: Calendar("1s", "0002-01-01", "9998-01-01"),
         lambda: Calendar("1Y", "1990-01-01", "2026-01-01").divided("1s"),
     ):
         with pytest.raises(InvalidArgument, match="every must be long enough for at most 16,777,216 periods"):
             make()
-    for every in ("1s", "1D", "1mo", "999999Y"):
+    for every in ("999999h", "1D", "1mo", "999999Y"):
         with pytest.raises(InvalidArgument, match=f"start must be .* × {every} before the year 9999"):
-            Calendar.from_length(every, "2026-01-01", 10**15)
+            Calendar.from_length(every, "2026-01-01", LONGEST)
 
 
-@pytest.mark.xfail(strict=True, reason="a start on day 31 is said to lie too late in time")
 def test_a_number_of_months_from_the_31st_is_refused_for_its_day() -> None:
     with pytest.raises(InvalidArgument, match="start must be on day 1 to 28"):
         Calendar.from_length("1mo", "2026-01-31", 1)

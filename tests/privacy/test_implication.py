@@ -115,7 +115,7 @@ def test_no_two_neighbours_are_farther_apart_than_the_price(held: Unit) -> None:
         (Event(), User(), None),
         (Event(relation="replace"), Event(), None),
         (Window(24), User(), None),
-        (UserPeriod("1D"), UserPeriod("1h"), 2),
+        (UserPeriod("1D"), UserPeriod("15min"), 2),
         (UserPeriod("1D", "replace"), UserPeriod("15min"), 1),
         (UserPeriod("1h"), UserPeriod("1D"), None),
         (UserPeriod("1D"), UserPeriod("7h"), None),

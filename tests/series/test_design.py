@@ -22,7 +22,7 @@ from chronodp.ledger import Budget
 from chronodp.privacy import Calendar, GaussianCost, LaplaceCost, PureCost, Report, SequenceCost, Swap, Unit, dump, load
 from chronodp.privacy.calendar import LONGEST
 from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Total
-from chronodp.series.design import design_release
+from chronodp.series.planner import design_release
 from chronodp.series.tails import Law
 
 DELTA = 1e-6

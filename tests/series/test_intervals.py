@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 from tests.conftest import Trials
 
@@ -20,8 +19,8 @@ from chronodp.engines import Grouping
 from chronodp.privacy import Calendar, Grid, Unit
 from chronodp.randomness import Entropy, seeded
 from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table
-from chronodp.series.design import design_release
 from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, middle
+from chronodp.series.planner import design_release
 from chronodp.series.tails import Law, quantiles
 from chronodp.series.windows import Windows, coarser, each, rolling, running
 
@@ -355,8 +354,8 @@ def quantile_misses(
     wide = np.repeat(steps[None, None, :], replicas * length, axis=0) / 2.0**30
     draws = noisy(design, np.zeros_like(wide), entropy, wider=wider)
     counts = (wide + draws).reshape(replicas, length, 1, len(bins)).sum(axis=1)
-    lengths: NDArray[np.int64] = np.full(replicas, length)
-    found = estimate_quantile(counts, edges, q, design=read_as or design, lengths=lengths, level=level)
+    lengths: Floats = np.full(replicas, float(length))
+    found = estimate_quantile(counts, edges, q, design=read_as or design, terms=lengths, level=level)
     assert np.all((found.lower <= found.value) & (found.value <= found.upper))
     below = np.cumsum(bins) - q * bins.sum()
     place = int(np.argmax(below >= 0))  # the quantile lies between this edge and the next

@@ -610,7 +610,7 @@ def test_every_plan_tells_price_error_and_promise(unit: cdp.privacy.Unit, delta:
         assert "ε" in text
         table = plan.alternatives
         assert len(table) == (2 if delta else 1)
-        assert table["rmse"].is_monotonic_increasing
+        assert table["rmse_mean"].is_monotonic_increasing
         assert table["noise"][0] == plan.design.law
         assert plan.half_width(0.95) == pytest.approx(table["half_width"][0])
         assert plan.half_width(0.5) < plan.half_width() < plan.half_width(0.999)

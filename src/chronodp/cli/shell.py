@@ -15,10 +15,12 @@ from rich.console import Console
 from chronodp import __version__
 from chronodp.cli.account import account
 from chronodp.cli.budget import budget
+from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
 from chronodp.cli.explain import explain
 from chronodp.cli.plan import plan
 from chronodp.cli.release import release
+from chronodp.cli.stream import stream
 from chronodp.cli.verify import verify
 from chronodp.errors import CertificateInvalid, ChronodpError
 
@@ -32,6 +34,8 @@ app = typer.Typer(
 )
 app.command()(plan)
 app.command()(release)
+app.command()(stream)
+app.command()(compare)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
+from chronodp.privacy.parameters import check_whole
 
 __all__ = ["LONGEST", "Calendar", "Run"]
 
@@ -85,11 +86,13 @@ class Calendar:
         zone = _check_zone(timezone)
         first = _check_moment("start", start, zone)
         count, letter = _parse(every)
+        check_whole("periods", periods, most=LONGEST)
+        wall = _wall(first, every)
         try:
             if letter in _SECONDS:
                 last = first.astimezone(dt.UTC) + dt.timedelta(seconds=count * _SECONDS[letter] * periods)
             else:
-                last = _advance(count, letter)(first.replace(tzinfo=None), periods).replace(tzinfo=zone)
+                last = _advance(count, letter)(wall, periods).replace(tzinfo=zone)
         except (OverflowError, ValueError):
             raise InvalidArgument("start", first.isoformat(), f"{periods:,} × {every} before the year 9999") from None
         return cls(every, first.isoformat(), last.isoformat(), timezone)
@@ -98,9 +101,8 @@ class Calendar:
         return len(self.edges) - 1
 
     def __str__(self) -> str:
-        ends = [
-            text.removesuffix(text[-6:]).replace("T", " ").removesuffix(" 00:00:00") for text in (self.start, self.end)
-        ]
+        clocks = (dt.datetime.fromisoformat(text).replace(tzinfo=None) for text in (self.start, self.end))
+        ends = [clock.isoformat(sep=" ").removesuffix(" 00:00:00") for clock in clocks]
         return f"{len(self):,} periods of {self.every} from {ends[0]} to {ends[1]} ({self.timezone})"
 
     @cached_property
@@ -122,8 +124,8 @@ class Calendar:
     @property
     def dates(self) -> tuple[dt.date, dt.date]:
         """The first day, and the first day after the last, on the zone's clocks."""
-        first, last = dt.datetime.fromisoformat(self.start), dt.datetime.fromisoformat(self.end)
-        return first.date(), (last - _MICROSECOND).date() + dt.timedelta(days=1)
+        last = _moment(int(self.edges[-1]) - 1).astimezone(self.zone)
+        return dt.datetime.fromisoformat(self.start).date(), last.date() + dt.timedelta(days=1)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -152,15 +154,19 @@ class Calendar:
         Calendar periods are those of the zone's civil calendar: days from midnight, weeks from Monday, months from the
         first, years from January; hours, minutes and seconds as in UTC.
         """
-        outer = np.fromiter(self.civil_edges(every), dtype=np.int64)
-        first = np.searchsorted(outer, self.edges[:-1], side="right")
-        last = np.searchsorted(outer, self.edges[1:], side="left")
-        inside = bool(np.all(first == last))
+        some = np.diff(self.edges) > 0  # a day that the zone left out touches nothing
+        starts, lasts = self.edges[:-1][some], self.edges[1:][some] - 1
+        count, letter = _parse(every)
+        if letter in _SECONDS:
+            width = count * _SECONDS[letter] * 1_000_000
+            first, last = starts // width, lasts // width
+        else:
+            outer = np.fromiter(self.civil_edges(every), dtype=np.int64)
+            first, last = np.searchsorted(outer, starts, side="right"), np.searchsorted(outer, lasts, side="right")
         # A period touches every civil period from the one it begins in to the one it ends in.
-        touched = np.zeros(len(outer) + 2, dtype=np.int64)
-        np.add.at(touched, first, 1)
-        np.add.at(touched, last + 1, -1)
-        return int(np.cumsum(touched).max()), inside
+        places, where = np.unique(np.concatenate((first, last + 1)), return_inverse=True)
+        steps = np.bincount(where, weights=np.repeat([1.0, -1.0], len(first)), minlength=len(places))
+        return int(np.cumsum(steps).max()), bool(np.all(first == last))
 
     def wall_clock_changes(self) -> list[tuple[int, int]]:
         """Return the zone's offsets from UTC as (wall-clock microsecond from which it holds, offset), first one first.
@@ -195,6 +201,12 @@ class Calendar:
             begin = int(self.edges[0]) // width * width
             yield from range(begin, int(self.edges[-1]) + width, width)
             return
+        try:
+            yield from self._civil_days(count, letter)
+        except (OverflowError, ValueError):
+            raise InvalidArgument("every", every, "a period that lies between the years 1 and 9999") from None
+
+    def _civil_days(self, count: int, letter: str) -> Iterator[int]:
         zone = self.zone
         first = _moment(int(self.edges[0])).astimezone(zone).replace(tzinfo=None)
         first = first.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -225,10 +237,7 @@ def _edges(every: str, first: dt.datetime, last: dt.datetime) -> tuple[NDArray[n
         periods = (end - start) // width
         _check_length(periods, every)
         return start + width * np.arange(periods + 1, dtype=np.int64), start + width * (periods + 1)
-    zone = first.tzinfo
-    wall = first.replace(tzinfo=None)
-    if letter in ("mo", "Y") and wall.day > 28:
-        raise InvalidArgument("start", first.isoformat(), f"on day 1 to 28 for periods of {every}")
+    zone, wall = first.tzinfo, _wall(first, every)
     advance = _advance(count, letter)
     edges = [start]
     while edges[-1] <= end:
@@ -238,6 +247,17 @@ def _edges(every: str, first: dt.datetime, last: dt.datetime) -> tuple[NDArray[n
         except (OverflowError, ValueError):
             raise InvalidArgument("end", last.isoformat(), f"some {every} before the year 9999") from None
     return np.array(edges[:-1], dtype=np.int64), edges[-1]
+
+
+def _wall(first: dt.datetime, every: str) -> dt.datetime:
+    """Return what the clock should show when periods begin: midnight also where the clock left midnight out."""
+    wall = first.replace(tzinfo=None, fold=0)
+    midnight = wall.replace(hour=0, minute=0, second=0, microsecond=0)
+    if _instant(midnight, first.tzinfo) == _microseconds(first):
+        wall = midnight
+    if every.endswith(("mo", "Y")) and wall.day > 28:
+        raise InvalidArgument("start", first.isoformat(), f"on day 1 to 28 for periods of {every}")
+    return wall
 
 
 def _check_length(periods: int, every: str) -> None:

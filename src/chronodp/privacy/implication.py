@@ -112,7 +112,7 @@ def _nests(inner: str, outer: str) -> bool:
         seconds = inner_count * _SECONDS[inner_letter]
         if outer_letter in _SECONDS:
             return outer_count * _SECONDS[outer_letter] % seconds == 0
-        return 3600 % seconds == 0  # days of 23 and 25 hours still consist of whole hours
+        return 900 % seconds == 0  # hours are UTC's, and zones differ from it by whole quarters of an hour
     if inner_letter in _DAYS:
         if inner_letter == outer_letter:
             return outer_count % inner_count == 0

@@ -10,7 +10,9 @@ from chronodp.accounting import adversary, gaussian
 from chronodp.privacy import Event, User, UserPeriod, Window
 from chronodp.series.design import Design, Table
 from chronodp.series.measures import Histogram, Mean, PanelMean, Total
+from chronodp.series.shapes.toeplitz import White
 from chronodp.series.tails import quantiles
+from chronodp.series.workloads import EachPeriod, RunningTotal
 
 __all__ = ["describe", "half_width"]
 
@@ -19,9 +21,13 @@ _LAWS = {"laplace": "Laplace", "gaussian": "Gaussian"}
 
 
 def half_width(design: Design, level: float) -> float:
-    """Return how far noise carries one released number (of a mean: its sum) from the truth, at a level."""
-    noise = design.noises[0]
-    return float(quantiles(noise.law, [1], level)[0]) * noise.scale
+    """Return how far noise carries what a design is tuned for (of a mean: its sum) at worst, at a level."""
+    noise, workload = design.noises[0], design.tuned_for
+    if isinstance(workload, EachPeriod | RunningTotal) or noise.law == "gaussian":
+        terms = (design.errors.rmse_max / noise.deviation) ** 2
+        return float(quantiles(noise.law, [terms], level)[0]) * noise.scale
+    # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
+    return float(quantiles("laplace", [1], level)[0]) / math.sqrt(2) * design.errors.rmse_max
 
 
 def describe(design: Design, delta: float) -> list[tuple[str, str]]:
@@ -76,25 +82,27 @@ def _mean(table: Table) -> list[tuple[str, str]]:
 
 def _noise(design: Design) -> str:
     scales = [f"{'σ' if noise.law == 'gaussian' else 'scale'} {noise.scale:.6g}" for noise in design.noises]
+    shape = "independent" if isinstance(design.shape, White) else f"shaped ({design.shape}),"
     if len(scales) == 2:
-        return f"independent {_LAWS[design.law]}, {scales[0]} on the sum and {scales[1]} on the count of every period"
-    return f"independent {_LAWS[design.law]}, {scales[0]} on every number"
+        return f"{shape} {_LAWS[design.law]}, {scales[0]} on the sum and {scales[1]} on the count of every period"
+    return f"{shape} {_LAWS[design.law]}, {scales[0]} on every number"
 
 
 def _error(design: Design) -> str:
     width = half_width(design, 0.95)
+    what = "" if isinstance(design.tuned_for, EachPeriod) else f" for {design.tuned_for}, at worst"
     bias = "; noise only: what clipping and left-out periods take away, `plan.diagnose()` tells the owner"
     match design.table.measure:
         case Mean():
             few, many = (f"± {width / people:.3g} with {people:,} people present" for people in (1_000, 100_000))
-            return f"about {few}, {many}, in 95 of 100 periods{bias}"
+            return f"about {few}, {many}, in 95 of 100 periods{what}{bias}"
         case PanelMean(people=people):
-            return f"± {width / people:.4g} in 95 of 100 periods{bias}"
+            return f"± {width / people:.4g} in 95 of 100 periods{what}{bias}"
         case Histogram():
-            return f"± {width:.4g} people a bin in 95 of 100 bins{bias}"
+            return f"± {width:.4g} people a bin in 95 of 100 bins{what}{bias}"
         case Total():
-            return f"± {width:.4g} in 95 of 100 periods; noise only"
-    return f"± {width:.4g} in 95 of 100 periods{bias}"
+            return f"± {width:.4g} in 95 of 100 periods{what}; noise only"
+    return f"± {width:.4g} in 95 of 100 periods{what}{bias}"
 
 
 def _price(design: Design, delta: float) -> str:

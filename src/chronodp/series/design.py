@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 from chronodp.accounting import basic, gaussian, renyi
@@ -12,7 +13,9 @@ from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import (
     Bounds,
     Calendar,
+    Contribution,
     Cost,
+    Event,
     RepeatedCost,
     Sensitivity,
     Unit,
@@ -23,16 +26,18 @@ from chronodp.privacy import (
 )
 from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_whole
-from chronodp.privacy.units import Event
-from chronodp.series.measures import Count, Histogram, Mean, Measure, PanelMean, Total
-from chronodp.series.noise import Noise, calibrated, cost_of, with_grid
+from chronodp.privacy.parameters import check_whole
+from chronodp.series.measures import Count, Histogram, Measure, PanelMean, Total
+from chronodp.series.noise import Noise, cost_of
+from chronodp.series.shapes.candidates import reach_of
+from chronodp.series.shapes.errors import Errors, errors_of
+from chronodp.series.shapes.sensitivity import shape_sensitivity
+from chronodp.series.shapes.toeplitz import White
+from chronodp.series.shaping import ReleasedShape
 from chronodp.series.tails import Law
 from chronodp.series.workloads import Workload
 
-__all__ = ["Design", "Table", "design_release"]
-
-_WIDEST = 2.0**30  # steps of noise that the sampler can draw
+__all__ = ["Design", "Table"]
 
 
 @document("table")
@@ -119,31 +124,65 @@ class Table:
             check_whole("periods of the Window", self.unit.periods, most=self.horizon)
         return Bounds(self.horizon, periods, groups=self.places, max_groups=self.max_places)
 
-    def sensitivities(self, *, rounding: float = 0.0) -> tuple[Sensitivity, ...]:
-        """Return how much one unit can change the numbers of each kind, ``rounding`` of finished totals included."""
+    @property
+    def protected(self) -> Unit:
+        """The unit as sensitivities read it.
+
+        Where calendar periods cut the grid's, the rest of what the person holds in a period stays when one calendar
+        period of theirs goes: the change is then a replacement.
+        """
+        unit, calendar = self.unit, self.calendar
+        if isinstance(unit, UserPeriod) and calendar is not None and not calendar.most_within(unit.every)[1]:
+            return replace(unit, relation="replace")
+        return unit
+
+    def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
+        """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
         measure = self.measure
         if isinstance(measure, Total):
             measure = replace(measure, change=measure.change + rounding)
-        contributions = measure.contributions()
-        if self.single_rows:
-            contributions = tuple(part.of_single_rows() for part in contributions)
-        unit: Unit = self.unit
-        if isinstance(unit, UserPeriod) and self.calendar is not None and not self.calendar.most_within(unit.every)[1]:
-            # The rest of what the person holds in a period stays when one calendar period of theirs goes.
-            unit = replace(unit, relation="replace")
-        return tuple(per_period(unit, self.bounds, part) for part in contributions)
+        parts = measure.contributions()
+        return tuple(part.of_single_rows() for part in parts) if self.single_rows else parts
+
+    def opposite(self, part: Contribution) -> Fraction | None:
+        """Return how far what a unit adds can go against the sign of its largest; None if as far."""
+        if isinstance(self.measure, Count | Histogram):
+            return Fraction(0)
+        if isinstance(self.measure, Total) or (isinstance(self.unit, Event) and not self.single_rows):
+            return None  # a row can lift or lower a total that it shares
+        return part.exchange - part.presence
+
+    def sensitivities(self, shape: ReleasedShape | None = None, *, rounding: float = 0.0) -> tuple[Sensitivity, ...]:
+        """Return how much one unit can change the numbers of each kind, seen through a shape."""
+        parts = self.contributions(rounding=rounding)
+        if shape is None or isinstance(shape, White):
+            return tuple(per_period(self.protected, self.bounds, part) for part in parts)
+        reach = reach_of(shape, self.horizon)
+        return tuple(
+            shape_sensitivity(reach, self.protected, self.bounds, part, opposite=self.opposite(part)) for part in parts
+        )
 
 
 @document("design")
 @dataclass(frozen=True)
 class Design:
-    """A table, the noise that goes on it, and the guarantee that follows."""
+    """A table, the noise that goes on it, and the guarantee that follows.
+
+    Attributes:
+        table: what is released.
+        noises: of each kind of numbers, before they are shaped.
+        epsilon: of the guarantee.
+        delta: of the guarantee.
+        tuned_for: what the error was made small for.
+        shape: how the noise of one period hangs together with that of others.
+    """
 
     table: Table
     noises: tuple[Noise, ...]
     epsilon: float
     delta: float
     tuned_for: Workload
+    shape: ReleasedShape
 
     @property
     def law(self) -> Law:
@@ -155,6 +194,13 @@ class Design:
         """What the release costs."""
         return cost_of(self.noises)
 
+    @cached_property
+    def errors(self) -> Errors:
+        """The root mean squared error of what it was tuned for: on average, and at worst."""
+        unit = errors_of(self.tuned_for, self.shape, self.table.horizon)
+        deviation = self.noises[0].deviation
+        return Errors(unit.rmse_mean * deviation, unit.rmse_max * deviation)
+
     def epsilon_of(self, releases: int, delta: float) -> float:
         """Return epsilon after so many such releases about the same people."""
         costs = RepeatedCost(self.cost, releases)
@@ -162,58 +208,6 @@ class Design:
             return gaussian.epsilon(costs, delta)
         plain = basic.epsilon(costs, 0.0)
         return min(plain, renyi.epsilon(costs, delta)) if delta else plain
-
-
-def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> tuple[Design, ...]:
-    """Return every way to release a table within (epsilon, delta), the one with the least error first."""
-    check_epsilon(epsilon)
-    check_delta(delta)
-    laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
-    designs: list[Design] = []
-    refused: list[InvalidArgument] = []
-    for law in laws:
-        try:
-            noises = _noises(table, law, epsilon, delta)
-        except InvalidArgument as error:
-            refused.append(error)
-        else:
-            designs.append(Design(table, noises, epsilon, delta if law == "gaussian" else 0.0, tuned_for))
-    if not designs:
-        raise refused[-1]
-    return tuple(sorted(designs, key=lambda design: design.noises[0].deviation))
-
-
-def _noises(table: Table, law: Law, epsilon: float, delta: float) -> tuple[Noise, ...]:
-    scales = calibrated(law, table.sensitivities(), epsilon=epsilon, delta=delta)
-    noises = tuple(_on_grid(table.measure, law, index, *scale) for index, scale in enumerate(scales))
-    for noise in noises:
-        if noise.scale / noise.step > _WIDEST:
-            allowed = f"larger: noise of scale {noise.scale:.3g} would drown what one person can add"
-            raise InvalidArgument("epsilon", epsilon, allowed)
-        if noise.scale / noise.step < 1 / _WIDEST:
-            raise InvalidArgument("epsilon", epsilon, f"smaller: noise of scale {noise.scale:.3g} protects nobody")
-    if not isinstance(table.measure, Total):
-        return noises
-    # Finished totals are rounded to the grid, which may add one step to what a unit changes.
-    (noise,) = noises
-    ((sensitivity, scale),) = calibrated(law, table.sensitivities(rounding=noise.step), epsilon=epsilon, delta=delta)
-    return (replace(noise, sensitivity=sensitivity, scale=scale),)
-
-
-def _on_grid(measure: Measure, law: Law, index: int, sensitivity: float, scale: float) -> Noise:
-    if isinstance(measure, Count | Histogram) or index == 1:
-        reach = measure.reach if isinstance(measure, Count) else 1.0
-        return with_grid(law, sensitivity, scale, reach=reach, width=reach, whole=True)
-    if not isinstance(measure, Mean):
-        return with_grid(law, sensitivity, scale, reach=measure.reach, width=measure.reach, whole=False)
-    width = measure.clip[1] - measure.clip[0]
-    if measure.reach > 2**20 * width:
-        raise InvalidArgument(
-            "clip", measure.clip, "wider: its ends are closer together than a millionth of their size"
-        )
-    noise = with_grid(law, sensitivity, scale, reach=measure.reach, width=width, whole=False)
-    # A sum about the middle of two grid points lies on a grid of half the step.
-    return replace(noise, step=noise.step / 2)
 
 
 def _refuse_max_periods(unit: Unit, periods: int | None) -> None:

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from chronodp.series.design import Design
 from chronodp.series.measures import Mean, PanelMean
+from chronodp.series.shapes.errors import window_variances
+from chronodp.series.shapes.toeplitz import White
+from chronodp.series.shapes.tree import Tree
 from chronodp.series.tails import mixed_quantile, quantiles
 from chronodp.series.windows import Windows
 
-__all__ = ["Estimates", "Floats", "estimate", "estimate_quantile"]
+__all__ = ["Estimates", "Floats", "estimate", "estimate_quantile", "middle", "noise_terms"]
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +40,7 @@ def estimate(design: Design, parts: tuple[Floats, ...], windows: Windows, *, ave
     """Return sums over stretches of periods, or their averages by period; of means always the mean."""
     measure = design.table.measure
     if isinstance(measure, Mean):
-        return _ratio(design, windows.sums(parts[0]), windows.sums(parts[1]), windows.lengths, level)
+        return _ratio(design, windows.sums(parts[0]), windows.sums(parts[1]), noise_terms(design, windows), level)
     lengths = windows.lengths
     divisor = np.ones(len(lengths))
     if average or isinstance(measure, PanelMean):
@@ -45,12 +48,22 @@ def estimate(design: Design, parts: tuple[Floats, ...], windows: Windows, *, ave
     if isinstance(measure, PanelMean):
         divisor *= measure.people
     value = windows.sums(parts[0]) / divisor[:, None]
-    half = (quantiles(design.law, lengths, level) * design.noises[0].scale / divisor)[:, None]
+    half = (quantiles(design.law, noise_terms(design, windows), level) * design.noises[0].scale / divisor)[:, None]
     return Estimates(value, value - half, value + half)
 
 
+def noise_terms(design: Design, windows: Windows) -> Floats:
+    """Return the sum of squared weights with which draws enter the sum over each stretch of periods."""
+    horizon, shape = design.table.horizon, design.shape
+    if isinstance(shape, White):
+        return windows.lengths.astype(np.float64)
+    if not windows.starts.any() and not isinstance(shape, Tree):  # running totals: one pass, where each has its length
+        return np.cumsum(np.cumsum(shape.inverse(horizon)) ** 2)[windows.stops - 1]
+    return window_variances(shape, windows.starts, windows.stops, horizon)
+
+
 def estimate_quantile(
-    counts: Floats, edges: Floats, q: float, *, design: Design, lengths: NDArray[np.int64], level: float
+    counts: Floats, edges: Floats, q: float, *, design: Design, terms: Floats, level: float
 ) -> Estimates:
     """Return where a fraction ``q`` of people lies below, from noisy counts by bin (rows, groups, bins).
 
@@ -62,18 +75,11 @@ def estimate_quantile(
     below = np.cumsum(counts, axis=-1) - q * counts.sum(axis=-1, keepdims=True)
     scale = design.noises[0].scale
     # Edge j+1 stands on the noise of j+1 bins with weight 1-q and of the others with weight q.
-    half = np.array(
-        [
-            [
-                scale
-                * mixed_quantile(
-                    design.law, (1 - q, int(length) * (edge + 1)), (q, int(length) * (bins - edge - 1)), level
-                )
-                for edge in range(bins)
-            ]
-            for length in np.unique(lengths)
-        ]
-    )[np.searchsorted(np.unique(lengths), lengths)][:, None, :]
+    kinds, which = np.unique(terms, return_inverse=True)
+    half = scale * np.array(
+        [[_edge_quantile(design, q, edge, bins, kind, level) for edge in range(bins)] for kind in kinds]
+    )
+    half = half[which][:, None, :]
     low = np.cumprod(below[..., :-1] + half[..., :-1] < 0, axis=-1).sum(axis=-1)
     high = np.cumprod((below[..., :-1] - half[..., :-1] > 0)[..., ::-1], axis=-1).sum(axis=-1)
     lower, upper = edges[low], edges[bins - high]
@@ -90,7 +96,15 @@ def estimate_quantile(
     return Estimates(np.clip(value, lower, upper), lower, upper)
 
 
-def _ratio(design: Design, sums: Floats, counts: Floats, lengths: NDArray[np.int64], level: float) -> Estimates:
+def _edge_quantile(design: Design, q: float, edge: int, bins: int, terms: float, level: float) -> float:
+    inside, outside = terms * (edge + 1), terms * (bins - edge - 1)
+    if design.law == "gaussian":
+        weighted = (1 - q) ** 2 * inside + q**2 * outside
+        return float(quantiles("gaussian", [weighted], level)[0])
+    return mixed_quantile("laplace", (1 - q, round(inside)), (q, round(outside)), level)
+
+
+def _ratio(design: Design, sums: Floats, counts: Floats, terms: Floats, level: float) -> Estimates:
     """Fieller's interval: all means m inside the clip for which sum - m * count is within its own noise of 0."""
     measure = design.table.measure
     if not isinstance(measure, Mean):
@@ -99,7 +113,7 @@ def _ratio(design: Design, sums: Floats, counts: Floats, lengths: NDArray[np.int
     centre = middle(design)
     value = np.clip(sums / np.maximum(counts, 1.0), -half, half)
     ends = _gaussian_ends if design.law == "gaussian" else _laplace_ends
-    lower, upper = ends(design, sums, counts, lengths, half, level)
+    lower, upper = ends(design, sums, counts, terms, half, level)
     return Estimates(centre + value, centre + lower, centre + upper)
 
 
@@ -112,9 +126,9 @@ def middle(design: Design) -> float:
 
 
 def _gaussian_ends(
-    design: Design, sums: Floats, counts: Floats, lengths: NDArray[np.int64], half: float, level: float
+    design: Design, sums: Floats, counts: Floats, terms: Floats, half: float, level: float
 ) -> tuple[Floats, Floats]:
-    reach = (quantiles("gaussian", lengths, level) ** 2)[:, None]
+    reach = (quantiles("gaussian", terms, level) ** 2)[:, None]
     on_sum, on_count = (reach * noise.scale**2 for noise in design.noises)
     square, cross, rest = counts**2 - on_count, sums * counts, sums**2 - on_sum
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -126,15 +140,15 @@ def _gaussian_ends(
 
 
 def _laplace_ends(
-    design: Design, sums: Floats, counts: Floats, lengths: NDArray[np.int64], half: float, level: float
+    design: Design, sums: Floats, counts: Floats, terms: Floats, half: float, level: float
 ) -> tuple[Floats, Floats]:
     points = np.linspace(0.0, half, _POINTS)
     on_sum, on_count = (noise.scale for noise in design.noises)
     lower, upper = np.full(sums.shape, -half), np.full(sums.shape, half)
-    for length in np.unique(lengths):
-        rows = np.flatnonzero(lengths == length)
+    for count in np.unique(terms):
+        rows = np.flatnonzero(terms == count)
         widths = np.array(
-            [mixed_quantile("laplace", (on_sum, int(length)), (on_count * mean, int(length)), level) for mean in points]
+            [mixed_quantile("laplace", (on_sum, int(count)), (on_count * mean, int(count)), level) for mean in points]
         )
         # As long as the count is above how fast the width can grow, sum - m count crosses each end of it once.
         steepest = float(np.max(np.diff(widths) / np.diff(points)))

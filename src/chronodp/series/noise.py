@@ -91,6 +91,7 @@ def _scale_within(sensitivity: float, epsilon: Fraction) -> float:
     """Return the least scale whose quotient, of the numbers as people write them, is not above epsilon."""
     written = Fraction(repr(sensitivity))
     scale = float(written / epsilon)
-    while written / Fraction(repr(scale)) > epsilon:
+    # As people write the numbers, and as floats divide: some accountants do the one, some the other.
+    while written / Fraction(repr(scale)) > epsilon or sensitivity / scale > float(epsilon):
         scale = math.nextafter(scale, math.inf)
     return scale

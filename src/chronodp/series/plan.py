@@ -21,10 +21,11 @@ from chronodp.privacy.parameters import check_delta, check_fraction
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.report import watching
 from chronodp.series.describe import describe, half_width
-from chronodp.series.design import Design, Table, design_release
+from chronodp.series.design import Design, Table
 from chronodp.series.diagnosis import Diagnosis
-from chronodp.series.noise import Noise
+from chronodp.series.planner import design_release
 from chronodp.series.release import Release, release_text
+from chronodp.series.shaping import draw_noise
 from chronodp.series.workloads import Workload, check_workload
 
 if TYPE_CHECKING:
@@ -83,10 +84,11 @@ class Plan:
             noise = design.noises[0]
             rows.append(
                 {
-                    "shape": "white",
+                    "shape": str(design.shape),
                     "noise": noise.law,
                     "scale": noise.scale,
-                    "rmse": noise.deviation,
+                    "rmse_mean": design.errors.rmse_mean,
+                    "rmse_max": design.errors.rmse_max,
                     "half_width": half_width(design, 0.95),
                     "epsilon": design.epsilon,
                     "delta": design.delta,
@@ -95,7 +97,7 @@ class Plan:
         return pandas.DataFrame(rows)
 
     def half_width(self, level: float = 0.95) -> float:
-        """Return how far noise carries one released number (of a mean: its sum) from the truth, at a level."""
+        """Return how far noise carries what the plan is tuned for (of a mean: its sum) at worst, at a level."""
         return half_width(self.design, check_fraction("level", level))
 
     def release(
@@ -132,7 +134,10 @@ class Plan:
             numbers = self.origin.numbers(design, key=key.hex(), progress=tell)
 
         def produce() -> tuple[str, Certificate]:
-            noisy = [_noisy(part, noise, bits) for part, noise in zip(numbers, design.noises, strict=True)]
+            noisy = [
+                part + draw_noise(design.shape, noise, table.horizon, table.places, bits)
+                for part, noise in zip(numbers, design.noises, strict=True)
+            ]
             return release_text(design, noisy), self._certificate(seeded=bits.seeded)
 
         fulfilled = ledger.fulfil(
@@ -164,11 +169,12 @@ class Plan:
         theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
         steps = " and ".join(f"{noise.step:g}" for noise in design.noises)
         return Certificate(
-            mechanism=f"{design.table.measure}; independent {names[design.law]} noise",
+            mechanism=f"{design.table.measure}; {names[design.law]} noise, {design.shape}",
             claim=self.claim,
             guarantee=Guarantee(design.table.unit, design.epsilon, design.delta),
             theorem=theorem[design.law],
-            precision=f"whole numbers on a grid of {steps}; the noise has exactly the stated law",
+            precision=f"whole numbers on a grid of {steps}; the noise has exactly the stated law, and what "
+            "rounding its shape adds is in the sensitivity",
             seeded=seeded,
         )
 
@@ -187,11 +193,6 @@ def make_plan(table: Table, origin: Origin, *, epsilon: float, delta: float, tun
     """Return the plan with the least error."""
     best, *others = design_release(table, epsilon=epsilon, delta=delta, tuned_for=check_workload(tuned_for))
     return Plan(best, tuple(others), check_delta(delta), origin)
-
-
-def _noisy(numbers: Steps, noise: Noise, entropy: Entropy) -> Steps:
-    draw = entropy.laplace if noise.law == "laplace" else entropy.gaussian
-    return numbers + draw(noise.scale / noise.step, numbers.size).reshape(numbers.shape)
 
 
 def _fingerprint(key: bytes, numbers: tuple[Steps, ...]) -> str:

@@ -18,12 +18,18 @@ from chronodp.ledger.certificates import Link, digest
 from chronodp.privacy import Certificate, Grid
 from chronodp.privacy.documents import load, to_document
 from chronodp.privacy.parameters import check_fraction
+from chronodp.series.answers import Memory, answer
+from chronodp.series.bands import level_for_all
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
-from chronodp.series.estimates import Floats, estimate, estimate_quantile
+from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, noise_terms
 from chronodp.series.measures import Histogram, Mean, PanelMean
+from chronodp.series.shapes.errors import filter_variances
+from chronodp.series.shapes.tree import Tree
+from chronodp.series.tails import quantiles
 from chronodp.series.views import View
 from chronodp.series.windows import Windows, coarser, each, rolling, running
+from chronodp.series.workloads import Ewm, Filter
 
 if TYPE_CHECKING:
     import pandas
@@ -87,30 +93,42 @@ class Release:
         """Return the same long table as Arrow."""
         return self.each_period(level=level).to_arrow()
 
-    def each_period(self, *, level: float = 0.95) -> View:
-        """Return every period by itself."""
-        return self._view(each(self.design.table.horizon), str(self.design.table.measure), "", level=level)
+    def each_period(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
+        """Return every period by itself. A simultaneous band holds all values at once with probability ``level``."""
+        windows = each(self.design.table.horizon)
+        return self._view(windows, str(self.design.table.measure), "", level=level, simultaneous=simultaneous)
 
-    def running_total(self, *, level: float = 0.95) -> View:
+    def running_total(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return the total up to and with each period. Free."""
         if isinstance(self.design.table.measure, Mean | PanelMean):
             raise InvalidArgument("release", "a mean", "a count, a sum or totals: running totals of means say nothing")
         title = f"running total of {self.design.table.measure}"
-        return self._view(running(self.design.table.horizon), title, "running totals", level=level)
+        windows = running(self.design.table.horizon)
+        return self._view(windows, title, "running totals", level=level, simultaneous=simultaneous)
 
-    def rolling(self, n: int, *, level: float = 0.95) -> View:
+    def rolling(self, n: int, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return the mean of each period and the n - 1 before it, from the n-th on. Free."""
         title = f"mean over {n} periods of {self.design.table.measure}"
         windows = rolling(self.design.table.horizon, n)
-        return self._view(windows, title, f"rolling means over {n} periods", average=True, level=level)
+        step = f"rolling means over {n} periods"
+        return self._view(windows, title, step, average=True, level=level, simultaneous=simultaneous)
 
-    def resample(self, every: str, *, level: float = 0.95) -> View:
+    def resample(self, every: str, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return sums (of means: means) over longer periods, such as '1D' of hours. Free.
 
         Periods are counted from the series' start; a last one that is not filled is left out.
         """
         title = f"{self.design.table.measure}, every {every}"
-        return self._view(self._coarser(every), title, f"added up to periods of {every}", level=level)
+        step = f"added up to periods of {every}"
+        return self._view(self._coarser(every), title, step, level=level, simultaneous=simultaneous)
+
+    def ewm(self, alpha: float, *, level: float = 0.95) -> View:
+        """Return exponentially weighted means, ``alpha`` of the present and the rest of the mean before. Free."""
+        return self._filtered(Ewm(alpha), level=level)
+
+    def linear(self, weights: Sequence[float], *, level: float = 0.95) -> View:
+        """Return any weighted sum of each period and those before it, the present one's weight first. Free."""
+        return self._filtered(Filter(tuple(weights)), level=level)
 
     def quantile(self, q: float, *, every: str | None = None, level: float = 0.95) -> View:
         """Return a quantile of a histogram, such as 0.5 for the median, with an interval of edges. Free."""
@@ -125,7 +143,7 @@ class Release:
             np.array(table.measure.edges),
             q,
             design=self.design,
-            lengths=windows.lengths,
+            terms=noise_terms(self.design, windows),
             level=check_fraction("level", level),
         )
         certificate = self.certificate.after(f"quantile {q:g} of the histogram")
@@ -180,8 +198,40 @@ class Release:
             raise InvalidArgument("every", every, "used only where periods have dates; rolling(n) needs none")
         return coarser(calendar, every)
 
-    def _view(self, windows: Windows, title: str, step: str, *, average: bool = False, level: float) -> View:
-        estimates = estimate(self.design, self._parts, windows, average=average, level=check_fraction("level", level))
+    def _filtered(self, workload: Ewm | Filter, *, level: float) -> View:
+        design, table = self.design, self.design.table
+        if isinstance(table.measure, Mean):
+            raise InvalidArgument("release", "a mean over the people present", "a count, a sum or totals; see rolling")
+        if isinstance(design.shape, Tree):
+            raise InvalidArgument("release", str(design.shape), "tuned for single periods; see rolling and resample")
+        check_fraction("level", level)
+        value, _ = answer(workload, Memory.start(workload, table.places), self._parts[0])
+        spread = np.sqrt(filter_variances(workload, design.shape.inverse(table.horizon)))[:, None]
+        # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
+        half = float(quantiles(design.law, [1], level)[0]) * design.noises[0].scale * spread
+        if isinstance(table.measure, PanelMean):
+            value, half = value / table.measure.people, half / table.measure.people
+        estimates = Estimates(value, value - half, value + half)
+        certificate = self.certificate.after(str(workload))
+        binned = isinstance(table.measure, Histogram)
+        periods = np.arange(table.horizon)
+        title = f"{workload} of {table.measure}"
+        return View(table, title, periods, estimates, level, certificate, table.measure.label, binned)
+
+    def _view(
+        self,
+        windows: Windows,
+        title: str,
+        step: str,
+        *,
+        average: bool = False,
+        level: float,
+        simultaneous: bool = False,
+    ) -> View:
+        single = check_fraction("level", level)
+        if simultaneous:
+            single = level_for_all(self.design, windows, level)
+        estimates = estimate(self.design, self._parts, windows, average=average, level=single)
         certificate = self.certificate.after(step) if step else self.certificate
         binned = isinstance(self.design.table.measure, Histogram)
         table = self.design.table

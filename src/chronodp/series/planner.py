@@ -1,0 +1,113 @@
+"""The planner: computes the error of every candidate from public numbers, and takes the least."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Sensitivity, Window
+from chronodp.privacy.parameters import check_delta, check_epsilon
+from chronodp.series.design import Design, Table
+from chronodp.series.measures import Count, Histogram, Mean, Measure, Total
+from chronodp.series.noise import Noise, calibrated, with_grid
+from chronodp.series.shapes.buffered import BufferedLinear
+from chronodp.series.shapes.candidates import shape_candidates
+from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
+from chronodp.series.shapes.tree import Tree
+from chronodp.series.shaping import LONGEST_FILTER, ReleasedShape, rounding_bound
+from chronodp.series.tails import Law
+from chronodp.series.workloads import Workload
+
+__all__ = ["design_release"]
+
+_WIDEST = 2.0**30  # steps of noise that the sampler can draw
+_MOST_FILTERED = 2**20  # cells up to which shapes without a recursion are quick
+
+
+def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> tuple[Design, ...]:
+    """Return every way to release a table within (epsilon, delta), the one with the least error first."""
+    check_epsilon(epsilon)
+    check_delta(delta)
+    laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
+    designs: list[Design] = []
+    refused: list[InvalidArgument] = []
+    for law in laws:
+        for shape in _shapes(table, law, tuned_for):
+            try:
+                noises = _noises(table, law, shape, epsilon, delta)
+            except InvalidArgument as error:
+                refused.append(error)
+            else:
+                spent = delta if law == "gaussian" else 0.0
+                designs.append(Design(table, noises, epsilon, spent, tuned_for, shape))
+    if not designs:
+        raise refused[-1]
+    return tuple(sorted(designs, key=lambda design: design.errors.rmse_mean))
+
+
+def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedShape]:
+    part = table.contributions()[0]
+    candidates = shape_candidates(
+        tuned_for,
+        unit=table.protected,
+        bounds=table.bounds,
+        contribution=part,
+        law=law,
+        opposite=table.opposite(part),
+    )
+    short = table.horizon <= LONGEST_FILTER and table.horizon * table.places <= _MOST_FILTERED
+    for candidate in candidates:
+        shape = candidate.shape
+        if isinstance(shape, White | BufferedLinear) or (isinstance(shape, SquareRoot | Banded) and short):
+            yield shape
+        elif isinstance(shape, Tree) and not isinstance(table.measure, Mean):
+            yield shape  # a mean needs the same few terms in its sum and its count, for its interval
+
+
+def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta: float) -> tuple[Noise, ...]:
+    scales = calibrated(law, table.sensitivities(shape), epsilon=epsilon, delta=delta)
+    noises = tuple(_on_grid(table.measure, law, index, *scale) for index, scale in enumerate(scales))
+    for noise in noises:
+        if noise.scale / noise.step > _WIDEST:
+            allowed = f"larger: noise of scale {noise.scale:.3g} would drown what one person can add"
+            raise InvalidArgument("epsilon", epsilon, allowed)
+        if noise.scale / noise.step < 1 / _WIDEST:
+            raise InvalidArgument("epsilon", epsilon, f"smaller: noise of scale {noise.scale:.3g} protects nobody")
+    if isinstance(shape, White | Tree) and not isinstance(table.measure, Total):
+        return noises
+    # Finished totals are rounded to the grid, which may add one step to what a unit changes; and so is shaped noise.
+    exact = table.sensitivities(shape, rounding=noises[0].step)
+    widened = [
+        Sensitivity(part.l1, part.l2 + _rounded(table, shape, noise)) for part, noise in zip(exact, noises, strict=True)
+    ]
+    scales = calibrated(law, widened, epsilon=epsilon, delta=delta)
+    return tuple(
+        replace(noise, sensitivity=sensitivity, scale=scale)
+        for noise, (sensitivity, scale) in zip(noises, scales, strict=True)
+    )
+
+
+def _rounded(table: Table, shape: ReleasedShape, noise: Noise) -> float:
+    """Return what rounding shaped noise can add to the l2 sensitivity: 2 E in each period of every series touched."""
+    bound = rounding_bound(shape, table.horizon, 2 * noise.scale / noise.step)
+    periods = table.unit.periods if isinstance(table.unit, Window) else table.bounds.max_periods or 1
+    touched = min(table.places, 2 * periods * table.max_places)
+    return 2 * bound * noise.step * math.sqrt(table.horizon * touched)
+
+
+def _on_grid(measure: Measure, law: Law, index: int, sensitivity: float, scale: float) -> Noise:
+    if isinstance(measure, Count | Histogram) or index == 1:
+        reach = measure.reach if isinstance(measure, Count) else 1.0
+        return with_grid(law, sensitivity, scale, reach=reach, width=reach, whole=True)
+    if not isinstance(measure, Mean):
+        return with_grid(law, sensitivity, scale, reach=measure.reach, width=measure.reach, whole=False)
+    width = measure.clip[1] - measure.clip[0]
+    if measure.reach > 2**20 * width:
+        raise InvalidArgument(
+            "clip", measure.clip, "wider: its ends are closer together than a millionth of their size"
+        )
+    noise = with_grid(law, sensitivity, scale, reach=measure.reach, width=width, whole=False)
+    # A sum about the middle of two grid points lies on a grid of half the step.
+    return replace(noise, step=noise.step / 2)

@@ -1,0 +1,126 @@
+"""Noise shaped step by step, in whole numbers, with a few numbers of memory.
+
+A shape C turns independent draws z into noise w with C w = z: w_t = z_t - h_t, where h_t is what C takes from the noise
+of earlier steps. Here h_t is rounded to a whole number r_t, which depends on earlier draws alone. So z can be told from
+w exactly, and for one output the draws of two neighbours differ by C (x - x') and what rounding adds: at most 2 E in
+each step, with E from `rounding_bound`. The argument stands in ``docs/explanation/proofs/streams.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.series.shapes.buffered import BufferedLinear
+
+__all__ = ["BLOCK", "FAR", "PIECE", "UNIT", "Floats", "Integers", "Recursion"]
+
+BLOCK = 1024
+"""Steps that are computed together: more would round more, fewer would be slower."""
+
+PIECE = 32
+"""Steps whose noise is added up before it goes into a buffer."""
+
+FAR = 2.0**7
+"""No draw, and no buffer, lies so many deviations from 0, but with probability e^-8000."""
+
+UNIT = 2.0**-53
+"""How much one floating-point operation rounds."""
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """How the noise of a shape of decaying buffers goes on, for many series at once."""
+
+    shape: BufferedLinear
+
+    def start(self, keys: int = 1) -> Floats:
+        """Return empty buffers of so many series."""
+        return np.zeros((len(self.shape.theta), keys))
+
+    def advance(self, buffers: Floats, draws: Integers) -> tuple[Floats, Integers]:
+        """Return the buffers afterwards and the noise of the next steps, from draws of steps by series."""
+        noise = np.empty_like(draws)
+        for begin in range(0, len(draws), BLOCK):
+            piece = slice(begin, begin + BLOCK)
+            buffers = self._advance_block(buffers, draws[piece], noise[piece])
+        return buffers, noise
+
+    def rounding_bound(self, length: int, deviation: float) -> float:
+        """Return E: how far a rounded r_t can be from h_t in a stream of at most ``length`` steps.
+
+        Args:
+            length: how many steps there will be at most.
+            deviation: the standard deviation of draws, in steps of the grid.
+        """
+        draw = FAR * deviation
+        # r itself is rounded, and so is the noise of earlier steps of a block, which h takes by the coefficients of C.
+        rounded = 0.5 + 0.5 * float(self.shape.coefficients(BLOCK)[1:].sum())
+        # Fading sums inside a block: what an addition loses, a part of the sum so far, fades like the sum.
+        inverse = zip(*self.shape.inverse_parameters(), strict=True)
+        fading = sum(abs(weight) * min(BLOCK, 1 / (1 - rate)) ** 2 for rate, weight in inverse)
+        within = 4 * UNIT * draw * (4 + fading)
+        across = 0.0
+        for fade, taken, spread in zip(self.shape.theta, self.shape.omega, self._spreads, strict=True):
+            # Buffers are rounded when they are updated, once a step where steps come one by one, or once a piece: sums
+            # of PIECE draws, and of PIECE such sums. What an update loses fades like the buffer itself.
+            lasting = min(float(length), 1 / (1 - fade))
+            across += taken * UNIT * lasting * (4 * FAR * deviation * spread + 4 * PIECE * draw)
+        return rounded + within + across
+
+    def _advance_block(self, buffers: Floats, draws: Integers, noise: Integers) -> Floats:
+        from scipy.signal import lfilter
+
+        count = len(draws)
+        fading = self._fading[: count + 1]
+        taken = (fading[:count] * np.array(self.shape.omega)) @ buffers
+        if count > 1:
+            # Inside the block C w = z less what was taken, so w is the inverse shape of that: again some fading sums.
+            inner = draws[:-1] - taken[:-1]
+            for rate, weight in zip(*self.shape.inverse_parameters(), strict=True):
+                taken[1:] -= weight * lfilter([1.0], [1.0, -rate], inner, axis=0)
+        np.subtract(draws, np.rint(taken).astype(np.int64), out=noise)
+        return self._remember(buffers, noise)
+
+    def _remember(self, buffers: Floats, noise: Integers) -> Floats:
+        """Return the buffers after a block, added up piece by piece: short sums round less than long ones."""
+        pieces, rest = divmod(len(noise), PIECE)
+        if pieces:
+            weights = self._fading[:PIECE][::-1]
+            sums = np.einsum("jd,pjk->pdk", weights, noise[: pieces * PIECE].reshape(pieces, PIECE, -1))
+            later = self._fading[PIECE * np.arange(pieces)][::-1]
+            buffers = self._fading[pieces * PIECE][:, None] * buffers + np.einsum("pd,pdk->dk", later, sums)
+        if rest:
+            buffers = self._fading[rest][:, None] * buffers + self._fading[:rest][::-1].T @ noise[pieces * PIECE :]
+        return buffers
+
+    @cached_property
+    def _fading(self) -> Floats:
+        """theta_i^t for t from 0 to a block's length."""
+        powers: Floats = np.array(self.shape.theta) ** np.arange(BLOCK + 1)[:, None]
+        return powers
+
+    @cached_property
+    def _spreads(self) -> list[float]:
+        """The standard deviation of each buffer for draws of deviation 1, however long the stream.
+
+        A buffer's response to a draw is a sum of parts_k rate_k^t, with the rates of the inverse, by partial fractions.
+        """
+        theta = np.array(self.shape.theta)
+        rates = np.array(self.shape.inverse_parameters()[0])
+        products = 1 / (1 - np.outer(rates, rates))
+        spreads = []
+        for index in range(len(theta)):
+            others = np.delete(theta, index)
+            parts = np.array(
+                [np.prod(rate - others) / np.prod(rate - np.delete(rates, at)) for at, rate in enumerate(rates)]
+            )
+            spreads.append(math.sqrt(max(float(parts @ products @ parts), 0.0)))
+        return spreads

@@ -1,0 +1,296 @@
+"""Live streams: one private answer a step, durable, with a few numbers of memory."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.ledger import Ledger, StreamState
+from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
+from chronodp.privacy.documents import dump, load
+from chronodp.privacy.parameters import check_fraction
+from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.series.answers import Memory, answer
+from chronodp.series.recursion import Floats, Integers, Recursion
+from chronodp.series.shapes.toeplitz import White
+from chronodp.series.stream_design import StreamDesign, design_stream
+from chronodp.series.tails import quantiles
+from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
+
+__all__ = ["Stream", "StreamAnswer"]
+
+_ARGUMENT = "docs/explanation/proofs/streams.md"
+_LARGEST = 2.0**62
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAnswer:
+    """Private answers of one or more steps.
+
+    Attributes:
+        period: the number of the step, from 0; of several steps an array.
+        value: the answer; an array of steps, of series, or of steps by series.
+        lower: the lower end of its interval, which covers noise.
+        upper: the upper end.
+    """
+
+    period: Any
+    value: Any
+    lower: Any
+    upper: Any
+
+
+class Stream:
+    """Answers a workload at every step, from values that may depend on earlier answers.
+
+    Guarantee: all answers together are (epsilon, delta)-differentially private for the unit, however values are chosen;
+    exact in finite precision. Nothing is announced that is not on disk; a step is never drawn twice. The argument
+    stands in ``docs/explanation/proofs/streams.md``.
+
+    Args:
+        workload: what is answered: RunningTotal(), EachPeriod(), Rolling(7), Ewm(0.1) or any Filter.
+        horizon: how many steps there will be; None if it is not known.
+        change: the most that one unit changes the value of one step.
+        unit: who is protected.
+        max_periods: how many steps one unit changes, for `User` and `UserPeriod`.
+        epsilon: of the guarantee for the whole stream, paid at once when it opens.
+        delta: of that guarantee.
+        ledger: what pays, and where the stream lives.
+        dataset: whose budget pays.
+        name: of the stream.
+        keys: how many series go side by side; values of a step are then as many.
+        max_groups: in how many of them one person counts within a step.
+        analyst: whose part of the budget pays.
+        entropy: of the noise; secure unless a test says otherwise.
+
+    >>> import pathlib, tempfile, chronodp as cdp
+    >>> ledger = cdp.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> ledger.open("visits", unit=cdp.Event(), epsilon=1.0, delta=1e-6)
+    >>> live = Stream(cdp.RunningTotal(), horizon=1000, change=1.0, unit=cdp.Event(), epsilon=1.0, delta=1e-6,
+    ...               ledger=ledger, dataset="visits", name="door")
+    >>> first = live.step(3.0)
+    >>> live.steps([0.0, 2.0, 5.0]).value.shape, Stream.resume(ledger, "door").period
+    ((3,), 4)
+    >>> ledger.close_connection()
+    """
+
+    design: StreamDesign
+    _ledger: Ledger
+    _state: StreamState
+    _memory: Memory
+    _buffers: Floats
+    _entropy: Entropy
+    _seeded: bool
+    _lock: threading.Lock
+
+    def __init__(
+        self,
+        workload: CausalFilter,
+        *,
+        horizon: int | None,
+        change: float,
+        unit: Unit,
+        max_periods: int | None = None,
+        epsilon: float,
+        delta: float = 0.0,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        keys: int = 1,
+        max_groups: int = 1,
+        analyst: str = "",
+        entropy: Entropy | None = None,
+    ) -> None:
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        design = design_stream(
+            workload,
+            unit=unit,
+            change=change,
+            horizon=horizon,
+            max_periods=max_periods,
+            keys=keys,
+            max_groups=max_groups,
+            epsilon=epsilon,
+            delta=delta,
+        )
+        bits = secure() if entropy is None else check_entropy(entropy)
+        memory, buffers = Memory.start(workload, keys), _buffers(design)
+        state = ledger.open_stream(
+            dataset,
+            name,
+            cost=design.noise.cost,
+            unit=unit,
+            plan=dump(design),
+            state=_sealed(design, memory, buffers, seeded=bits.seeded),
+            analyst=analyst,
+        )
+        self._begin(ledger, design, state, memory, buffers, bits, seeded=bits.seeded)
+
+    @classmethod
+    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
+        """Return a stream where it stands, after a restart or a crash."""
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        state = ledger.resume_stream(name)
+        design, memory, buffers, seeded = _unsealed(state.state)
+        bits = secure() if entropy is None else check_entropy(entropy)
+        stream = cls.__new__(cls)
+        stream._begin(ledger, design, state, memory, buffers, bits, seeded=seeded or bits.seeded)
+        return stream
+
+    @property
+    def period(self) -> int:
+        """The number of the next step, from 0."""
+        return self._state.step
+
+    @property
+    def finished(self) -> bool:
+        """Whether the horizon is reached."""
+        return self._state.finished
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised for all steps together."""
+        design = self.design
+        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
+        return Certificate(
+            mechanism=f"{design.workload} step by step; {design.noise.law} noise, {design.shape}",
+            claim=Claim(design.unit, design.noise.cost, _ARGUMENT),
+            guarantee=Guarantee(design.unit, design.epsilon, design.delta),
+            theorem=theorem[design.noise.law],
+            precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds over {design.length:,} "
+            "steps is in the sensitivity",
+            seeded=self._seeded,
+        )
+
+    def step(self, value: ArrayLike, *, period: int | None = None, level: float = 0.95) -> StreamAnswer:
+        """Release the next step.
+
+        Args:
+            value: of the step; with several keys one number each.
+            period: the number of the step, checked if given: steps come one after another, none twice.
+            level: how often the interval holds the value before noise.
+        """
+        made = self.steps(np.asarray(value)[None], first=period, level=level)
+        if self.design.keys == 1:
+            return StreamAnswer(int(made.period[0]), float(made.value[0]), float(made.lower[0]), float(made.upper[0]))
+        return StreamAnswer(int(made.period[0]), made.value[0], made.lower[0], made.upper[0])
+
+    def steps(self, values: ArrayLike, *, first: int | None = None, level: float = 0.95) -> StreamAnswer:
+        """Release several steps at once, in one transaction; with several keys values are steps by keys."""
+        check_fraction("level", level)
+        numbers = self._check_values(values)
+        with self._lock:
+            self._check_place(first, len(numbers))
+            if not len(numbers):
+                empty = np.zeros((0,) if self.design.keys == 1 else (0, self.design.keys))
+                return StreamAnswer(np.zeros(0, np.int64), empty, empty, empty)
+            noisy, buffers = self._add_noise(numbers)
+            answers, memory = answer(self.design.workload, self._memory, Grid(self.design.noise.step).to_values(noisy))
+            begin = self._state.step
+            done = begin + len(numbers) == self.design.length
+            self._state = self._ledger.advance_stream(
+                self._state,
+                values=[json.dumps(row) for row in noisy.tolist()],
+                state=_sealed(self.design, memory, buffers, seeded=self._seeded),
+                finished=done,
+            )
+            self._memory, self._buffers = memory, buffers
+        half = self._half_widths(begin, len(numbers), level)
+        value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
+        return StreamAnswer(np.arange(begin, begin + len(numbers)), value, value - half, value + half)
+
+    def __repr__(self) -> str:
+        return f"Stream({self._state.name!r}, {self.design.workload}, {self._state.step} steps released)"
+
+    def _begin(
+        self,
+        ledger: Ledger,
+        design: StreamDesign,
+        state: StreamState,
+        memory: Memory,
+        buffers: Floats,
+        entropy: Entropy,
+        *,
+        seeded: bool,
+    ) -> None:
+        self.design = design
+        self._ledger, self._state, self._memory, self._buffers = ledger, state, memory, buffers
+        self._entropy, self._seeded = entropy, seeded
+        self._lock = threading.Lock()
+
+    def _check_values(self, values: ArrayLike) -> Floats:
+        keys = self.design.keys
+        allowed = "finite numbers, one a step" if keys == 1 else f"finite numbers, {keys} a step"
+        try:
+            numbers = np.asarray(values)
+        except (ValueError, TypeError):
+            raise InvalidArgument("values", values, allowed, private=True) from None
+        if numbers.dtype.kind not in "iuf" or numbers.ndim not in (1, 2):
+            raise InvalidArgument("values", values, allowed, private=True)
+        if numbers.ndim == 1 and keys == 1:
+            numbers = numbers[:, None]
+        if numbers.ndim != 2 or numbers.shape[1] != keys or not np.all(np.isfinite(numbers)):
+            raise InvalidArgument("values", values, allowed, private=True)
+        return numbers.astype(np.float64)
+
+    def _check_place(self, first: int | None, count: int) -> None:
+        if first is not None and first != self._state.step:
+            raise StreamConflict(
+                f"stream {self._state.name!r} goes on with step {self._state.step}; step {first} "
+                + ("was released before" if first < self._state.step else "would leave steps out: give them as 0")
+            )
+        left = self.design.length - self._state.step
+        if count > left:
+            raise StreamConflict(
+                f"stream {self._state.name!r} ends after {self.design.length:,} steps: {left:,} are left"
+            )
+
+    def _add_noise(self, numbers: Floats) -> tuple[Integers, Floats]:
+        noise, shape = self.design.noise, self.design.shape
+        steps = np.clip(np.rint(numbers / noise.step), -_LARGEST, _LARGEST).astype(np.int64)
+        draw = self._entropy.laplace if noise.law == "laplace" else self._entropy.gaussian
+        draws = draw(noise.scale / noise.step, numbers.shape)
+        if isinstance(shape, White):
+            return steps + draws, self._buffers
+        buffers, shaped = Recursion(shape).advance(self._buffers, draws)
+        return steps + shaped, buffers
+
+    def _half_widths(self, begin: int, count: int, level: float) -> Floats:
+        noise = self.design.noise
+        terms = self.design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
+        if noise.law == "gaussian" or isinstance(self.design.workload, EachPeriod | RunningTotal):
+            return quantiles(noise.law, terms, level) * noise.scale
+        # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
+        return quantiles(noise.law, [1], level) * noise.scale * np.sqrt(terms)
+
+
+def _buffers(design: StreamDesign) -> Floats:
+    if isinstance(design.shape, White):
+        return np.zeros((0, design.keys))
+    return Recursion(design.shape).start(design.keys)
+
+
+def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:
+    """Return what a stream must remember: public but for the buffers, which would give the noise away."""
+    head = {"design": dump(design), "seeded": seeded, "rows": len(memory.numbers)}
+    text = json.dumps(head).encode()
+    return len(text).to_bytes(4, "big") + text + memory.numbers.tobytes() + buffers.tobytes()
+
+
+def _unsealed(state: bytes) -> tuple[StreamDesign, Memory, Floats, bool]:
+    size = int.from_bytes(state[:4], "big")
+    head = json.loads(state[4 : 4 + size])
+    design: StreamDesign = load(head["design"], StreamDesign)
+    numbers = np.frombuffer(state[4 + size :], dtype=np.float64)
+    rows = int(head["rows"])
+    memory = Memory(numbers[: rows * design.keys].reshape(rows, design.keys).copy())
+    buffers = numbers[rows * design.keys :].reshape(-1, design.keys).copy()
+    return design, memory, buffers, bool(head["seeded"])

@@ -1,0 +1,208 @@
+"""A stream as it is designed: everything public about it, fixed before the first value comes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.privacy import Bounds, Contribution, Event, Sensitivity, Unit, User, UserPeriod, Window, per_period
+from chronodp.privacy.documents import document
+from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
+from chronodp.privacy.units import check_unit
+from chronodp.series.endless import LONGEST_STREAM, EndlessReach, running_variances
+from chronodp.series.noise import Noise, calibrated
+from chronodp.series.recursion import Floats, Recursion
+from chronodp.series.shapes.buffered import BufferedLinear
+from chronodp.series.shapes.buffered_table import endless_buffers
+from chronodp.series.shapes.candidates import shape_candidates
+from chronodp.series.shapes.errors import answer_variances
+from chronodp.series.shapes.reach import FilterReach, above
+from chronodp.series.shapes.sensitivity import shape_sensitivity
+from chronodp.series.shapes.toeplitz import White
+from chronodp.series.tails import Law
+from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal, check_workload
+
+__all__ = ["MOST_KEYS", "StreamDesign", "StreamShape", "design_stream"]
+
+MOST_KEYS = 2**24
+StreamShape = White | BufferedLinear
+"""Shapes that go on with a few numbers of memory."""
+
+_LONGEST_BOUNDED = 2**24
+_REFERENCE = 2**20  # the step whose error decides between shapes without end
+_FINEST, _WIDEST = 20, 29  # powers of two that noise spans on the grid
+_SLACK = 0.01  # how much of the sensitivity rounding may add
+
+
+@document("stream")
+@dataclass(frozen=True)
+class StreamDesign:
+    """What a stream answers, whom it protects, and the noise that goes on each step.
+
+    Attributes:
+        workload: what is answered at every step.
+        unit: who is protected.
+        change: the most that one unit changes the value of one step (of one series).
+        horizon: how many steps there will be; None if it is not known.
+        max_periods: how many steps one unit changes, for `User` and `UserPeriod`.
+        keys: how many series go side by side.
+        max_groups: in how many series one person counts within a step.
+        epsilon: of the guarantee for all steps together.
+        delta: of that guarantee.
+        shape: how the noise of a step hangs together with earlier noise.
+        noise: of the draws behind it.
+    """
+
+    workload: CausalFilter
+    unit: Unit
+    change: float
+    horizon: int | None
+    max_periods: int | None
+    keys: int
+    max_groups: int
+    epsilon: float
+    delta: float
+    shape: StreamShape
+    noise: Noise
+
+    @property
+    def length(self) -> int:
+        """How many steps the guarantee covers."""
+        return LONGEST_STREAM if self.horizon is None else self.horizon
+
+    def variances(self, steps: Floats) -> Floats:
+        """Return the variance of the answer after so many steps, for draws of variance 1."""
+        if isinstance(self.workload, RunningTotal) and isinstance(self.shape, BufferedLinear):
+            return running_variances(self.shape, steps)
+        if isinstance(self.shape, White) and isinstance(self.workload, RunningTotal):
+            return np.asarray(steps, dtype=np.float64)
+        known = self._variances
+        variances: Floats = known[np.minimum(steps.astype(np.int64), len(known)) - 1]
+        return variances
+
+    @cached_property
+    def _variances(self) -> Floats:
+        # Filters forget: after so many steps their variance stands still.
+        return answer_variances(self.workload, self.shape, min(self.length, 2**16))
+
+
+def design_stream(
+    workload: CausalFilter,
+    *,
+    unit: Unit,
+    change: float,
+    horizon: int | None,
+    max_periods: int | None,
+    keys: int,
+    max_groups: int,
+    epsilon: float,
+    delta: float,
+) -> StreamDesign:
+    """Return the design with the least error; of a stream without end, at step 2^20."""
+    check_unit("unit", unit)
+    check_positive("change", change)
+    check_epsilon(epsilon)
+    check_delta(delta)
+    check_whole("keys", keys, most=MOST_KEYS)
+    check_whole("max_groups", max_groups, most=keys)
+    if not isinstance(check_workload(workload), CausalFilter):
+        raise InvalidArgument("workload", str(workload), "a filter such as RunningTotal(), Rolling(7) or Ewm(0.1)")
+    if horizon is not None:
+        check_whole("horizon", horizon, most=_LONGEST_BOUNDED)
+    _check_limits(unit, horizon, max_periods)
+    bounds = Bounds(horizon or LONGEST_STREAM, max_periods, groups=keys, max_groups=max_groups)
+    laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
+    designs = []
+    for law in laws:
+        for shape in _shapes(workload, unit, bounds, change, law, endless=horizon is None):
+            noise = _noise(shape, law, unit, bounds, change, epsilon, delta, endless=horizon is None)
+            spent = delta if law == "gaussian" else 0.0
+            designs.append(
+                StreamDesign(
+                    workload, unit, change, horizon, max_periods, keys, max_groups, epsilon, spent, shape, noise
+                )
+            )
+    return min(designs, key=_error)
+
+
+def _check_limits(unit: Unit, horizon: int | None, max_periods: int | None) -> None:
+    if not isinstance(unit, Event | User | UserPeriod | Window):
+        raise InvalidArgument("unit", str(unit), "Event, User, UserPeriod or Window")
+    if isinstance(unit, User | UserPeriod):
+        if max_periods is None:
+            why = "say how many steps one person changes" if isinstance(unit, User) else "say how many steps it touches"
+            raise MissingBound("max_periods", f"{why}: without a limit no noise is enough")
+        check_whole("max_periods", max_periods, most=horizon or LONGEST_STREAM)
+    elif max_periods is not None:
+        raise InvalidArgument("max_periods", max_periods, f"left out for {unit}")
+    if isinstance(unit, Window):
+        check_whole("periods of the Window", unit.periods, most=horizon or LONGEST_STREAM)
+
+
+def _shapes(
+    workload: CausalFilter, unit: Unit, bounds: Bounds, change: float, law: Law, *, endless: bool
+) -> Iterator[StreamShape]:
+    if endless:
+        yield White()
+        if law == "gaussian" and not isinstance(workload, EachPeriod):
+            yield from endless_buffers().values()
+        return
+    part = Contribution.change(change)
+    for candidate in shape_candidates(workload, unit=unit, bounds=bounds, contribution=part, law=law):
+        if isinstance(candidate.shape, StreamShape):
+            yield candidate.shape
+
+
+def _noise(
+    shape: StreamShape,
+    law: Law,
+    unit: Unit,
+    bounds: Bounds,
+    change: float,
+    epsilon: float,
+    delta: float,
+    *,
+    endless: bool,
+) -> Noise:
+    """Return noise on the coarsest grid whose rounding adds little: coarse grids are drawn faster."""
+    # Every change of a step is one number, so the sensitivity grows with it in proportion.
+    one = _sensitivity(shape, unit, bounds, endless=endless)
+    periods = unit.periods if isinstance(unit, Window) else bounds.max_periods or 1
+    touched = min(bounds.groups, 2 * periods * bounds.max_groups)
+    found = None
+    for power in range(_FINEST, _WIDEST + 1):
+        ((_, scale),) = calibrated(law, [_times(one, change)], epsilon=epsilon, delta=delta)
+        step = math.ldexp(1.0, math.frexp(scale)[1] - 1 - power)
+        rounded = _times(one, change + step)  # values are rounded to the grid before noise comes
+        if isinstance(shape, BufferedLinear):
+            bound = Recursion(shape).rounding_bound(bounds.horizon, 2.0 ** (power + 1))
+            rounded = replace(rounded, l2=rounded.l2 + 2 * bound * step * math.sqrt(bounds.horizon * touched))
+        ((sensitivity, wide),) = calibrated(law, [rounded], epsilon=epsilon, delta=delta)
+        found = Noise(law, sensitivity, wide, step)
+        if rounded.l2 <= (1 + _SLACK) * one.l2 * change:
+            break
+    if found is None:
+        raise AssertionError("there is at least one grid")
+    return found
+
+
+def _times(one: Sensitivity, change: float) -> Sensitivity:
+    return Sensitivity(above(one.l1 * change, 1), above(one.l2 * change, 1))
+
+
+def _sensitivity(shape: StreamShape, unit: Unit, bounds: Bounds, *, endless: bool) -> Sensitivity:
+    part = Contribution.change(1.0)
+    if isinstance(shape, White):
+        return per_period(unit, bounds, part)
+    reach = EndlessReach(shape) if endless else FilterReach(shape.coefficients(bounds.horizon))
+    return shape_sensitivity(reach, unit, bounds, part)
+
+
+def _error(design: StreamDesign) -> float:
+    step = np.array([float(min(design.length, _REFERENCE))])
+    return float(design.variances(step)[0]) * design.noise.deviation**2

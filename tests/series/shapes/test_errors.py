@@ -1,0 +1,251 @@
+"""Errors of workloads: against written-out matrices, published tables, a lower bound and simulated noise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+from tests.conftest import Trials
+from tests.series.shapes.matrices import lower, matrix_of, workload_matrix
+
+from chronodp.errors import InvalidArgument
+from chronodp.series.shapes import (
+    Banded,
+    BufferedLinear,
+    CausalShape,
+    FilterReach,
+    GroupAlgebra,
+    Shape,
+    SquareRoot,
+    Tree,
+    White,
+    answer_variances,
+    buffers_near,
+    errors_of,
+    filter_variances,
+    lower_bound,
+    window_variances,
+)
+from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal
+
+FALSE_ALARM = 1e-9
+BUFFERS = BufferedLinear((0.99, 0.9, 0.4), (0.05, 0.2, 0.3))
+CAUSAL: tuple[CausalShape, ...] = (
+    White(),
+    SquareRoot(RunningTotal()),
+    SquareRoot(Rolling(4)),
+    SquareRoot(Filter((0.5, 0.3, 0.2))),
+    BUFFERS,
+    Banded.of(RunningTotal(), 3),
+)
+FILTERS: tuple[CausalFilter, ...] = (
+    EachPeriod(),
+    RunningTotal(),
+    Rolling(4),
+    Rolling(50),
+    Ewm(0.3),
+    Filter((0.5, 0.3, 0.2)),
+    Filter((0.0, 1.0)),
+)
+TABLE = ["1024", "16384", "131072", "1048576"]
+
+
+def running_noise(shape: Shape, horizon: int) -> NDArray[np.float64]:
+    """The matrix from released noise to the running totals that a shape gives."""
+    if isinstance(shape, Tree):
+        sizes = shape.counts(horizon)
+        return shape.totals(tuple(np.split(np.eye(sum(sizes)), np.cumsum(sizes)[:-1])), horizon)
+    if isinstance(shape, GroupAlgebra):
+        unit = np.eye(horizon + 1)
+        return shape.totals(unit[0], unit[1:])
+    return np.cumsum(shape.undo(np.eye(horizon)), axis=0)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 13, 40])
+@pytest.mark.parametrize("workload", FILTERS, ids=str)
+@pytest.mark.parametrize("shape", CAUSAL, ids=str)
+def test_errors_are_those_of_the_matrices(shape: CausalShape, workload: CausalFilter, horizon: int) -> None:
+    noise = workload_matrix(workload, horizon) @ np.linalg.inv(lower(shape.coefficients(horizon)))
+    variances = (noise**2).sum(axis=1)
+    assert answer_variances(workload, shape, horizon) == pytest.approx(variances, rel=1e-9, abs=1e-15)
+    assert filter_variances(workload, shape.inverse(horizon)) == pytest.approx(variances, rel=1e-9, abs=1e-15)
+    errors = errors_of(workload, shape, horizon)
+    assert errors.rmse_mean == pytest.approx(math.sqrt(variances.mean()), rel=1e-9)
+    assert errors.rmse_max == pytest.approx(math.sqrt(variances.max()), rel=1e-9)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 5, 13, 40])
+@pytest.mark.parametrize("shape", [*CAUSAL, GroupAlgebra(), Tree(3), Tree(7)], ids=str)
+def test_totals_windows_and_blocks_are_those_of_the_matrices(shape: Shape, horizon: int) -> None:
+    noise = running_noise(shape, horizon)
+    assert noise @ matrix_of(shape, horizon) == pytest.approx(np.tri(horizon), abs=1e-9)
+    errors = errors_of(RunningTotal(), shape, horizon)
+    assert errors.rmse_mean == pytest.approx(math.sqrt((noise**2).sum() / horizon), rel=1e-9)
+    assert errors.rmse_max == pytest.approx(math.sqrt((noise**2).sum(axis=1).max()), rel=1e-9)
+    before = np.concatenate((np.zeros((1, noise.shape[1])), noise))
+    starts, stops = (part.astype(np.int64) for part in np.triu_indices(horizon + 1, 1))
+    wanted = ((before[stops] - before[starts]) ** 2).sum(axis=1)
+    assert window_variances(shape, starts, stops, horizon) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("horizon", [1, 7, 40])
+@pytest.mark.parametrize("shape", CAUSAL, ids=str)
+def test_levels_of_a_hierarchy_count_alike(shape: CausalShape, horizon: int) -> None:
+    noise = np.linalg.inv(lower(shape.coefficients(horizon)))
+    means, worst = [], 0.0
+    for level in (1, 7, 12):
+        blocks = np.add.reduceat(noise, np.arange(0, horizon, level), axis=0)
+        means.append((blocks**2).sum(axis=1).mean())
+        worst = max(worst, (blocks**2).sum(axis=1).max())
+    errors = errors_of(Hierarchy((7, 12)), shape, horizon)
+    assert errors.rmse_mean == pytest.approx(math.sqrt(np.mean(means)), rel=1e-9)
+    assert errors.rmse_max == pytest.approx(math.sqrt(worst), rel=1e-9)
+
+
+@pytest.mark.parametrize("horizon", TABLE)
+def test_the_table_of_running_totals(golden: Any, horizon: str) -> None:
+    periods, published = int(horizon), golden("continual/counting_errors.json")[horizon]
+    root = SquareRoot(RunningTotal())
+    length = FilterReach(root.coefficients(periods)).l2(1, together=True)
+    assert length == pytest.approx(published["sqrt_toeplitz"]["sens"], rel=1e-9)
+    found: dict[str, tuple[float, Shape]] = {
+        "sqrt_toeplitz": (length, root),
+        "group_algebra(J+S)/2": (2 * math.sqrt(GroupAlgebra().variance(periods)), GroupAlgebra()),
+        "input_noise_accumulated": (1.0, White()),
+    }
+    for bands in (4, 16, 64):
+        banded = Banded.of(RunningTotal(), bands)
+        found[f"BSR_p{bands}"] = (float(np.linalg.norm(banded.bands)), banded)
+    best = published["kary_sub_gauss_best"]
+    found["kary_sub_gauss_best"] = (math.sqrt(best["h"]), Tree(best["k"]))
+    for name in ("kary_sub_laplace_eps1_best", "kary_sub_k19_laplace_eps1"):
+        arity, levels = published[name].get("k", 19), published[name]["h"]
+        assert Tree(arity).levels(periods) == levels
+        found[name] = (math.sqrt(2) * levels, Tree(arity))
+    for name, (scale, shape) in found.items():
+        errors = errors_of(RunningTotal(), shape, periods)
+        assert scale * errors.rmse_mean == pytest.approx(published[name]["mean"], rel=1e-9), name
+        assert scale * errors.rmse_max == pytest.approx(published[name]["max"], rel=1e-9), name
+    assert lower_bound(periods) == pytest.approx(published["lower_bound"]["mean"], rel=1e-12)
+
+
+def test_nothing_is_below_the_lower_bound() -> None:
+    for horizon in (1, 2, 10, 1000, 2**14):
+        bound = lower_bound(horizon)
+        shapes: list[CausalShape] = [White(), SquareRoot(RunningTotal()), *buffers_near(horizon, 1).values()]
+        for shape in shapes:
+            length = FilterReach(shape.coefficients(horizon)).l2(1, together=True)
+            assert length * errors_of(RunningTotal(), shape, horizon).rmse_mean >= bound * (1 - 1e-12)
+        assert 2 * GroupAlgebra().variance(horizon) >= bound * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 4, 7, 16, 32, 1024])
+def test_the_table_of_many_periods(golden: Any, count: int) -> None:
+    horizon = 1024
+    apart = 1 if count in {7, 1024} else horizon // count
+    published = golden("continual/unbounded_multi.json")["multi_participation_n1024"][f"k{count}_b{apart}"]
+    shapes: dict[str, CausalShape] = {"sqrt": SquareRoot(RunningTotal()), "input_noise_identity": White()}
+    if "banded_sqrt_best_p<=b" in published:
+        shapes["banded_sqrt_best_p<=b"] = Banded.of(RunningTotal(), published["banded_sqrt_best_p<=b"]["p"])
+    for name, shape in shapes.items():
+        column = shape.coefficients(horizon)
+        moved = np.zeros(horizon)
+        for index in range(count):
+            moved[index * apart :] += column[: horizon - index * apart]
+        reach = float(np.linalg.norm(moved))
+        if apart == 1:
+            assert FilterReach(column).l2(count, together=False) == pytest.approx(reach, rel=1e-9)
+        errors = errors_of(RunningTotal(), shape, horizon)
+        assert reach == pytest.approx(published[name]["sens"], rel=1e-9), name
+        assert reach * errors.rmse_mean == pytest.approx(published[name]["mean"], rel=1e-9), name
+        assert reach * errors.rmse_max == pytest.approx(published[name]["max"], rel=1e-9), name
+
+
+@pytest.mark.parametrize(
+    ("name", "workload"),
+    [
+        ("MA7", Rolling(7)),
+        ("MA30", Rolling(30)),
+        ("MA100", Rolling(100)),
+        ("MA365", Rolling(365)),
+        ("EMA0.3", Ewm(0.3)),
+        ("EMA0.1", Ewm(0.1)),
+        ("EMA0.02", Ewm(0.02)),
+        ("prefix", RunningTotal()),
+    ],
+)
+def test_the_table_of_filters(golden: Any, name: str, workload: CausalFilter) -> None:
+    horizon, published = 4096, golden("continual/filters.json")[name]
+    shapes: dict[str, CausalShape] = {
+        "input": White(),
+        "sqrt": SquareRoot(workload),
+        "prefix_sqrt_diff": SquareRoot(RunningTotal()),
+    }
+    for case, count in (("k1_b4096", 1), ("k7_b1", 7), ("k30_b1", 30), ("k4096_b1", 4096)):
+        for kind, shape in shapes.items():
+            if kind not in published[case]:
+                continue
+            reach = FilterReach(shape.coefficients(horizon))
+            variance = (reach.l2(count, together=False) * errors_of(workload, shape, horizon).rmse_max) ** 2
+            if reach.falling or count == 1:
+                assert variance == pytest.approx(published[case][kind], rel=1e-8), (case, kind)
+            else:  # the published bound is the majorant's, which ours is never above
+                assert variance <= published[case][kind], (case, kind)
+    l1 = float(FilterReach(SquareRoot(workload).coefficients(horizon)).l1(1)[0])
+    laplace = 2 * (l1 * errors_of(workload, SquareRoot(workload), horizon).rmse_max) ** 2
+    assert laplace == pytest.approx(published["pure_laplace_eps1_event"]["sqrt"], rel=1e-8)
+
+
+SIMULATED: tuple[Shape, ...] = (
+    SquareRoot(RunningTotal()),
+    BufferedLinear((0.9972657895924125, 0.96, 0.6), (0.07, 0.14, 0.28)),
+    Banded.of(RunningTotal(), 64),
+    GroupAlgebra(),
+    Tree(13),
+)
+
+
+@pytest.mark.parametrize("shape", SIMULATED, ids=str)
+def test_simulated_noise_has_the_stated_error(shape: Shape, trials: Trials) -> None:
+    horizon, runs = 1024, trials(40_000, least=5_000)
+    entropy = np.random.default_rng(20_240_607)
+    squares, last = np.zeros(horizon), []
+    for start in range(0, runs, 1000):
+        width = min(1000, runs - start)
+        if isinstance(shape, Tree):
+            drawn = tuple(entropy.laplace(size=(count, width)) / math.sqrt(2) for count in shape.counts(horizon))
+            noise = shape.totals(drawn, horizon)
+        elif isinstance(shape, GroupAlgebra):
+            noise = shape.totals(entropy.normal(size=width), entropy.normal(size=(horizon, width)))
+        else:
+            noise = np.cumsum(shape.undo(entropy.normal(size=(horizon, width))), axis=0)
+        squares += (noise**2).sum(axis=1)
+        last.append(noise[-1])
+    errors = errors_of(RunningTotal(), shape, horizon)
+    assert math.sqrt(squares.mean() / runs) == pytest.approx(errors.rmse_mean, rel=0.02)
+    if isinstance(shape, Tree):  # its last total is no Gaussian
+        return
+    end = np.concatenate(last) / math.sqrt(window_variances(shape, np.array([0]), np.array([horizon]), horizon)[0])
+
+    def p_value(numbers: NDArray[np.float64]) -> float:
+        tail = float(stats.chi2.cdf(np.square(numbers).sum(), runs))
+        return 2 * min(tail, 1 - tail)
+
+    assert p_value(end) > FALSE_ALARM
+    assert p_value(0.9 * end) < FALSE_ALARM
+
+
+def test_refuses_what_a_shape_is_not_for() -> None:
+    for shape in (Tree(3), GroupAlgebra()):
+        with pytest.raises(InvalidArgument, match="running totals"):
+            errors_of(Rolling(3), shape, 10)
+    with pytest.raises(InvalidArgument, match="starts"):
+        window_variances(White(), np.array([3]), np.array([3]), 10)
+    with pytest.raises(InvalidArgument, match="stops must be at most the horizon"):
+        window_variances(White(), np.array([3]), np.array([11]), 10)
+    with pytest.raises(InvalidArgument, match="horizon"):
+        lower_bound(0)
