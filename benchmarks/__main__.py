@@ -7,10 +7,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, engine, ledger, noise
+from benchmarks import accounting, continual, engine, ledger, noise
 from benchmarks.harness import machine
 
-TOPICS = (noise.measure, noise.measure_choices, accounting.measure, ledger.measure, engine.measure_large)
+TOPICS = (
+    noise.measure,
+    noise.measure_choices,
+    accounting.measure,
+    ledger.measure,
+    continual.measure,
+    continual.measure_speed,
+    engine.measure_large,
+)
 
 
 def main() -> None:

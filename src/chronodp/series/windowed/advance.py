@@ -1,0 +1,144 @@
+"""One step of a windowed stream: state and values in, state and release out.
+
+What a step may spend follows from the state alone, which follows from what was released; so whoever sees the
+releases knows every share, and the argument in ``docs/explanation/proofs/w-event.md`` goes step by step.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Grid
+from chronodp.randomness import Entropy
+from chronodp.series.windowed.design import LARGEST_SCALE, SHARE, WindowedDesign
+from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform
+from chronodp.series.windowed.state import WindowedState
+
+__all__ = ["advance", "offer"]
+
+_FARTHEST = 2.0**53  # values beyond so many steps are moved to there, which brings no two of them farther apart
+
+
+def advance(
+    design: WindowedDesign, state: WindowedState, values: ArrayLike, entropy: Entropy
+) -> tuple[WindowedState, NDArray[np.float64]]:
+    """Return the state after the next step and what is released at it, one number a column.
+
+    Guarantee: the releases of all steps together are (epsilon, delta)-differentially private for ``design.unit``, also
+    when values are chosen after seeing earlier releases. Each state must go on once only.
+
+    >>> from chronodp.privacy import Window
+    >>> from chronodp.randomness import seeded
+    >>> from chronodp.series.windowed import BudgetDistribution, design_windowed, start
+    >>> design = design_windowed(BudgetDistribution(), unit=Window(7), change=1.0, columns=2, epsilon=1.0)
+    >>> state, released = advance(design, start(design), [1000.0, 2000.0], seeded(1))
+    >>> state.step, released.shape, state.rolling_spend(design)         # 1/14 to look, 1/4 to release
+    (1, (2,), Fraction(9, 28))
+    """
+    _check_state(design, state)
+    now = _to_steps(design, values)
+    offered = offer(design, state)
+    _check_window(design, state, design.watch + offered)
+    published = offered > 0 and (not design.watch or _moved(design, state, now, offered, entropy))
+    released = state.released
+    if published:
+        draw = entropy.gaussian if design.delta else entropy.laplace
+        released = now + draw(_at_least(design.scale(offered)), (design.columns,))
+    charged = design.watch + (offered if published else 0)
+    spent = np.append(state.spent[1:], np.int64(charged))
+    following = WindowedState(
+        step=state.step + 1,
+        anchor=_anchor(design, state, offered) if published else state.anchor,
+        worst=max(state.worst, int(spent.sum())),
+        released=released,
+        spent=spent,
+    )
+    return following, Grid(design.step).to_values(released)
+
+
+def offer(design: WindowedDesign, state: WindowedState) -> int:
+    """Return the parts that a release at the next step would spend; 0 if none is to be made."""
+    match design.mechanism:
+        case Uniform():
+            return 2 * SHARE
+        case Sample():
+            return 0 if state.step % design.window else design.total
+        case BudgetDistribution():
+            watched = design.watch * min(state.step, design.window - 1)
+            left = design.total // 2 - (int(state.spent[1:].sum()) - watched)
+            return _drawable(design, left // 2)
+        case BudgetAbsorption():
+            # Steps up to the anchor have given their shares up.
+            return _drawable(design, min(max(state.step - state.anchor, 0), design.window) * SHARE)
+        case never:
+            assert_never(never)
+
+
+def _drawable(design: WindowedDesign, parts: int) -> int:
+    """Return the parts, or 0 where they are too few for noise that the sampler can draw."""
+    return parts if parts > 0 and design.scale(parts) <= LARGEST_SCALE else 0
+
+
+def _anchor(design: WindowedDesign, state: WindowedState, offered: int) -> int:
+    if not isinstance(design.mechanism, BudgetAbsorption):
+        return state.anchor
+    return state.step + offered // SHARE - 1  # as many steps fall silent as were absorbed
+
+
+def _moved(
+    design: WindowedDesign, state: WindowedState, now: NDArray[np.int64], offered: int, entropy: Entropy
+) -> bool:
+    """Return whether, as far as noise lets see, values lie farther from the last release than new noise would.
+
+    The mean distance over columns is compared in whole numbers, multiplied by the columns: a sum, of sensitivity
+    touched × reach.
+    """
+    apart = np.abs(now - state.released)
+    # In two halves: sums of 2^24 columns of 2^55 steps do not fit 64 bits.
+    distance = (int((apart >> 32).sum()) << 32) + int((apart & 0xFFFFFFFF).sum())
+    noise = int(entropy.laplace(_at_least(design.scale(design.watch)), (1,))[0])
+    return distance + noise > design.columns * design.scale(offered)
+
+
+def _check_window(design: WindowedDesign, state: WindowedState, asked: int) -> None:
+    """Refuse before anything is drawn if the window that ends at this step could spend more than there is."""
+    spent = int(state.spent[1:].sum())
+    if spent + asked > design.total:
+        raise AssertionError(f"a window would spend {spent + asked} of {design.total} parts: the state was altered")
+
+
+def _check_state(design: WindowedDesign, state: WindowedState) -> None:
+    if state.released.shape != (design.columns,) or state.spent.shape != (design.window,):
+        allowed = f"a state of {design.columns} columns and a window of {design.window}"
+        raise InvalidArgument("state", state, allowed)
+
+
+def _to_steps(design: WindowedDesign, values: ArrayLike) -> NDArray[np.int64]:
+    """Return ⌊values / step + 1/2⌋ exactly, so that a change of k steps stays one of at most k."""
+    allowed = f"{design.columns} finite numbers, one a column"
+    try:
+        numbers = np.asarray(values)
+    except (ValueError, TypeError):
+        raise InvalidArgument("values", values, allowed, private=True) from None
+    if numbers.dtype.kind not in "iuf" or not np.all(np.isfinite(numbers)):
+        raise InvalidArgument("values", values, allowed, private=True)
+    if numbers.shape != (design.columns,) and not (design.columns == 1 and numbers.ndim == 0):
+        raise InvalidArgument("values", values, allowed, private=True)
+    limit = _FARTHEST * design.step
+    scaled = np.clip(numbers.astype(np.float64).reshape(design.columns), -limit, limit) / design.step
+    below = np.floor(scaled)
+    # The difference is exact but for numbers between -1/2 and 0, where it is rounded and stays at least 1/2.
+    steps: NDArray[np.int64] = (below + (scaled - below >= 0.5)).astype(np.int64)
+    return steps
+
+
+def _at_least(scale: Fraction) -> float:
+    """Return the least float that is not below the wanted scale."""
+    found = float(scale)
+    return found if Fraction(found) >= scale else math.nextafter(found, math.inf)

@@ -1,0 +1,198 @@
+"""A windowed stream: values in, releases out, one step after another, each on disk before it is told."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Ledger, StreamState
+from chronodp.privacy import Certificate, Claim, Guarantee, Window, dump, load
+from chronodp.privacy.parameters import check_whole
+from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.series.windowed.advance import advance
+from chronodp.series.windowed.design import LONGEST_WINDOW, WindowedDesign, design_windowed
+from chronodp.series.windowed.mechanisms import WindowedMechanism
+from chronodp.series.windowed.state import WindowedState, start
+
+__all__ = ["WindowedAnswer", "WindowedStream"]
+
+_ARGUMENT = "docs/explanation/proofs/w-event.md"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedAnswer:
+    """What is released at one step. All of it is public.
+
+    Attributes:
+        period: the number of the step, from 0.
+        value: the release: a number, or an array of columns.
+        fresh: whether it was made from this step's values; otherwise the last release is repeated.
+        spend: the share of the guarantee, from 0 to 1, that this step was charged.
+    """
+
+    period: int
+    value: Any
+    fresh: bool
+    spend: Fraction
+
+
+class WindowedStream:
+    """Releases counts step by step, without end, so that any window of so many periods is protected.
+
+    Guarantee: all releases together are (epsilon, delta)-differentially private for `Window` (everything of one person
+    in any ``window`` consecutive periods), however values are chosen; exact in finite precision. What a person does
+    over longer times adds up: n windows cost n epsilon. The argument stands in ``docs/explanation/proofs/w-event.md``.
+
+    Args:
+        mechanism: Uniform(), Sample(), BudgetDistribution() or BudgetAbsorption().
+        window: how many consecutive periods are protected together; or a `Window` with its relation.
+        change: the most that one person changes one column in one period.
+        epsilon: of the guarantee.
+        delta: of the guarantee; above 0 only for Uniform(), whose noise is then Gaussian.
+        columns: how many series go side by side.
+        max_groups: in how many of them one person counts within a period.
+        ledger: what pays, once, when the stream opens; and where it lives.
+        dataset: whose budget pays.
+        name: of the stream.
+        analyst: whose part of the budget pays.
+        entropy: of the noise; secure unless a test says otherwise.
+
+    >>> import pathlib, tempfile, chronodp as cdp
+    >>> from chronodp.series.windowed import Sample
+    >>> ledger = cdp.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> ledger.open("ward", unit=cdp.Window(3), epsilon=1.0)
+    >>> live = WindowedStream(Sample(), window=3, change=1.0, epsilon=1.0, ledger=ledger, dataset="ward", name="beds")
+    >>> [live.step(value).fresh for value in (100, 101, 102, 103)], live.rolling_spend
+    ([True, False, False, True], Fraction(1, 1))
+    >>> WindowedStream.resume(ledger, "beds").period
+    4
+    >>> ledger.close_connection()
+    """
+
+    design: WindowedDesign
+    _ledger: Ledger
+    _stored: StreamState
+    _state: WindowedState
+    _entropy: Entropy
+    _seeded: bool
+    _lock: threading.Lock
+
+    def __init__(
+        self,
+        mechanism: WindowedMechanism,
+        *,
+        window: int | Window,
+        change: float,
+        epsilon: float,
+        delta: float = 0.0,
+        columns: int = 1,
+        max_groups: int = 1,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        analyst: str = "",
+        entropy: Entropy | None = None,
+    ) -> None:
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        unit = window if isinstance(window, Window) else Window(check_whole("window", window, most=LONGEST_WINDOW))
+        design = design_windowed(
+            mechanism, unit=unit, change=change, columns=columns, max_groups=max_groups, epsilon=epsilon, delta=delta
+        )
+        bits = secure() if entropy is None else check_entropy(entropy)
+        state = start(design)
+        stored = ledger.open_stream(
+            dataset,
+            name,
+            cost=design.cost,
+            unit=unit,
+            plan=dump(design),
+            state=_sealed(design, state, seeded=bits.seeded),
+            analyst=analyst,
+        )
+        self._begin(ledger, design, stored, state, bits, seeded=bits.seeded)
+
+    @classmethod
+    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
+        """Return a stream where it stands, after a restart or a crash."""
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        stored = ledger.resume_stream(name)
+        design, state, seeded = _unsealed(stored.state)
+        bits = secure() if entropy is None else check_entropy(entropy)
+        stream = cls.__new__(cls)
+        stream._begin(ledger, design, stored, state, bits, seeded=seeded or bits.seeded)
+        return stream
+
+    @property
+    def period(self) -> int:
+        """The number of the next step, from 0."""
+        return self._state.step
+
+    @property
+    def rolling_spend(self) -> Fraction:
+        """The largest share of the guarantee, from 0 to 1, that any window so far was charged."""
+        return self._state.rolling_spend(self.design)
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised for all steps together."""
+        design = self.design
+        return Certificate(
+            mechanism=f"counts step by step; {design.mechanism}",
+            claim=Claim(design.unit, design.cost, _ARGUMENT),
+            guarantee=Guarantee(design.unit, design.epsilon, design.delta),
+            theorem="Gaussian differential privacy (exact)" if design.delta else "sums over any window (pure)",
+            precision=f"whole numbers on a grid of {design.step:g}; shares of the budget are whole numbers",
+            seeded=self._seeded,
+        )
+
+    def step(self, values: ArrayLike) -> WindowedAnswer:
+        """Release the next step: one number, or with several columns one each."""
+        with self._lock:
+            before = self._state
+            after, released = advance(self.design, before, values, self._entropy)
+            self._stored = self._ledger.advance_stream(
+                self._stored,
+                values=[json.dumps(released.tolist())],
+                state=_sealed(self.design, after, seeded=self._seeded),
+            )
+            self._state = after
+            charged = int(after.spent[-1])
+        value = float(released[0]) if self.design.columns == 1 else released
+        return WindowedAnswer(before.step, value, charged > self.design.watch, Fraction(charged, self.design.total))
+
+    def __repr__(self) -> str:
+        return f"WindowedStream({self.design.mechanism}, {self.design.unit}, {self._state.step} steps released)"
+
+    def _begin(
+        self,
+        ledger: Ledger,
+        design: WindowedDesign,
+        stored: StreamState,
+        state: WindowedState,
+        entropy: Entropy,
+        *,
+        seeded: bool,
+    ) -> None:
+        self.design, self._ledger, self._stored, self._state = design, ledger, stored, state
+        self._entropy, self._seeded = entropy, seeded
+        self._lock = threading.Lock()
+
+
+def _sealed(design: WindowedDesign, state: WindowedState, *, seeded: bool) -> bytes:
+    head = json.dumps({"design": dump(design), "seeded": seeded}).encode()
+    return len(head).to_bytes(4, "big") + head + state.to_bytes()
+
+
+def _unsealed(content: bytes) -> tuple[WindowedDesign, WindowedState, bool]:
+    size = int.from_bytes(content[:4], "big")
+    head = json.loads(content[4 : 4 + size])
+    design: WindowedDesign = load(head["design"], WindowedDesign)
+    return design, WindowedState.from_bytes(content[4 + size :]), bool(head["seeded"])
