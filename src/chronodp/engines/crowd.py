@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from chronodp.engines.statement import SEEDS, seeds_select
 
 __all__ = ["Crowd"]
 
-_TARGET = 2**21  # rows of a stretch: its words and their sorted copy stay near the processor
+_TARGET = 2**19  # rows of a stretch: its words and their sorted copy stay near the processor
 _BLOCKS = 2**20  # people are counted in at most so many blocks
 _WORD = 40  # bits for person and cell in a word; the others number the rows of a stretch
 
@@ -69,10 +69,14 @@ class Crowd:
     def seeds(self, stretch: int, key: str) -> Seeds:
         """Return the seeds of everyone in a stretch, in the order of their codes."""
         low, high = [*self.begins.tolist(), self.people][stretch : stretch + 2]
-        wanted = seeds_select(key).where(f"code >= {low} AND code < {high}").order_by("code")
-        columns = self.session.columns(wanted.sql("duckdb"))
+        columns = self.session.columns(f"{_seeds_text(key)} WHERE code >= {low} AND code < {high} ORDER BY code")
         multiplier, shift, offset = (columns[name] for name in SEEDS)
         return multiplier, shift, offset
+
+
+@lru_cache(maxsize=16)
+def _seeds_text(key: str) -> str:
+    return seeds_select(key).sql("duckdb")
 
 
 def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> NDArray[np.uint16]:
