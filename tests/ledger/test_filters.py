@@ -158,6 +158,21 @@ def test_a_gaussian_budget_pays_pure_costs_as_a_pure_one_does_until_noise_is_gau
     assert terms.fits(after_gaussian, PureCost(0.5))
 
 
+def test_a_second_way_that_gaussian_noise_left_open_would_break_the_terms() -> None:
+    """Spent to the limit both ways, one after the other: the exact delta is far above the terms."""
+    epsilon, delta = 4.0, 1e-6
+    terms = Filter("gaussian", epsilon, delta, 0.0)
+    noise = GaussianCost(1.0, 1 / gaussian.mu_for(epsilon, delta) * (1 + 1e-9))
+    after = terms.amounts(noise)
+    forgetful = (after[0], 0, after[2])  # the twin: Gaussian noise does not close the way of plain epsilons
+    assert terms.fits(forgetful, RandomizedResponseCost(epsilon))
+    assert not terms.fits(after, RandomizedResponseCost(epsilon))
+    # Randomised response shifts the loss by epsilon one way or the other; the noise must make up the rest.
+    mu, truth = gaussian.mu_for(epsilon, delta), 1 / (1 + math.exp(-epsilon))
+    lost = truth * gaussian.delta_of(mu, 0.0) + (1 - truth) * gaussian.delta_of(mu, 2 * epsilon)
+    assert lost > 1e5 * delta
+
+
 @given(st.floats(1e-6, 1e3), st.floats(1e-12, 0.4))
 def test_amounts_are_rounded_up_and_limits_down(epsilon: float, delta: float) -> None:
     for terms in (Filter("pure", epsilon, 0.0, 0.0), Filter("gaussian", epsilon, delta, 0.0)):

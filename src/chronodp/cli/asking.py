@@ -127,7 +127,7 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
         command(asked=_merge(flags), **given)
 
     parameters = [*shared, *own]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by inspect
     run.__annotations__ = {part.name: part.annotation for part in parameters}
     return run
 

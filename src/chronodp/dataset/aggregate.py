@@ -76,17 +76,18 @@ class _Totals:
     def __str__(self) -> str:
         return "totals"
 
-    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:  # noqa: ARG002
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:  # noqa: ARG002  # of Origin
         """Return the totals in steps of the noise's grid, rounded to the nearest."""
         progress(1.0)
-        steps = np.rint(self.values / design.noises[0].step)
+        with np.errstate(over="ignore"):  # a warning would tell of a value
+            steps = np.rint(self.values / design.noises[0].step)
         return (np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)[:, None],)
 
-    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:  # noqa: ARG002
+    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:  # noqa: ARG002  # of Origin
         """Refuse: whoever bounded the totals knows what was left out."""
         raise InvalidArgument("plan", "totals", "about a table of records: totals were bounded elsewhere")
 
-    def moved(self, data: object, table: Table, *, start: object, end: object) -> tuple[_Totals, Table]:
+    def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[_Totals, Table]:
         """Return the same question about other totals."""
         if end is not None:
             raise InvalidArgument("end", str(end), "left out: the number of totals tells it")

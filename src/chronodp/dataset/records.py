@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Tally, Totals, find_source
 from chronodp.privacy import Calendar, Grid, User
@@ -41,14 +42,14 @@ class Records:
         """Return what is left out, for the owner only."""
         return self.engine.tally(self.source, self.question(design), key=key, progress=progress)
 
-    def moved(self, data: object, table: Table, *, start: object, end: object) -> tuple[Records, Table]:
+    def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[Records, Table]:
         """Return the same question about other data and another stretch of time."""
         old = table.calendar
         if old is None:
             raise AssertionError("records always have a calendar")
         first = old.start if start is None else start
         last = old.end if end is None else end
-        calendar = Calendar(old.every, first, last, old.timezone)  # type: ignore[arg-type]
+        calendar = Calendar(old.every, first, last, old.timezone)
         return replace(self, data=data), table.moved_to(len(calendar), calendar)
 
     def question(self, design: Design) -> Question:

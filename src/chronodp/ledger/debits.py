@@ -241,17 +241,19 @@ def _exhausted(transaction: Transaction, budget: Budget, key: tuple[str, str, st
 
     def fullness(index: int) -> float:
         most = rule.ceilings[index]
-        return (spent[index] + amounts[index]) / most if most > 0 else math.inf
+        closed = most <= 0 or spent[index] >= CAP  # what ran over once has nothing to tell
+        return math.inf if closed else (spent[index] + amounts[index]) / most
 
     shown = min(range(len(parts) - 1), key=fullness)  # the sum nearest to fitting is the one to tell about
     if spent[-1] + amounts[-1] > rule.ceilings[-1]:
         shown = len(parts) - 1
     part = parts[shown]
+    asked = ("more than " if amounts[shown] == CAP else "") + f"{part.value(amounts[shown]):.6g}"
     left = max(0, rule.ceilings[shown] - spent[shown])
     period = f" in {key[2]}" if key[2] else ""
     return (
         f"the budget for {_name(key[0], key[1])}{period} cannot pay {priced.cost}: "
-        f"asked {part.value(amounts[shown]):.6g} of {part.name}, spent {part.value(spent[shown]):.6g} "
+        f"asked {asked} of {part.name}, spent {part.value(spent[shown]):.6g} "
         f"of {part.value(rule.ceilings[shown]):.6g}, left {part.value(left):.6g}; `status` shows what would fit"
     )
 

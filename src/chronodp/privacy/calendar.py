@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.clock import check_moment, check_zone, instant_of, microseconds_of, moment_at, offset_at
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
 
@@ -28,8 +29,6 @@ LONGEST = 2**24
 
 _EVERY = re.compile(r"([1-9][0-9]{0,5})(s|min|h|D|W|mo|Y)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
-_MICROSECOND = dt.timedelta(microseconds=1)
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +70,9 @@ class Calendar:
     timezone: str = "UTC"
 
     def __post_init__(self) -> None:
-        zone = _check_zone(self.timezone)
-        first = _check_moment("start", self.start, zone)
-        last = _check_moment("end", self.end, zone)
+        zone = check_zone(self.timezone)
+        first = check_moment("start", self.start, zone)
+        last = check_moment("end", self.end, zone)
         if first >= last:
             raise InvalidArgument("end", self.end, f"after the start, {first.isoformat()}")
         object.__setattr__(self, "start", first.isoformat())
@@ -83,8 +82,8 @@ class Calendar:
     @classmethod
     def from_length(cls, every: str, start: object, periods: int, timezone: str = "UTC") -> Self:
         """Return the calendar of so many periods from a start."""
-        zone = _check_zone(timezone)
-        first = _check_moment("start", start, zone)
+        zone = check_zone(timezone)
+        first = check_moment("start", start, zone)
         count, letter = _parse(every)
         check_whole("periods", periods, most=LONGEST)
         wall = _wall(first, every)
@@ -110,8 +109,8 @@ class Calendar:
         """Where each period begins, and where the last one ends, in microseconds since 1970, UTC."""
         first, last = (dt.datetime.fromisoformat(text).astimezone(self.zone) for text in (self.start, self.end))
         edges, beyond = _edges(self.every, first, last)
-        if edges[-1] != _microseconds(last):
-            near = " or ".join(str(_moment(int(edge)).astimezone(self.zone)) for edge in (*edges[1:][-1:], beyond))
+        if edges[-1] != microseconds_of(last):
+            near = " or ".join(str(moment_at(int(edge)).astimezone(self.zone)) for edge in (*edges[1:][-1:], beyond))
             raise InvalidArgument("end", self.end, f"a whole number of {self.every} after the start: {near}")
         edges.setflags(write=False)
         return edges
@@ -124,7 +123,7 @@ class Calendar:
     @property
     def dates(self) -> tuple[dt.date, dt.date]:
         """The first day, and the first day after the last, on the zone's clocks."""
-        last = _moment(int(self.edges[-1]) - 1).astimezone(self.zone)
+        last = moment_at(int(self.edges[-1]) - 1).astimezone(self.zone)
         return dt.datetime.fromisoformat(self.start).date(), last.date() + dt.timedelta(days=1)
 
     @cached_property
@@ -141,7 +140,7 @@ class Calendar:
     def starts(self) -> list[dt.datetime]:
         """Return when each period begins, on the zone's clocks."""
         zone = self.zone
-        return [_moment(int(edge)).astimezone(zone) for edge in self.edges[:-1]]
+        return [moment_at(int(edge)).astimezone(zone) for edge in self.edges[:-1]]
 
     def divided(self, every: str) -> NDArray[np.int64]:
         """Return the edges of whole periods of another length from the same start, as many as fit."""
@@ -177,16 +176,16 @@ class Calendar:
         zone = self.zone
         slack = 2 * 86_400_000_000
         moment, end = int(self.edges[0]) - slack, int(self.edges[-1]) + slack
-        offset = _offset(moment, zone)
+        offset = offset_at(moment, zone)
         changes = [(-(2**62), offset)]
         while moment < end:
             later = min(moment + 86_400_000_000, end)
-            if _offset(later, zone) != offset:
+            if offset_at(later, zone) != offset:
                 known, found = moment, later
                 while found - known > 1:
                     middle = (known + found) // 2
-                    known, found = (middle, found) if _offset(middle, zone) == offset else (known, middle)
-                new = _offset(found, zone)
+                    known, found = (middle, found) if offset_at(middle, zone) == offset else (known, middle)
+                new = offset_at(found, zone)
                 changes.append((found + max(offset, new), new))
                 offset = new
                 later = found
@@ -208,7 +207,7 @@ class Calendar:
 
     def _civil_days(self, count: int, letter: str) -> Iterator[int]:
         zone = self.zone
-        first = _moment(int(self.edges[0])).astimezone(zone).replace(tzinfo=None)
+        first = moment_at(int(self.edges[0])).astimezone(zone).replace(tzinfo=None)
         first = first.replace(hour=0, minute=0, second=0, microsecond=0)
         # Several days, weeks or months are counted from a fixed day, so that every grid sees the same ones.
         if letter in ("D", "W"):
@@ -221,7 +220,7 @@ class Calendar:
         advance = _advance(count, letter)
         step = 0
         while True:
-            edge = _instant(advance(first, step), zone)
+            edge = instant_of(advance(first, step), zone)
             yield edge
             if edge >= self.edges[-1]:
                 return
@@ -231,7 +230,7 @@ class Calendar:
 def _edges(every: str, first: dt.datetime, last: dt.datetime) -> tuple[NDArray[np.int64], int]:
     """Return the edges of all periods that fit between two moments, and where the next one would end."""
     count, letter = _parse(every)
-    start, end = _microseconds(first), _microseconds(last)
+    start, end = microseconds_of(first), microseconds_of(last)
     if letter in _SECONDS:
         width = count * _SECONDS[letter] * 1_000_000
         periods = (end - start) // width
@@ -243,21 +242,10 @@ def _edges(every: str, first: dt.datetime, last: dt.datetime) -> tuple[NDArray[n
     while edges[-1] <= end:
         _check_length(len(edges) - 1, every)
         try:
-            edges.append(_instant(advance(wall, len(edges)), zone))
+            edges.append(instant_of(advance(wall, len(edges)), zone))
         except (OverflowError, ValueError):
             raise InvalidArgument("end", last.isoformat(), f"some {every} before the year 9999") from None
     return np.array(edges[:-1], dtype=np.int64), edges[-1]
-
-
-def _wall(first: dt.datetime, every: str) -> dt.datetime:
-    """Return what the clock should show when periods begin: midnight also where the clock left midnight out."""
-    wall = first.replace(tzinfo=None, fold=0)
-    midnight = wall.replace(hour=0, minute=0, second=0, microsecond=0)
-    if _instant(midnight, first.tzinfo) == _microseconds(first):
-        wall = midnight
-    if every.endswith(("mo", "Y")) and wall.day > 28:
-        raise InvalidArgument("start", first.isoformat(), f"on day 1 to 28 for periods of {every}")
-    return wall
 
 
 def _check_length(periods: int, every: str) -> None:
@@ -286,45 +274,12 @@ def _parse(every: str) -> tuple[int, str]:
     return int(found[1]), found[2]
 
 
-def _check_zone(name: object) -> ZoneInfo:
-    allowed = "the name of a time zone such as 'UTC' or 'Europe/Berlin'"
-    if not isinstance(name, str) or not name:
-        raise InvalidArgument("timezone", name, allowed)
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        raise InvalidArgument("timezone", name, allowed) from None
-
-
-def _check_moment(argument: str, value: object, zone: ZoneInfo) -> dt.datetime:
-    allowed = "a date or time such as '2026-01-01' or '2026-01-01T06:00+01:00'"
-    if isinstance(value, str):
-        try:
-            value = dt.datetime.fromisoformat(value)
-        except ValueError:
-            raise InvalidArgument(argument, value, allowed) from None
-    elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
-        value = dt.datetime.combine(value, dt.time())
-    if not isinstance(value, dt.datetime) or not isinstance(value.year, int):  # a missing pandas time has no year
-        raise InvalidArgument(argument, value, allowed)
-    moment = dt.datetime(*value.timetuple()[:6], value.microsecond, tzinfo=value.tzinfo, fold=value.fold)
-    if not 1 < moment.year < 9999:
-        raise InvalidArgument(argument, moment.isoformat(), "between the years 2 and 9998")
-    return (moment.replace(tzinfo=zone) if moment.tzinfo is None else moment).astimezone(dt.UTC).astimezone(zone)
-
-
-def _instant(wall: dt.datetime, zone: dt.tzinfo | None) -> int:
-    return _microseconds(wall.replace(tzinfo=zone))
-
-
-def _microseconds(moment: dt.datetime) -> int:
-    return (moment.astimezone(dt.UTC) - _EPOCH) // _MICROSECOND
-
-
-def _moment(microseconds: int) -> dt.datetime:
-    return _EPOCH + dt.timedelta(microseconds=microseconds)
-
-
-def _offset(microseconds: int, zone: ZoneInfo) -> int:
-    offset = _moment(microseconds).astimezone(zone).utcoffset() or dt.timedelta()
-    return offset // _MICROSECOND
+def _wall(first: dt.datetime, every: str) -> dt.datetime:
+    """Return what the clock should show when periods begin: midnight also where the clock left midnight out."""
+    wall = first.replace(tzinfo=None, fold=0)
+    midnight = wall.replace(hour=0, minute=0, second=0, microsecond=0)
+    if instant_of(midnight, first.tzinfo) == microseconds_of(first):
+        wall = midnight
+    if every.endswith(("mo", "Y")) and wall.day > 28:
+        raise InvalidArgument("start", first.isoformat(), f"on day 1 to 28 for periods of {every}")
+    return wall

@@ -16,9 +16,9 @@ from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy.parameters import check_number, check_positive, check_whole
 from chronodp.privacy.units import Event, Unit, User, UserPeriod, Window
 
-__all__ = ["Bounds", "Contribution", "Sensitivity", "per_period", "running_total"]
+__all__ = ["Bounds", "Contribution", "Sensitivity", "check_clip", "per_period", "running_total"]
 
-_LEAST, _MOST = Fraction(10) ** -50, Fraction(10) ** 50  # powers and sums of such numbers stay finite
+_LEAST, _MOST = 1e-50, 1e50  # powers and sums of such numbers stay finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,8 @@ class Contribution:
     @classmethod
     def total(cls, *, clip: tuple[float, float]) -> Self:
         """A sum of people's totals, each clipped to ``clip``; a person without rows adds nothing."""
-        low, high = _check_clip(clip)
+        low, high = (Fraction(end) for end in check_clip(clip))
         presence = max(abs(low), abs(high))
-        if not _LEAST <= presence <= _MOST:
-            allowed = f"a pair (low, high) whose larger end is from {float(_LEAST):g} to {float(_MOST):g} in size"
-            raise InvalidArgument("clip", tuple(clip), allowed)
         exchange = max(presence, high - low)
         return cls(presence=presence, exchange=exchange, row=exchange, rewrite=exchange)
 
@@ -105,6 +102,20 @@ class Sensitivity:
 
     l1: float
     l2: float
+
+
+def check_clip(clip: object) -> tuple[float, float]:
+    """Return the range of a person's total, if it is one: a pair of finite numbers in order, not both 0."""
+    allowed = "a pair (low, high) of finite numbers with low <= high, not both 0"
+    if not isinstance(clip, tuple | list) or len(clip) != 2:
+        raise InvalidArgument("clip", clip, allowed)
+    low, high = (check_number("clip", end, allowed) for end in clip)
+    size = max(abs(low), abs(high))
+    if low > high or size == 0:
+        raise InvalidArgument("clip", (low, high), allowed)
+    if not _LEAST <= size <= _MOST:
+        raise InvalidArgument("clip", (low, high), f"a pair whose larger end is from {_LEAST:g} to {_MOST:g} in size")
+    return low, high
 
 
 def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensitivity:
@@ -208,16 +219,6 @@ def _check(unit: Unit, bounds: Bounds, contribution: Contribution) -> None:
             unit.relation,
             "'replace' for a mean over a public number of people; under 'add_remove' release a sum and a count",
         )
-
-
-def _check_clip(clip: tuple[float, float]) -> tuple[Fraction, Fraction]:
-    allowed = "a pair (low, high) of finite numbers with low <= high, not both 0"
-    if not isinstance(clip, tuple | list) or len(clip) != 2:
-        raise InvalidArgument("clip", clip, allowed)
-    low, high = (Fraction(check_number("clip", end, allowed)) for end in clip)
-    if low > high or low == high == 0:
-        raise InvalidArgument("clip", clip, allowed)
-    return low, high
 
 
 def _sensitivity(l1: Fraction, l2_squared: Fraction) -> Sensitivity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -145,7 +146,7 @@ def _hover_texts(line: Line, form: str) -> list[str]:
     for value, lower, upper in zip(line.values, line.lower, line.upper, strict=True):
         text = number_text(value, form)
         # A bound that is not a number says nothing, an infinite one says so.
-        if lower == lower and upper == upper:  # noqa: PLR0124
+        if not (math.isnan(lower) or math.isnan(upper)):
             text += f" ({number_text(lower, form)} to {number_text(upper, form)})"
         texts.append(text)
     return texts

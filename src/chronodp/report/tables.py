@@ -65,7 +65,7 @@ def number_format(numbers: Iterable[object]) -> str:
     """
     import numpy as np
 
-    values = np.asarray([float(number) for number in numbers], dtype=np.float64)  # type: ignore[arg-type]
+    values = np.asarray([float(number) for number in numbers], dtype=np.float64)  # type: ignore[arg-type]  # any library's
     values = values[np.isfinite(values)]
     largest = float(np.abs(values).max(initial=0.0))
     if not largest:
@@ -84,7 +84,7 @@ def number_text(number: object, form: str) -> str:
     >>> number_text(-1234.5, ",.1f"), number_text(float("inf"), ",.1f"), number_text(-0.01, ",.1f")
     ('−1,234.5', '∞', '0.0')
     """
-    value = float(number)  # type: ignore[arg-type]
+    value = float(number)  # type: ignore[arg-type]  # any library's
     if math.isnan(value):
         return _MISSING
     text = "∞" if math.isinf(value) else format(abs(value), form)

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from chronodp.accounting import gaussian
-from chronodp.errors import InvalidArgument
-from chronodp.privacy import Bounds, Contribution, Unit
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.privacy import Bounds, Contribution, Unit, User, UserPeriod, Window
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
 from chronodp.privacy.units import check_unit
 from chronodp.series.shapes.candidates import Candidate, shape_candidates
@@ -18,7 +18,10 @@ from chronodp.series.workloads import RunningTotal, Workload, check_workload
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["compare", "solve"]
+__all__ = ["LONGEST", "compare", "solve"]
+
+LONGEST = 2**20
+"""Periods up to which a horizon is solved for."""
 
 
 def compare(
@@ -76,7 +79,7 @@ def solve(
 ) -> float:
     """Return the one of epsilon or horizon that is left out, such that the mean error is ``rmse``.
 
-    The least epsilon that reaches it, or the longest horizon that still does (0 if none does).
+    The least epsilon that reaches it, or the longest horizon that still does: 0 if none does, 2^20 if longer ones may.
 
     >>> import chronodp as cdp
     >>> needed = solve(cdp.RunningTotal(), unit=cdp.Event(), rmse=20.0, horizon=1024, delta=1e-6)
@@ -86,6 +89,8 @@ def solve(
     """
     check_positive("rmse", rmse)
     check_positive("change", change)
+    if isinstance(unit, User | UserPeriod) and max_periods is None:
+        raise MissingBound("max_periods", f"say how many periods count, of {unit}")
     if (horizon is None) == (epsilon is None):
         raise InvalidArgument("epsilon", epsilon, "left out, or horizon: one of the two is solved for")
 
@@ -105,20 +110,21 @@ def solve(
     def reached(periods: int) -> bool:
         return min(best(periods, law) * _multiplier(law, given, delta) for law in laws) <= rmse
 
-    low, high = (max_periods or 1) - 1, max_periods or 1
-    while high <= 2**20 and reached(high):
+    least = unit.periods if isinstance(unit, Window) else max_periods or 1
+    low, high = least - 1, least
+    while high <= LONGEST and reached(high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if reached(middle) else (low, middle)
-    return low if low >= (max_periods or 1) else 0
+        low, high = (middle, high) if middle <= LONGEST and reached(middle) else (low, middle)
+    return low if low >= least else 0
 
 
 def _candidates(
     workload: Workload, unit: Unit, horizon: int, max_periods: int | None, delta: float
 ) -> list[tuple[Law, Candidate]]:
     check_unit("unit", unit)
-    check_workload(workload)
+    check_workload(workload, "workload")
     check_delta(delta)
     bounds = Bounds(check_whole("horizon", horizon), max_periods)
     part = Contribution.count()

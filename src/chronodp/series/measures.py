@@ -14,6 +14,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Contribution
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy.sensitivity import check_clip
 
 __all__ = ["MOST_BINS", "Clip", "Count", "Histogram", "Mean", "Measure", "PanelMean", "Sum", "Total"]
 
@@ -51,16 +52,15 @@ class Count:
         return "count of people" if self.at_most == 1 else f"count of rows, at most {self.at_most} of one person"
 
 
-@document("sum")
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """The sum of a column, a person's total in a period clipped to ``clip``."""
+class _Clipped:
+    """A column of which a person's total in a period is clipped."""
 
     column: str
     clip: Clip
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "clip", _check_clip(self.clip))
+        object.__setattr__(self, "clip", check_clip(self.clip))
 
     @property
     def label(self) -> str:
@@ -69,39 +69,36 @@ class Sum:
 
     @property
     def reach(self) -> float:
-        """The largest number that one person adds."""
+        """The largest number that one person adds, before anything is taken away."""
         return max(abs(end) for end in self.clip)
 
     def contributions(self) -> tuple[Contribution, ...]:
         """Return what one unit can do to each number of a cell."""
         return (Contribution.total(clip=self.clip),)
 
+    @property
+    def _range(self) -> str:
+        return f"a person's total in a period clipped to {self.clip[0]:g} … {self.clip[1]:g}"
+
+
+@document("sum")
+@dataclass(frozen=True, slots=True)
+class Sum(_Clipped):
+    """The sum of a column, a person's total in a period clipped to ``clip``."""
+
     def __str__(self) -> str:
-        return f"sum of {self.column}, {_clipped(self.clip)}"
+        return f"sum of {self.column}, {self._range}"
 
 
 @document("mean")
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(_Clipped):
     """The mean over the people present, as a sum about the middle of the clip over a count: both are paid for."""
 
-    column: str
-    clip: Clip
-
     def __post_init__(self) -> None:
-        object.__setattr__(self, "clip", _check_clip(self.clip))
+        _Clipped.__post_init__(self)
         if self.clip[0] == self.clip[1]:
             raise InvalidArgument("clip", self.clip, "a pair (low, high) with low < high for a mean")
-
-    @property
-    def label(self) -> str:
-        """What the numbers are, in a word."""
-        return self.column
-
-    @property
-    def reach(self) -> float:
-        """The largest number that one person adds, before the middle is taken away."""
-        return max(abs(end) for end in self.clip)
 
     def contributions(self) -> tuple[Contribution, ...]:
         """Return what one unit can do to the centred sum, and to the count."""
@@ -111,38 +108,22 @@ class Mean:
         return centred, Contribution.count()
 
     def __str__(self) -> str:
-        return f"mean of {self.column} over the people present, {_clipped(self.clip)}"
+        return f"mean of {self.column} over the people present, {self._range}"
 
 
 @document("panel_mean")
 @dataclass(frozen=True, slots=True)
-class PanelMean:
-    """The mean over a public number of people who are there all the time."""
+class PanelMean(_Clipped):
+    """The mean over a public number of people who are there all the time: a sum that is divided by it."""
 
-    column: str
-    clip: Clip
     people: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "clip", _check_clip(self.clip))
+        _Clipped.__post_init__(self)
         check_whole("people", self.people)
 
-    @property
-    def label(self) -> str:
-        """What the numbers are, in a word."""
-        return self.column
-
-    @property
-    def reach(self) -> float:
-        """The largest number that one person adds to the sum."""
-        return max(abs(end) for end in self.clip)
-
-    def contributions(self) -> tuple[Contribution, ...]:
-        """Return what one unit can do to the sum that is divided by the number of people."""
-        return (Contribution.total(clip=self.clip),)
-
     def __str__(self) -> str:
-        return f"mean of {self.column} over {self.people:,} people, {_clipped(self.clip)}"
+        return f"mean of {self.column} over {self.people:,} people, {self._range}"
 
 
 @document("histogram")
@@ -217,18 +198,3 @@ class Total:
 
 
 Measure: TypeAlias = Count | Sum | Mean | PanelMean | Histogram | Total
-
-
-def _check_clip(clip: object) -> Clip:
-    # The contribution checks it; here it is made a pair of floats, so that documents compare equal.
-    if isinstance(clip, tuple | list) and len(clip) == 2:
-        allowed = "a pair (low, high) of finite numbers with low <= high, not both 0"
-        pair = (check_number("clip", clip[0], allowed), check_number("clip", clip[1], allowed))
-        Contribution.total(clip=pair)
-        return pair
-    Contribution.total(clip=clip)  # type: ignore[arg-type]
-    raise AssertionError("a clip that is no pair is refused above")
-
-
-def _clipped(clip: Clip) -> str:
-    return f"a person's total in a period clipped to {clip[0]:g} … {clip[1]:g}"

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class Origin(Protocol):
         """Return what is left out, for the owner only."""
         ...
 
-    def moved(self, data: object, table: Table, *, start: object, end: object) -> tuple[Origin, Table]:
+    def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[Origin, Table]:
         """Return the same question about other data and another stretch of time."""
         ...
 
@@ -153,7 +153,7 @@ class Plan:
         )
         return Release(fulfilled.release, fulfilled.signed)
 
-    def on(self, data: object, *, start: object = None, end: object = None) -> Plan:
+    def on(self, data: object, *, start: Any = None, end: Any = None) -> Plan:
         """Return the same plan for other data, such as next month's: same guarantee, other dates."""
         origin, table = self.origin.moved(data, self.design.table, start=start, end=end)
         return make_plan(table, origin, epsilon=self.design.epsilon, delta=self.delta, tuned_for=self.design.tuned_for)

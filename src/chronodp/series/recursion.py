@@ -63,10 +63,11 @@ class Recursion:
         draw = FAR * deviation
         # r itself is rounded, and so is the noise of earlier steps of a block, which h takes by the coefficients of C.
         rounded = 0.5 + 0.5 * float(self.shape.coefficients(BLOCK)[1:].sum())
-        # Fading sums inside a block: what an addition loses, a part of the sum so far, fades like the sum.
+        # Fading sums inside a block: what an addition loses, a part of the sum so far, fades like the sum. Decays and
+        # weights of the inverse are themselves right to some sixteen units.
         inverse = zip(*self.shape.inverse_parameters(), strict=True)
         fading = sum(abs(weight) * min(BLOCK, 1 / (1 - rate)) ** 2 for rate, weight in inverse)
-        within = 4 * UNIT * draw * (4 + fading)
+        within = 64 * UNIT * draw * (4 + fading)
         across = 0.0
         for fade, taken, spread in zip(self.shape.theta, self.shape.omega, self._spreads, strict=True):
             # Buffers are rounded when they are updated, once a step where steps come one by one, or once a piece: sums

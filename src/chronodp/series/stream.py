@@ -255,7 +255,8 @@ class Stream:
 
     def _add_noise(self, numbers: Floats) -> tuple[Integers, Floats]:
         noise, shape = self.design.noise, self.design.shape
-        steps = np.clip(np.rint(numbers / noise.step), -_LARGEST, _LARGEST).astype(np.int64)
+        with np.errstate(over="ignore"):  # a warning would tell of a value
+            steps = np.clip(np.rint(numbers / noise.step), -_LARGEST, _LARGEST).astype(np.int64)
         draw = self._entropy.laplace if noise.law == "laplace" else self._entropy.gaussian
         draws = draw(noise.scale / noise.step, numbers.shape)
         if isinstance(shape, White):

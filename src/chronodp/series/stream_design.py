@@ -110,7 +110,7 @@ def design_stream(
     check_delta(delta)
     check_whole("keys", keys, most=MOST_KEYS)
     check_whole("max_groups", max_groups, most=keys)
-    if not isinstance(check_workload(workload), CausalFilter):
+    if not isinstance(check_workload(workload, "workload"), CausalFilter):
         raise InvalidArgument("workload", str(workload), "a filter such as RunningTotal(), Rolling(7) or Ewm(0.1)")
     if horizon is not None:
         check_whole("horizon", horizon, most=_LONGEST_BOUNDED)

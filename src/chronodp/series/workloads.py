@@ -172,11 +172,11 @@ CausalFilter: TypeAlias = EachPeriod | RunningTotal | Rolling | Ewm | Filter
 Workload: TypeAlias = CausalFilter | Hierarchy
 
 
-def check_workload(value: object) -> Workload:
+def check_workload(value: object, name: str = "tuned_for") -> Workload:
     """Return ``value`` if it is a workload."""
     if not isinstance(value, Workload):
         raise InvalidArgument(
-            "tuned_for", value, "a workload such as EachPeriod(), RunningTotal(), Rolling(7) or Hierarchy((24, 168))"
+            name, value, "a workload such as EachPeriod(), RunningTotal(), Rolling(7) or Hierarchy((24, 168))"
         )
     return value
 

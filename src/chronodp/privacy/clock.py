@@ -1,0 +1,63 @@
+"""Moments and wall clocks: what a clock shows in a time zone, and when that is."""
+
+from __future__ import annotations
+
+import datetime as dt
+from zoneinfo import ZoneInfo
+
+from chronodp.errors import InvalidArgument
+
+__all__ = ["check_moment", "check_zone", "instant_of", "microseconds_of", "moment_at", "offset_at"]
+
+_MICROSECOND = dt.timedelta(microseconds=1)
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def check_zone(name: object) -> ZoneInfo:
+    """Return the time zone of that name."""
+    allowed = "the name of a time zone such as 'UTC' or 'Europe/Berlin'"
+    if not isinstance(name, str) or not name:
+        raise InvalidArgument("timezone", name, allowed)
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise InvalidArgument("timezone", name, allowed) from None
+
+
+def check_moment(argument: str, value: object, zone: ZoneInfo) -> dt.datetime:
+    """Return a date, time or text as a moment; without an offset it is read on the clocks of ``zone``."""
+    allowed = "a date or time such as '2026-01-01' or '2026-01-01T06:00+01:00'"
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value)
+        except ValueError:
+            raise InvalidArgument(argument, value, allowed) from None
+    elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        value = dt.datetime.combine(value, dt.time())
+    if not isinstance(value, dt.datetime) or not isinstance(value.year, int):  # a missing pandas time has no year
+        raise InvalidArgument(argument, value, allowed)
+    moment = dt.datetime(*value.timetuple()[:6], value.microsecond, tzinfo=value.tzinfo, fold=value.fold)
+    if not 1 < moment.year < 9999:
+        raise InvalidArgument(argument, moment.isoformat(), "between the years 2 and 9998")
+    return (moment.replace(tzinfo=zone) if moment.tzinfo is None else moment).astimezone(dt.UTC).astimezone(zone)
+
+
+def instant_of(wall: dt.datetime, zone: dt.tzinfo | None) -> int:
+    """Return when a clock shows ``wall``, in microseconds since 1970, UTC; the first time if it does so twice."""
+    return microseconds_of(wall.replace(tzinfo=zone))
+
+
+def microseconds_of(moment: dt.datetime) -> int:
+    """Return a moment in microseconds since 1970, UTC."""
+    return (moment.astimezone(dt.UTC) - _EPOCH) // _MICROSECOND
+
+
+def moment_at(microseconds: int) -> dt.datetime:
+    """Return the moment so many microseconds after 1970 began, in UTC."""
+    return _EPOCH + dt.timedelta(microseconds=microseconds)
+
+
+def offset_at(microseconds: int, zone: ZoneInfo) -> int:
+    """Return how far a zone's clocks are ahead of UTC, in microseconds."""
+    offset = moment_at(microseconds).astimezone(zone).utcoffset() or dt.timedelta()
+    return offset // _MICROSECOND
