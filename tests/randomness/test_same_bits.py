@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chronodp.randomness import slow
 from chronodp.randomness.reservoir import Reservoir
-from chronodp.randomness.variates import GAUSSIAN, LAPLACE, Family, Workspace
+from chronodp.randomness.variates import EXPONENTIAL, GAUSSIAN, LAPLACE, Family, Workspace
 from tests.conftest import Trials
 from tests.randomness.replay import Replay, edge_words, random_words
 
@@ -36,6 +36,10 @@ def reference_laplace(words: Words, scale: float) -> NDArray[np.int64]:
     return np.array([slow.laplace(slow.UniformReal(int(word), Replay()), scale) for word in words])
 
 
+def reference_exponential(words: Words, scale: float) -> NDArray[np.int64]:
+    return np.array([slow.exponential(slow.UniformReal(int(word), Replay()), scale) for word in words])
+
+
 def reference_gaussian(words: Words, scale: float) -> NDArray[np.int64]:
     half = len(words) // 2
     numbers = [slow.UniformReal(int(word), Replay()) for word in words]
@@ -47,13 +51,14 @@ def reference_gaussian(words: Words, scale: float) -> NDArray[np.int64]:
 
 REFERENCES: dict[str, tuple[Family, Callable[[Words, float], NDArray[np.int64]]]] = {
     "laplace": (LAPLACE, reference_laplace),
+    "exponential": (EXPONENTIAL, reference_exponential),
     "gaussian": (GAUSSIAN, reference_gaussian),
 }
 
 
 def words_for(kind: str, count: int, seed: int) -> Words:
     edges = edge_words()
-    if kind == "laplace":
+    if kind != "gaussian":
         return np.concatenate([edges, random_words(count, seed)])
     radius = np.concatenate([edges, random_words(len(edges), seed + 1), edges, random_words(count // 2, seed + 2)])
     angle = np.concatenate([random_words(len(edges), seed + 3), edges, edges[::-1], random_words(count // 2, seed + 4)])
@@ -81,8 +86,8 @@ def words_near_boundaries(kind: str, scale: float, count: int, seed: int) -> Wor
     first, second = [], random_words(count, seed + 1)
     with mpmath.workprec(200):
         for index in range(count):
-            offset = mpmath.mpf(0.5) + mpmath.mpf(chance.uniform(-3, 3)) * tolerance
-            if kind == "laplace":
+            offset = mpmath.mpf(REFERENCES[kind][0].half) + mpmath.mpf(chance.uniform(-3, 3)) * tolerance
+            if kind != "gaussian":
                 step = min(int(chance.exponential() * scale * 1.5), int(15.5 * scale))
                 size = mpmath.exp(-(step + offset) / mpmath.mpf(scale))
             else:
@@ -92,7 +97,7 @@ def words_near_boundaries(kind: str, scale: float, count: int, seed: int) -> Wor
                 size = mpmath.exp(-(((step + offset) / (scale * share)) ** 2) / 2)
             first.append(int(mpmath.floor(2**63 * min(size, 1 - mpmath.mpf(2) ** -62))) * int(signs[index]))
     words = np.array(first, dtype=np.int64)
-    return words if kind == "laplace" else np.concatenate([words, second])
+    return words if kind != "gaussian" else np.concatenate([words, second])
 
 
 @pytest.mark.parametrize("kind", REFERENCES)
@@ -139,6 +144,7 @@ def test_the_slow_path_agrees_with_plain_high_precision(word: int) -> None:
         ratio = (mpmath.mpf(exact) + mpmath.mpf(0.5)) / mpmath.mpf(2) ** (64 * 6 - 1)
         size = mpmath.mpf(1000.3) * mpmath.log(abs(ratio))
         assert value == int(mpmath.floor((size if ratio > 0 else -size) + mpmath.mpf(0.5)))
+        assert slow.exponential(uniform, 1000.3) == int(mpmath.floor(-size))
     assert slow.exponential_exceeds(uniform, 0.0)
     assert slow.exponential_exceeds(uniform, 1.0) == (abs(ratio) < mpmath.exp(-1))
     angle = slow.UniformReal(2**61 + 7, Replay())

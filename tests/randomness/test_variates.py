@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from chronodp.randomness import variates
-from chronodp.randomness.variates import GAUSSIAN, LAPLACE, Workspace
+from chronodp.randomness.variates import EXPONENTIAL, GAUSSIAN, LAPLACE, Workspace
 from tests.conftest import Trials
 from tests.randomness.replay import edge_words, random_words
 
@@ -69,6 +69,10 @@ def test_laplace_variates_are_within_tolerance_for_every_unseen_bit(trials: Tria
     words = np.concatenate([words, np.abs(random_words(2_000, 4)) >> 22])  # around the smallest that is decided
     values = np.empty(len(words))
     LAPLACE.transform(words, values, Workspace(len(words)))
+    sizes = np.empty(len(words))
+    EXPONENTIAL.transform(words, sizes, Workspace(len(words)))
+    assert np.array_equal(np.where(words < 0, values, -values), sizes, equal_nan=True)
+    assert (EXPONENTIAL.tolerance, EXPONENTIAL.largest) == (LAPLACE.tolerance, LAPLACE.largest)
     decided = np.flatnonzero(~np.isnan(values))
     assert np.array_equal(np.isnan(values), np.abs(words.astype(float)) < 2.0**40)
     assert np.abs(values[decided]).max() <= LAPLACE.largest
@@ -105,7 +109,7 @@ def test_gaussian_variates_are_within_tolerance_for_every_unseen_bit(trials: Tri
                     assert abs(mpmath.mpf(float(found)) - ideal) <= GAUSSIAN.tolerance, (first, second)
 
 
-@pytest.mark.parametrize("family", [LAPLACE, GAUSSIAN])
+@pytest.mark.parametrize("family", [LAPLACE, EXPONENTIAL, GAUSSIAN])
 def test_few_variates_are_left_to_the_slow_path(family: variates.Family) -> None:
     words = random_words(2**20, 8)
     values = np.empty(len(words))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,16 +16,27 @@ from chronodp.privacy import Grid
 from chronodp.randomness import KeystreamEntropy, secure
 
 FALSE_ALARM = 1e-9
-Tail = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-LAWS: dict[str, Tail] = {"laplace": stats.laplace.sf, "gaussian": stats.norm.sf}
+Share = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
-def p_value(drawn: NDArray[np.int64], scale: float, tail: Tail) -> float:
-    """Chi-square of integers against floor(scale Z + 1/2), with cells of at least ten expected."""
+class Law(NamedTuple):
+    below: Share
+    above: Share
+    half: float
+
+
+LAWS = {
+    "laplace": Law(stats.laplace.cdf, stats.laplace.sf, 0.5),
+    "gaussian": Law(stats.norm.cdf, stats.norm.sf, 0.5),
+    "exponential": Law(stats.expon.cdf, stats.expon.sf, 0.0),
+}
+
+
+def p_value(drawn: NDArray[np.int64], scale: float, law: Law) -> float:
+    """Chi-square of integers against floor(scale Z + half), with cells of at least ten expected."""
     reach = int(np.abs(drawn).max()) + 1
-    edges: NDArray[np.float64] = (np.arange(-reach, reach + 2, dtype=np.float64) - 0.5) / scale
-    above = tail(edges)
-    below = tail(-edges)
+    edges: NDArray[np.float64] = (np.arange(-reach, reach + 2, dtype=np.float64) - law.half) / scale
+    above, below = law.above(edges), law.below(edges)
     masses = np.where(edges[:-1] >= 0, above[:-1] - above[1:], below[1:] - below[:-1])
     observed = np.bincount(drawn + reach, minlength=2 * reach + 1)
     group = np.cumsum(masses * len(drawn)) // 10
@@ -51,7 +63,7 @@ def test_noise_has_its_law_and_thinner_noise_does_not(kind: str, scale: float, t
 def test_fine_noise_fills_equal_cells_equally(kind: str, trials: Trials) -> None:
     scale = 2.0**20
     drawn = getattr(secure(), kind)(scale, trials(10_000_000, least=400_000))
-    cells = np.bincount((LAWS[kind](drawn / scale) * 1024).astype(int), minlength=1024)
+    cells = np.bincount((LAWS[kind].above(drawn / scale) * 1024).astype(int), minlength=1024)
     assert stats.chisquare(cells).pvalue > FALSE_ALARM
 
 

@@ -71,18 +71,22 @@ class EnumeratedEntropy:
         """Choose each integer that the noise can be, out to the tail."""
         return self._noise(_gaussian_weights(Fraction(scale)), size)
 
+    def exponential(self, scale: float, size: Shape) -> NDArray[np.int64]:
+        """Choose each integer that the noise can be, out to the tail."""
+        return self._noise(_exponential_weights(Fraction(scale)), size, least=0)
+
     def _coins(self, chances: list[Fraction], shape: Shape) -> NDArray[np.bool_]:
         drawn = [self._choose([1 - chance, chance]) == 1 for chance in chances]
         return np.array(drawn, dtype=np.bool_).reshape(shape)
 
-    def _noise(self, weights: list[Fraction], size: Shape) -> NDArray[np.int64]:
-        reach = len(weights) // 2 - 1
+    def _noise(self, weights: list[Fraction], size: Shape, least: int | None = None) -> NDArray[np.int64]:
+        first = 1 - len(weights) // 2 if least is None else least
         drawn = []
         for _ in range(math.prod(size) if isinstance(size, tuple) else size):
             choice = self._choose(weights)
             if choice == len(weights) - 1:
                 raise Unfollowed
-            drawn.append(choice - reach)
+            drawn.append(choice + first)
         return np.array(drawn, dtype=np.int64).reshape(size)
 
     def following(self) -> list[int]:
@@ -115,6 +119,15 @@ def _laplace_weights(scale: Fraction) -> list[Fraction]:
         return tail if x >= 0 else 1 - tail
 
     return _weights(above, math.ceil(scale * 60))
+
+
+@lru_cache(maxsize=64)
+def _exponential_weights(scale: Fraction) -> list[Fraction]:
+    """Probabilities of floor(scale Z) = 0 .. reach, then of everything beyond."""
+    kept = exponential(-1 / scale)
+    reach = math.ceil(scale * 60)
+    inside = [(1 - kept) * kept**step for step in range(reach + 1)]
+    return [*inside, kept ** (reach + 1)]
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ from chronodp.privacy.parameters import check_whole
 from chronodp.randomness.integers import uniform_below, uniform_permutations
 from chronodp.randomness.keystream import Keystream, Lineage, SecureKeystream, SeededKeystream
 from chronodp.randomness.reservoir import Reservoir
-from chronodp.randomness.variates import GAUSSIAN, LAPLACE, Family
+from chronodp.randomness.variates import EXPONENTIAL, GAUSSIAN, LAPLACE, Family
 
 __all__ = ["Entropy", "KeystreamEntropy", "Shape", "check_entropy", "secure", "seeded"]
 
@@ -56,6 +56,10 @@ class Entropy(Protocol):
 
     def gaussian(self, scale: float, size: Shape) -> NDArray[np.int64]:
         """Return floor(scale * Z + 1/2) for independent Gaussian variates Z of standard deviation 1."""
+        ...
+
+    def exponential(self, scale: float, size: Shape) -> NDArray[np.int64]:
+        """Return floor(scale * Z) for independent exponential variates Z of mean 1."""
         ...
 
 
@@ -130,6 +134,17 @@ class KeystreamEntropy:
         """
         shape = _shape(size)
         return self._reservoir("gaussian", GAUSSIAN).draw(scale, math.prod(shape)).reshape(shape)
+
+    def exponential(self, scale: float, size: Shape) -> NDArray[np.int64]:
+        """Return floor(scale * Z) for independent exponential variates Z of mean 1.
+
+        The noise is at least n with probability e^(-n / scale).
+
+        >>> int(seeded(1).exponential(1000.0, size=100_000).mean() / 1000 * 100 + 0.5) / 100
+        1.0
+        """
+        shape = _shape(size)
+        return self._reservoir("exponential", EXPONENTIAL).draw(scale, math.prod(shape)).reshape(shape)
 
     def _reservoir(self, name: str, family: Family) -> Reservoir:
         local = self._local

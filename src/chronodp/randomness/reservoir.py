@@ -1,8 +1,9 @@
 """Exact noise on the integers, from a reservoir of unit variates made ahead of need.
 
 A request multiplies the next variates by its scale and rounds: N = floor(s Z + 1/2) with Z the ideal real
-variate. For an integer x, x + N = floor(x + s Z + 1/2) is post-processing of the ideal continuous mechanism, so
-every guarantee of that mechanism holds for it, exactly (``docs/explanation/proofs/noise.md``).
+variate; exponential noise is rounded down. For an integer x, x + N = floor(x + s Z + 1/2) is post-processing of
+the ideal continuous mechanism, so every guarantee of that mechanism holds for it, exactly
+(``docs/explanation/proofs/noise.md``).
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ _BATCH = 16384  # 128 KiB of words: a batch and its scratch stay in the second-l
 class _Rounding:
     """Constants that round s Z to an integer and tell at once whether the rounding is certain.
 
-    Adding ``magic`` = 1.5 2^(52-k) + 1/2 + T 2^-k puts the k fraction bits of s Z + 1/2 + T 2^-k at the bottom of the
-    mantissa and its floor above them. The floor of the ideal s Z + 1/2 is the same unless those k bits are below
-    2 T, where T 2^-k bounds the sum of all errors.
+    Adding ``magic`` = 1.5 2^(52-k) + h + T 2^-k, with h = 1/2 or 0, puts the k fraction bits of s Z + h + T 2^-k at the
+    bottom of the mantissa and its floor above them. The floor of the ideal s Z + h is the same unless those k bits are
+    below 2 T, where T 2^-k bounds the sum of all errors.
     """
 
     scale: NDArray[np.float64]
@@ -46,7 +47,8 @@ class _Rounding:
 
 
 @lru_cache(maxsize=256)
-def _rounding(scale: float, tolerance: float, largest: float) -> _Rounding:
+def _rounding(scale: float, family: Family) -> _Rounding:
+    tolerance, largest = family.tolerance, family.largest
     reach = scale * largest * 1.3 + 2
     bits = min(46, 50 - math.ceil(math.log2(reach)))
     # The variate's own error; the product's rounding, half an ulp; the sum's rounding (1/2) and slack.
@@ -55,7 +57,7 @@ def _rounding(scale: float, tolerance: float, largest: float) -> _Rounding:
     base = 1.5 * 2.0 ** (52 - bits)
     return _Rounding(
         scale=np.array(scale),
-        magic=np.array(base + 0.5 + margin * 2.0**-bits),
+        magic=np.array(base + family.half + margin * 2.0**-bits),
         fraction=np.array(2**bits - 1, dtype=np.int64),
         uncertain=2 * margin,
         shift=np.array(bits, dtype=np.int64),
@@ -77,11 +79,11 @@ class Reservoir:
         self._pairs: dict[int, tuple[slow.UniformReal, slow.UniformReal]] = {}
 
     def draw(self, scale: float, size: int) -> NDArray[np.int64]:
-        """Return ``size`` independent copies of floor(scale * Z + 1/2)."""
+        """Return ``size`` independent copies of floor(scale * Z + 1/2), of exponential noise of floor(scale * Z)."""
         number = check_positive("scale", scale)
         if not SMALLEST_SCALE <= number <= LARGEST_SCALE:
             raise InvalidArgument("scale", scale, "from 2^-30 to 2^30 steps of the grid: choose another grid step")
-        constants = _rounding(number, self._family.tolerance, self._family.largest)
+        constants = _rounding(number, self._family)
         result = np.empty(size, dtype=np.int64)
         done = 0
         for start, variates in self._take(size):
@@ -132,8 +134,8 @@ class Reservoir:
             yield start, self._variates[start : self._next]
 
     def _slowly(self, index: int, scale: float) -> int:
-        if not self._family.paired:
-            return slow.laplace(self._uniform(index), scale)
+        if self._family.slowly is not None:
+            return self._family.slowly(self._uniform(index), scale)
         half = len(self._variates) // 2
         cosine, pair = divmod(index, half)
         if pair not in self._pairs:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chronodp.randomness.keystream import Keystream
 
-__all__ = ["UniformReal", "exponential_exceeds", "gaussian", "laplace"]
+__all__ = ["UniformReal", "exponential", "exponential_exceeds", "gaussian", "laplace"]
 
 
 class UniformReal:
@@ -56,6 +56,15 @@ def laplace(uniform: UniformReal, scale: float) -> int:
         interval = _interval(words)
         size = scale * _exponential(interval, uniform, words)
         result = _rounded(interval, size if uniform.negative else -size)
+        if result is not None:
+            return result
+    raise AssertionError("unreachable")
+
+
+def exponential(uniform: UniformReal, scale: float) -> int:
+    """Return floor(scale * Z) for the exponential variate Z = -ln|V|."""
+    for words in count(1):
+        result = _floor(scale * _exponential(_interval(words), uniform, words))
         if result is not None:
             return result
     raise AssertionError("unreachable")
@@ -110,7 +119,12 @@ def _unit(interval: Any, words: int) -> Any:
 
 def _rounded(interval: Any, value: Any) -> int | None:
     """Return floor(value + 1/2) if both ends agree on it."""
-    low, high = _ends(value + interval.mpf(0.5))
+    return _floor(value + interval.mpf(0.5))
+
+
+def _floor(value: Any) -> int | None:
+    """Return floor(value) if both ends agree on it."""
+    low, high = _ends(value)
     if math.inf in (low, high) or -math.inf in (low, high):
         return None
     return math.floor(low) if math.floor(low) == math.floor(high) else None

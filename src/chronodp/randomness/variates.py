@@ -1,4 +1,4 @@
-"""Unit Laplace and Gaussian variates in floating point, with a proven distance from the ideal ones.
+"""Unit Laplace, exponential and Gaussian variates in floating point, with a proven distance from the ideal ones.
 
 A variate is a function of a uniform V = (w + θ) / 2^63 on [-1, 1): w is a word of the keystream, θ in [0, 1)
 stands for bits nobody has drawn yet. The transforms use only + - * / and square root, which IEEE 754 fixes to
@@ -17,7 +17,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GAUSSIAN", "LAPLACE", "Family", "Workspace"]
+from chronodp.randomness import slow
+
+__all__ = ["EXPONENTIAL", "GAUSSIAN", "LAPLACE", "Family", "Workspace"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Words: TypeAlias = NDArray[np.int64]
@@ -62,14 +64,14 @@ class Workspace:
 
 def unit_laplace(words: Words, out: Floats, work: Workspace) -> None:
     """Write Z = sgn(V) ln|V| for every word."""
-    _magnitudes(words, out)
-    hard = np.flatnonzero(out < _SMALLEST) if out[out.argmin()] < _SMALLEST else None
-    if hard is not None:
-        out[hard] = 0.5
-    _logarithm(out, work)
+    _log_magnitudes(words, out, work)
     _flip_where_negative(words, out, work)
-    if hard is not None:
-        out[hard] = np.nan
+
+
+def unit_exponential(words: Words, out: Floats, work: Workspace) -> None:
+    """Write Z = -ln|V| for every word."""
+    _log_magnitudes(words, out, work)
+    np.negative(out, out)
 
 
 def unit_gaussian(words: Words, out: Floats, work: Workspace) -> None:
@@ -118,17 +120,31 @@ class Family:
         transform: writes a batch of unit variates for a batch of words.
         tolerance: most that a variate which is not NaN differs from the ideal one, for every θ.
         largest: no variate which is not NaN is larger in absolute value.
-        paired: whether the two halves of a batch are made from the same words.
+        half: what is added to the scaled variate before the floor: 1/2 rounds to the nearest integer, 0 down.
+        slowly: the slow path for one word; None where the two halves of a batch are made from the same words.
     """
 
     transform: Callable[[Words, Floats, Workspace], None]
     tolerance: float
     largest: float
-    paired: bool
+    half: float
+    slowly: Callable[[slow.UniformReal, float], int] | None
 
 
-LAPLACE = Family(unit_laplace, tolerance=2.0**-39.9, largest=16.0, paired=False)
-GAUSSIAN = Family(unit_gaussian, tolerance=2.0**-39.2, largest=6.0, paired=True)
+LAPLACE = Family(unit_laplace, tolerance=2.0**-39.9, largest=16.0, half=0.5, slowly=slow.laplace)
+EXPONENTIAL = Family(unit_exponential, tolerance=2.0**-39.9, largest=16.0, half=0.0, slowly=slow.exponential)
+GAUSSIAN = Family(unit_gaussian, tolerance=2.0**-39.2, largest=6.0, half=0.5, slowly=None)
+
+
+def _log_magnitudes(words: Words, out: Floats, work: Workspace) -> None:
+    """Write ln|V| for every word; NaN where |V| is too small."""
+    _magnitudes(words, out)
+    hard = np.flatnonzero(out < _SMALLEST) if out[out.argmin()] < _SMALLEST else None
+    if hard is not None:
+        out[hard] = 0.5
+    _logarithm(out, work)
+    if hard is not None:
+        out[hard] = np.nan
 
 
 def _magnitudes(words: Words, out: Floats) -> None:
