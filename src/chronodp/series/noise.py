@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chronodp.accounting import gaussian
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
 from chronodp.privacy.documents import document
+from chronodp.randomness import Entropy
 from chronodp.series.tails import Law
 
 __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
@@ -47,6 +52,11 @@ class Noise:
     def deviation(self) -> float:
         """The standard deviation."""
         return self.scale * (math.sqrt(2) if self.law == "laplace" else 1.0)
+
+    def draws(self, entropy: Entropy) -> Callable[[tuple[int, int]], NDArray[np.int64]]:
+        """Return what makes independent draws of a given shape, in steps of the grid."""
+        law = entropy.laplace if self.law == "laplace" else entropy.gaussian
+        return partial(law, self.scale / self.step)
 
 
 def cost_of(noises: Sequence[Noise]) -> Cost:

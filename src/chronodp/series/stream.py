@@ -17,8 +17,8 @@ from chronodp.privacy.documents import dump, load
 from chronodp.privacy.parameters import check_fraction
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.series.answers import Memory, answer
-from chronodp.series.recursion import Floats, Integers, Recursion
-from chronodp.series.shapes.toeplitz import White
+from chronodp.series.ongoing import first_memory, next_noise
+from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign, design_stream
 from chronodp.series.tails import quantiles
 from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
@@ -121,7 +121,7 @@ class Stream:
             delta=delta,
         )
         bits = secure() if entropy is None else check_entropy(entropy)
-        memory, buffers = Memory.start(workload, keys), _buffers(design)
+        memory, buffers = Memory.start(workload, keys), first_memory(design.shape, design.length, keys)
         state = ledger.open_stream(
             dataset,
             name,
@@ -257,11 +257,9 @@ class Stream:
         noise, shape = self.design.noise, self.design.shape
         with np.errstate(over="ignore"):  # a warning would tell of a value
             steps = np.clip(np.rint(numbers / noise.step), -_LARGEST, _LARGEST).astype(np.int64)
-        draw = self._entropy.laplace if noise.law == "laplace" else self._entropy.gaussian
-        draws = draw(noise.scale / noise.step, numbers.shape)
-        if isinstance(shape, White):
-            return steps + draws, self._buffers
-        buffers, shaped = Recursion(shape).advance(self._buffers, draws)
+        buffers, shaped = next_noise(
+            shape, self.design.length, self._buffers, self._state.step, len(numbers), noise.draws(self._entropy)
+        )
         return steps + shaped, buffers
 
     def _half_widths(self, begin: int, count: int, level: float) -> Floats:
@@ -271,12 +269,6 @@ class Stream:
             return quantiles(noise.law, terms, level) * noise.scale
         # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
         return quantiles(noise.law, [1], level) * noise.scale * np.sqrt(terms)
-
-
-def _buffers(design: StreamDesign) -> Floats:
-    if isinstance(design.shape, White):
-        return np.zeros((0, design.keys))
-    return Recursion(design.shape).start(design.keys)
 
 
 def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:

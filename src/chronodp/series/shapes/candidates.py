@@ -25,7 +25,7 @@ from chronodp.series.shapes.tree import Tree
 from chronodp.series.tails import Law
 from chronodp.series.workloads import EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
 
-__all__ = ["Candidate", "reach_of", "shape_candidates"]
+__all__ = ["Candidate", "reach_of", "shape_candidates", "trees"]
 
 _BANDS = 24  # tuned in about a tenth of a second
 _TUNING = 512  # periods that stand for the whole series while bands are tuned
@@ -97,7 +97,7 @@ def _shapes(workload: Workload, horizon: int, periods: int, law: Law) -> Iterato
     if law == "laplace":
         # l1 adds up whole columns: filters never pay.
         if isinstance(workload, RunningTotal):
-            yield from _trees(horizon)
+            yield from trees(horizon)
         return
     yield SquareRoot(RunningTotal())
     yield from _buffers(horizon, periods, running=isinstance(workload, RunningTotal))
@@ -131,8 +131,8 @@ def _buffers(horizon: int, periods: int, *, running: bool) -> Iterator[CausalSha
         yield from endless_buffers().values()
 
 
-def _trees(horizon: int) -> Iterator[Tree]:
-    """For every number of levels the narrowest tree that is long enough."""
+def trees(horizon: int) -> Iterator[Tree]:
+    """Yield, for every number of levels, the narrowest tree that is long enough."""
     levels, arity = 1, 0  # one level is white noise
     while arity != 3:
         levels += 1
