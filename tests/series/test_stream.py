@@ -253,10 +253,14 @@ def test_steps_come_one_after_another(ledger: cdp.Ledger) -> None:
     live.step(1.0, period=0)
     with pytest.raises(StreamConflict, match="was released before"):
         live.step(1.0, period=0)
-    with pytest.raises(StreamConflict, match="give them as 0"):
+    with pytest.raises(StreamConflict, match=r"skip\(\) counts them as 0"):
         live.step(1.0, period=5)
     assert live.period == 1
     assert live.steps([]).value.shape == (0,)
+    assert live.skip(4).period.tolist() == [1, 2, 3, 4]
+    assert live.step(1.0, period=5).period == 5
+    with pytest.raises(InvalidArgument, match="count"):
+        live.skip(0)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), "7", None, [[1.0, 2.0]], object(), True])

@@ -19,6 +19,7 @@ from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
 from chronodp.cli.explain import explain
 from chronodp.cli.plan import plan
+from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
 from chronodp.cli.stream import stream
 from chronodp.cli.verify import verify
@@ -36,6 +37,7 @@ app.command()(plan)
 app.command()(release)
 app.command()(stream)
 app.command()(compare)
+app.command()(rehearse)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")

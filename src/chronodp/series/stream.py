@@ -14,7 +14,7 @@ from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.ledger import Ledger, StreamState
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
 from chronodp.privacy.documents import dump, load
-from chronodp.privacy.parameters import check_fraction
+from chronodp.privacy.parameters import check_fraction, check_whole
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.series.answers import Memory, answer
 from chronodp.series.ongoing import first_memory, next_noise
@@ -207,6 +207,11 @@ class Stream:
         value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
         return StreamAnswer(np.arange(begin, begin + len(numbers)), value, value - half, value + half)
 
+    def skip(self, count: int, *, level: float = 0.95) -> StreamAnswer:
+        """Release ``count`` steps in which nothing came: they count as 0, and are answered like all others."""
+        check_whole("count", count, most=self.design.length)
+        return self.steps(np.zeros((count, self.design.keys)), level=level)
+
     def __repr__(self) -> str:
         return f"Stream({self._state.name!r}, {self.design.workload}, {self._state.step} steps released)"
 
@@ -245,7 +250,11 @@ class Stream:
         if first is not None and first != self._state.step:
             raise StreamConflict(
                 f"stream {self._state.name!r} goes on with step {self._state.step}; step {first} "
-                + ("was released before" if first < self._state.step else "would leave steps out: give them as 0")
+                + (
+                    "was released before"
+                    if first < self._state.step
+                    else "would leave steps out: skip() counts them as 0"
+                )
             )
         left = self.design.length - self._state.step
         if count > left:
