@@ -17,6 +17,7 @@ TOPICS = (
     ledger.measure,
     continual.measure,
     continual.measure_speed,
+    continual.measure_peer,
     engine.measure_large,
 )
 

@@ -19,7 +19,7 @@ from chronodp.series.tails import Law
 
 __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
 
-_FINE = 27  # noise spans about 2^27 steps: rounding a person's total is lost in it even for many people
+_FINE = 25  # noise spans about 2^25 steps: rounding a person's total is lost in it even for many people
 _REACH = 30  # one person reaches at most 2^30 steps, so that sums of billions of people fit 64 bits
 _COARSEST = 6  # people's numbers lie at least 2^6 steps apart at their farthest
 
