@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from chronodp.accounting import gaussian
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import written
 from chronodp.randomness import Entropy
 from chronodp.series.tails import Law
 
@@ -74,7 +75,7 @@ def calibrated(
     """
     count = len(sensitivities)
     if law == "laplace":
-        share = Fraction(repr(float(epsilon))) / count
+        share = written(epsilon) / count
         return [(part.l1, _scale_within(part.l1, share)) for part in sensitivities]
     mu = gaussian.mu_for(epsilon, delta) / math.sqrt(count)
     # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
@@ -99,9 +100,9 @@ def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, width
 
 def _scale_within(sensitivity: float, epsilon: Fraction) -> float:
     """Return the least scale whose quotient, of the numbers as people write them, is not above epsilon."""
-    written = Fraction(repr(sensitivity))
-    scale = float(written / epsilon)
+    exact = written(sensitivity)
+    scale = float(exact / epsilon)
     # As people write the numbers, and as floats divide: some accountants do the one, some the other.
-    while written / Fraction(repr(scale)) > epsilon or sensitivity / scale > float(epsilon):
+    while exact / written(scale) > epsilon or sensitivity / scale > float(epsilon):
         scale = math.nextafter(scale, math.inf)
     return scale
