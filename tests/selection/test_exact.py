@@ -176,7 +176,7 @@ def test_probabilities_of_the_noisy_maximum_are_those_of_noise_on_a_fine_grid() 
 
     def below(at: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
         tails = np.exp(-np.abs(at)) / 2
-        return np.where(at < 0, tails, 1 - tails)
+        return np.asarray(np.where(at < 0, tails, 1 - tails))
 
     functions = np.array([below(edges - 0.7 * value) for value in values])
     masses = np.diff(functions, axis=1)
