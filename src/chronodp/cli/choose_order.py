@@ -34,8 +34,12 @@ def choose_order(
     up_to: Annotated[str | None, typer.Option(help="Every order up to `p,d,q` instead.")] = None,
     user: Annotated[str | None, typer.Option(help="The column with the person: each votes by their series.")] = None,
     block: Annotated[
-        int | None, typer.Option(help="Without people: one row a period, cut into blocks of so many, which vote.")
+        int | None, typer.Option(help="Without people: one series on a public grid, whose blocks of so many vote.")
     ] = None,
+    every: Annotated[str | None, typer.Option(help="With --block: length of a period, such as `1h`.")] = None,
+    start: Annotated[str | None, typer.Option(help="With --block: when the first period begins.")] = None,
+    end: Annotated[str | None, typer.Option(help="With --block: when the last period ends.")] = None,
+    timezone: Annotated[str, typer.Option(help="Whose clocks.")] = "UTC",
     unit: Annotated[
         str | None, typer.Option(help="`user` (default with people), `event` (with blocks), `window:24`; `/replace`.")
     ] = None,
@@ -66,11 +70,13 @@ def choose_order(
     `chronodp choose-order loads.csv --time read_at --user meter_id --value kwh --orders "1,0,0 2,0,0 1,0,1"
     --epsilon 1 --dataset meters --request order-2026`
 
-    `chronodp choose-order hall.csv --time hour --value visitors --block 336 --unit window:24 --up-to 2,1,1
-    --epsilon 1 --dataset hall --request order-2026`
+    `chronodp choose-order hall.csv --time hour --value visitors --every 1h --start 2025-01-01 --end 2026-01-01
+    --block 336 --unit window:24 --up-to 2,1,1 --epsilon 1 --dataset hall --request order-2026`
     """
+    from chronodp.engines import find_source, read_panel, read_series
     from chronodp.ledger import Ledger
-    from chronodp.selection import ClippedRegret, LeastSquares, MaximumLikelihood
+    from chronodp.privacy import Calendar
+    from chronodp.selection import Blocks, ClippedRegret, LeastSquares, MaximumLikelihood, Panel
     from chronodp.selection import choose_order as choose
 
     if out is not None and (out.suffix.lower() != ".json" or not out.absolute().parent.is_dir()):
@@ -78,7 +84,15 @@ def choose_order(
     listed = _orders(orders or [], up_to)
     protected = parse_unit(unit or ("event" if user is None else "user"))
     fit = LeastSquares() if likelihood is None else MaximumLikelihood(likelihood)
-    pieces = _pieces(data, time=time, user=user, value=value, block=block, longest=longest)
+    if (user is None) == (block is None):
+        raise InvalidArgument("block", block, "given where there is no --user, and only there")
+    source = find_source(data)
+    pieces: Pieces
+    if user is not None:
+        pieces = Panel(read_panel(source, time=time, user=user, value=value, longest=longest))
+    else:
+        calendar = Calendar(every or "", start or "", end or "", timezone)
+        pieces = Blocks(read_series(source, calendar, time=time, value=value), length=block or 0)
     with Ledger(ledger, keys=keys) as opened:
         made = choose(
             pieces,
@@ -116,18 +130,6 @@ def _orders(texts: list[str], up_to: str | None) -> tuple[Order, ...]:
     return tuple(Order.parse(part) for text in texts for part in text.replace(";", " ").split())
 
 
-def _pieces(data: str, *, time: str, user: str | None, value: str, block: int | None, longest: int) -> Pieces:
-    from chronodp.engines import find_source, read_panel, read_series
-    from chronodp.selection import Blocks, Panel
-
-    if (user is None) == (block is None):
-        raise InvalidArgument("block", block, "given where there is no --user, and only there")
-    source = find_source(data)
-    if user is not None:
-        return Panel(read_panel(source, time=time, user=user, value=value, longest=longest))
-    return Blocks(read_series(source, time=time, value=value), length=block or 0)
-
-
 def _workers(pieces: Pieces, orders: tuple[Order, ...], fit: LeastSquares | MaximumLikelihood) -> int:
     from chronodp.selection import MaximumLikelihood
 
@@ -137,9 +139,9 @@ def _workers(pieces: Pieces, orders: tuple[Order, ...], fit: LeastSquares | Maxi
 
 def _show(made: Choice, out: Path | None) -> None:
     console = Console(highlight=False)
-    table = Table("order", "")
+    table = Table("order", "chosen")
     for name in made.design.candidates:
-        table.add_row(name, "chosen" if name == made.winner else "")
+        table.add_row(name, "yes" if name == made.winner else "")
     console.print(table)
     console.print(f"With probability 95 % at most {made.design.shortfall():.3g} votes behind the best.", markup=False)
     console.print(str(made.certificate), markup=False)

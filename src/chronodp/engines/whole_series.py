@@ -7,8 +7,11 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from chronodp.engines.attach import attached
-from chronodp.engines.schema import check_series_columns
+from chronodp.engines.question import Question
+from chronodp.engines.rows import rows_select
+from chronodp.engines.schema import check_columns, check_series_columns
 from chronodp.engines.sources import Source
+from chronodp.privacy import Calendar, Grid
 from chronodp.privacy.parameters import check_whole
 
 __all__ = ["read_panel", "read_series"]
@@ -45,18 +48,28 @@ def read_panel(source: Source, *, time: str, user: str, value: str, longest: int
         ]
 
 
-def read_series(source: Source, *, time: str, value: str) -> NDArray[np.float64]:
-    """Return the values of a table that has one row a period of a public grid, in order of time.
+def read_series(source: Source, calendar: Calendar, *, time: str, value: str) -> NDArray[np.float64]:
+    """Return one number a period of a public grid: the mean of its rows, NaN where there is none.
 
-    A value that is not a finite number is NaN and keeps its place.
+    A row counts in the period of its time, whatever other rows there are. It is left out beyond the grid, or without a
+    time or a finite number; none can cause a refusal.
+
+    >>> import pyarrow
+    >>> from chronodp.engines import find_source
+    >>> table = pyarrow.table({"day": pyarrow.array([1, 3, 3], pyarrow.date32()), "kwh": [4.0, 5.0, 9.0]})
+    >>> days = Calendar("1D", "1970-01-01", "1970-01-05")
+    >>> read_series(find_source(table), days, time="day", value="kwh").tolist()
+    [nan, 4.0, nan, 7.0]
     """
-    with attached(source, (time, value), memory=_MEMORY, threads=None, folder=None) as session:
-        check_series_columns(session.schema, time=time, user=None, value=value)
-        read = f"SELECT {_moment(time)} AS moment, {_number(value)} AS number FROM records"
-        query = f"SELECT number FROM ({read}) ORDER BY moment, number"
-        found = [batch.column(0).to_numpy(zero_copy_only=False) for batch in session.batches(query, _BATCH)]
-    numbers = np.concatenate([np.zeros(0), *found]).astype(np.float64)
-    numbers[~np.isfinite(numbers)] = np.nan
+    question = Question(calendar, time, None, value, Grid(1.0), (0, 1))
+    with attached(source, question.columns, memory=_MEMORY, threads=None, folder=None) as session:
+        check_columns(session.schema, question)
+        rows = rows_select(question, session.schema).select(exp.column("number")).subquery("rows_").sql("duckdb")
+        query = f"SELECT period, avg(number) FROM {rows} WHERE isfinite(number) GROUP BY period"
+        numbers = np.full(len(calendar), np.nan)
+        for batch in session.batches(query, _BATCH):
+            periods, means = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+            numbers[periods] = means
     return numbers
 
 

@@ -64,7 +64,7 @@ def ballots_of(losses: ArrayLike, scoring: Scoring) -> NDArray[np.float64]:
             # Differences of huge losses may be infinite, which is a regret like any other beyond the clip.
             with np.errstate(over="ignore", invalid="ignore"):
                 regrets = np.where(failed, clip, usable - np.where(np.isfinite(least), least, 0.0))
-            earned: NDArray[np.float64] = np.floor((1.0 - np.minimum(regrets / clip, 1.0)) * _STEPS) / _STEPS
+            earned: NDArray[np.float64] = np.floor((1.0 - np.minimum(regrets, clip) / clip) * _STEPS) / _STEPS
             return earned
         case _:
             assert_never(scoring)
