@@ -53,7 +53,7 @@ def test_people_vote_and_the_choice_is_shown_stored_and_verified(home: Path) -> 
 
 
 def test_regrets_and_blocks(home: Path) -> None:
-    regrets = ("--regret", "0.1", "--largest-error", "5", "--holdout", "15")
+    regrets = ("--regret", "0.1", "--largest-error", "5", "--holdout", "15", "--epsilon", "8")
     assert json.loads(run(*PANEL, *ORDERS, *PAID, *regrets, "--json"))["winner"] == "ARIMA(2,0,0)"
     blocks = ("--block", "100", "--epsilon", "2", "--dataset", "hall", "--request", "order", "--json")
     assert json.loads(run(*HALL, *blocks))["winner"] == "ARIMA(2,0,0)"

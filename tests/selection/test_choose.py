@@ -280,7 +280,18 @@ def test_bad_arguments_are_refused_by_name(changes: dict[str, Any], name: str, l
 
 @pytest.mark.parametrize("kind", [Utilities, MonotoneUtilities])
 @pytest.mark.parametrize(
-    "values", [[], [1.0, float("nan")], [float("inf"), 0.0], [[1.0, 2.0], [3.0]], [[1.0, 2.0]], ["a"], 3.0, None]
+    "values",
+    [
+        [],
+        [1.0, float("nan")],
+        [float("inf"), 0.0],
+        [[1.0, 2.0], [3.0]],
+        [[1.0, 2.0]],
+        ["a"],
+        3.0,
+        None,
+        np.array([1, 2], np.longdouble),
+    ],
 )
 def test_bad_utilities_are_refused_without_showing_them(kind: type[Utilities], values: Any) -> None:
     with pytest.raises(InvalidArgument, match="utilities must be one finite number a candidate; got a"):

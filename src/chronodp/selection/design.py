@@ -55,8 +55,10 @@ class ChoiceDesign:
 
     def __post_init__(self) -> None:
         _check(self.mechanism, self.unit, self.candidates, self.change, self.epsilon)
-        if not isinstance(self.monotone, bool) or not isinstance(self.purpose, str):
-            raise InvalidArgument("purpose", self.purpose, "a text, with monotone True or False")
+        if not isinstance(self.monotone, bool):
+            raise InvalidArgument("monotone", self.monotone, "True or False")
+        if not isinstance(self.purpose, str):
+            raise InvalidArgument("purpose", self.purpose, "a text")
         if self.monotone and self.unit.relation != "add_remove":
             allowed = "Utilities(...): replacing a unit moves some candidates up and others down, so MonotoneUtilities"
             raise InvalidArgument("utilities", str(self.unit), f"{allowed} are for units that are there or not")

@@ -73,7 +73,7 @@ def _check_values(values: Sequence[float] | NDArray[Any]) -> NDArray[np.float64]
         least = 0 if numbers.dtype.kind == "u" else -_LARGEST_WHOLE
         if numbers.dtype.itemsize == 8:
             numbers = np.clip(numbers, least, _LARGEST_WHOLE)
-    elif not np.all(np.isfinite(numbers)):
+    elif numbers.dtype.itemsize > 8 or not np.all(np.isfinite(numbers)):  # longer floats would be rounded
         raise InvalidArgument("utilities", values, allowed, private=True)
     exact: NDArray[np.float64] = numbers.astype(np.float64)  # a copy: what the caller does later changes nothing
     exact.setflags(write=False)
