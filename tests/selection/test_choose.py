@@ -112,7 +112,18 @@ def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Tr
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
 @pytest.mark.parametrize(
-    ("change", "epsilon"), [(1.0, 1.0), (0.1, 0.1), (5.0, 1e-3), (1 / 3, 7.3), (1e-30, 2.0), (1e30, 1e-8), (1.0, 1e9)]
+    ("change", "epsilon"),
+    [
+        (1.0, 1.0),
+        (0.1, 0.1),
+        (5.0, 1e-3),
+        (1 / 3, 7.3),
+        (1.9, 1e-5),
+        (1.0, 1e-5),
+        (1e-30, 2.0),
+        (1e30, 1e-8),
+        (1.0, 1e9),
+    ],
 )
 def test_the_grid_serves_every_change_and_epsilon(mechanism: ChoiceMechanism, change: float, epsilon: float) -> None:
     for monotone in (False, True):
@@ -122,6 +133,8 @@ def test_the_grid_serves_every_change_and_epsilon(mechanism: ChoiceMechanism, ch
         assert design.slope <= exact  # never less noise than stated
         assert design.slope > exact * (1 - Fraction(1, 2**20))
         assert design.reach * design.step <= change * (1.0 + 2.0**-19 if epsilon >= 1 else 2.0)
+        if epsilon >= 1e-5:
+            assert design.slope * FARTHEST >= 1024
         # Exponents are products without rounding.
         for gap in (1, 12345, FARTHEST - 1, FARTHEST):
             assert Fraction(gap * float(design.slope)) == gap * design.slope

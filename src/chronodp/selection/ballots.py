@@ -40,7 +40,7 @@ class ClippedRegret:
         object.__setattr__(self, "clip", check_positive("clip", self.clip))
 
     def __str__(self) -> str:
-        return f"regrets clipped at {self.clip:g}"
+        return f"regrets clipped at {self.clip!r}"
 
 
 Scoring: TypeAlias = Votes | ClippedRegret

@@ -18,7 +18,7 @@ from chronodp.selection.mechanisms import ChoiceMechanism, NoisyMax
 __all__ = ["FARTHEST", "LARGEST_SCALE", "MOST_CANDIDATES", "ChoiceDesign", "design_choice"]
 
 FARTHEST = 2**31
-"""Steps behind the best beyond which candidates count as this far behind: e^-1024 for every epsilon above 1e-6."""
+"""Steps behind the best beyond which candidates count as this far behind: at most e^-1024 for epsilon from 1e-5 up."""
 LARGEST_SCALE = 2**30
 """Steps that noise may span: what the sampler draws exactly."""
 MOST_CANDIDATES = 2**22

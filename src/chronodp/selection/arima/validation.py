@@ -97,7 +97,7 @@ def _loss(values: Floats, order: Order, validation: Validation) -> float:
     beginning = differenced[: max(len(differenced) - validation.holdout, 0)]
     if len(beginning) < 2 + 2 * (order.autoregressive + order.moving_average):
         return math.inf
-    # In units of the piece's own spread, which all orders share: no power of a value overflows.
+    # In units of the piece's own spread, which all orders share: powers of large values then seldom overflow.
     spread = float(np.std(values[: len(values) - validation.holdout])) or 1.0
     try:
         found = fit_coefficients(beginning / spread, order, validation.fit)
