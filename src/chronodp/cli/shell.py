@@ -15,6 +15,7 @@ from rich.console import Console
 from chronodp import __version__
 from chronodp.cli.account import account
 from chronodp.cli.budget import budget
+from chronodp.cli.choose_order import choose_order
 from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
 from chronodp.cli.explain import explain
@@ -38,6 +39,7 @@ app.command()(release)
 app.command()(stream)
 app.command()(compare)
 app.command()(rehearse)
+app.command("choose-order")(choose_order)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
