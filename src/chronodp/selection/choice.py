@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chronodp.errors import CertificateInvalid, InvalidArgument
+from chronodp.errors import CertificateInvalid
 from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import digest
+from chronodp.ledger.files import save_release
 from chronodp.privacy import Certificate
 from chronodp.privacy.documents import load, to_document
 from chronodp.selection.design import ChoiceDesign
@@ -68,14 +68,7 @@ class Choice:
 
     def save(self, path: str | Path) -> Path:
         """Write the choice with its signed certificate as JSON, which `chronodp verify` reads."""
-        place = Path(path)
-        fresh = place.with_name(f"{place.name}.{os.urandom(4).hex()}")
-        try:
-            fresh.write_text(json.dumps(self.to_dict()), encoding="utf-8")
-            fresh.replace(place)
-        except OSError:
-            raise InvalidArgument("path", str(path), "a place that can be written") from None
-        return place
+        return save_release(path, self.text, self.signed)
 
     @cached_property
     def _content(self) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Sequence
 
 from chronodp.errors import InvalidArgument
@@ -100,7 +98,7 @@ def choose(
         cost=design.cost,
         unit=unit,
         plan=dump(design),
-        source=_fingerprint(ledger.keys.derive("choice", dataset, request), utilities),
+        source=ledger.keys.fingerprint(utilities.values.astype("<f8").tobytes(), of=("choice", dataset, request)),
         produce=produce,
         analyst=analyst,
         dates=dates,
@@ -120,8 +118,3 @@ def _certificate(design: ChoiceDesign, *, seeded: bool) -> Certificate:
         precision=f"utilities in whole steps of {design.step:g}; exact coins, slope rounded down",
         seeded=seeded,
     )
-
-
-def _fingerprint(key: bytes, utilities: Utilities | MonotoneUtilities) -> str:
-    """Return what identifies the data as far as this choice sees it; keyed, so that small counts cannot be guessed."""
-    return hmac.digest(key, hashlib.sha256(utilities.values.astype("<f8").tobytes()).digest(), "sha256").hex()

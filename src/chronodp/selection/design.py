@@ -11,6 +11,7 @@ from functools import cached_property
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Grid, PureCost, Unit
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_epsilon, check_fraction, check_positive
 from chronodp.privacy.units import check_unit
 from chronodp.selection.mechanisms import ChoiceMechanism, NoisyMax
@@ -77,15 +78,12 @@ class ChoiceDesign:
     @cached_property
     def reach(self) -> int:
         """The most that one unit changes one utility, in steps of the grid: ⌈change / step⌉."""
-        # The float and the number as people write it may differ in the last bit: the larger of the two counts.
-        written = max(Fraction(self.change), Fraction(repr(float(self.change))))
-        return math.ceil(written / Fraction(self.step))
+        return Grid(self.step).reach(self.change)
 
     @cached_property
     def scale(self) -> Fraction:
         """What a step of utility is measured by, in steps: factor · reach / epsilon."""
-        written = min(Fraction(self.epsilon), Fraction(repr(float(self.epsilon))))
-        return self.factor * self.reach / written
+        return self.factor * self.reach / min(Fraction(self.epsilon), written(self.epsilon))
 
     @cached_property
     def slope(self) -> Fraction:

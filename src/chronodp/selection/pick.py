@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
 from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.privacy.exact import at_least
 from chronodp.randomness import Entropy
 from chronodp.selection.design import ChoiceDesign
 from chronodp.selection.exponential import draw_exponential
@@ -40,7 +39,7 @@ def pick(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities, entropy
         case ExponentialMechanism():
             return draw_exponential(exponents_of(design, gaps), entropy)
         case NoisyMax():
-            noisy = entropy.laplace(_at_least(design.scale), gaps.shape) - gaps
+            noisy = entropy.laplace(at_least(design.scale), gaps.shape) - gaps
             return _any(np.flatnonzero(noisy == noisy.max()), entropy)
         case never:
             assert_never(never)
@@ -58,9 +57,3 @@ def _flip(exponents: NDArray[np.float64], entropy: Entropy) -> int:
 
 def _any(places: NDArray[np.intp], entropy: Entropy) -> int:
     return int(places[int(entropy.integers(len(places)))])
-
-
-def _at_least(scale: Fraction) -> float:
-    """Return the least float that is not below the wanted scale."""
-    found = float(scale)
-    return found if Fraction(found) >= scale else math.nextafter(found, math.inf)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
 from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import Link, digest
+from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid
 from chronodp.privacy.documents import load, to_document
 from chronodp.privacy.parameters import check_fraction
@@ -59,16 +59,7 @@ class Release:
     @classmethod
     def load(cls, path: str | Path) -> Release:
         """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
-        try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-            text, link = document["release"], SignedLink(document["link"]["body"], document["link"]["signature"])
-            if not isinstance(text, str):
-                raise TypeError(text)
-            return cls(text, link)
-        except OSError:
-            raise InvalidArgument("path", str(path), "a file that can be read") from None
-        except (ValueError, KeyError, TypeError):
-            raise UnknownDocument(f"{Path(path).name} does not hold a release") from None
+        return cls(*load_release(path))
 
     @cached_property
     def link(self) -> Link:
@@ -165,14 +156,7 @@ class Release:
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
-        place = Path(path)
-        fresh = place.with_name(f"{place.name}.{os.urandom(4).hex()}")
-        try:
-            fresh.write_text(json.dumps({"release": self.text, "link": self.signed.to_dict()}), encoding="utf-8")
-            fresh.replace(place)
-        except OSError:
-            raise InvalidArgument("path", str(path), "a place that can be written") from None
-        return place
+        return save_release(path, self.text, self.signed)
 
     def plot(self) -> Any:
         """Return a Plotly figure of the series with its band."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from chronodp.engines import Progress
 from chronodp.errors import InvalidArgument
@@ -11,7 +10,7 @@ from chronodp.ledger import Ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Unit
 from chronodp.randomness import Entropy
-from chronodp.report import watching
+from chronodp.report import watched
 from chronodp.selection.arima.fitting import Fit, LeastSquares
 from chronodp.selection.arima.order import Order, check_orders
 from chronodp.selection.arima.pieces import Blocks, Panel, Pieces
@@ -103,7 +102,7 @@ def choose_order(
     empty = pieces.bound(tally([[0.0] * len(names)]), unit)
     monotone = isinstance(empty, MonotoneUtilities)
     design_choice(chosen, names, unit=unit, change=empty.change, monotone=monotone, epsilon=epsilon)
-    with _watched(progress) as tell:
+    with watched(progress, "Fitting models") as tell:
         losses = losses_of(pieces.series, listed, validation, workers=workers, progress=tell)
     return choose(
         names,
@@ -119,12 +118,3 @@ def choose_order(
         dates=dates,
         entropy=entropy,
     )
-
-
-@contextlib.contextmanager
-def _watched(progress: Progress | None) -> Iterator[Progress]:
-    if progress is not None:
-        yield progress
-        return
-    with watching("Fitting models") as tell:
-        yield tell
