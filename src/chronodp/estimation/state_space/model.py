@@ -48,7 +48,7 @@ class StateSpace:
     >>> room = StateSpace(transition=[[0.95]], observation=[[1.0]], process_noise=[[0.1]], measurement_noise=[[0.5]])
     >>> room.states, room.channels, room.transition
     (1, 1, ((0.95,),))
-    """  # the equations are the first line
+    """
 
     transition: Any
     observation: Any
