@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.estimation.state_space.systems import conditioned, drawn, scalar, thermal
 
+from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.estimation.state_space import StateSpace, error_with_gain, filter_states, smooth_states, solve_steady
 
@@ -151,6 +152,45 @@ def test_unstable_but_seen_systems_settle(known: Any) -> None:
     for row in known["open_loop_innovation_underclaim"]["rows"]:
         model = StateSpace([[row["a"]]], [[1.0]], [[row["q"]]], [[row["r"]]])
         assert solve_steady(model).gain[0, 0] == pytest.approx(row["K"], abs=1e-8)
+
+
+def test_golden_price_of_noise_on_exact_surprises(known: Any) -> None:
+    """A changed measurement stays in the state of a filter without privacy, and so in all its later surprises."""
+    for row in known["open_loop_innovation_underclaim"]["rows"]:
+        model = StateSpace([[row["a"]]], [[1.0]], [[row["q"]]], [[row["r"]]])
+        gain = float(solve_steady(model).gain[0, 0])
+        surprises, state = [], 0.0
+        for measurement in [1.0] + [0.0] * 2000:
+            surprises.append(measurement - row["a"] * state)
+            state = row["a"] * state + gain * surprises[-1]
+        reach = float(np.linalg.norm(surprises))
+        assert reach == pytest.approx(row["open_loop_innovation_l2_gain"], rel=1e-8)
+        true = gaussian.epsilon_of(reach * gaussian.mu_for(1.0, 1e-5), 1e-5)
+        assert true == pytest.approx(row["true_eps_at_1e_5"], rel=1e-6)
+
+
+def test_exact_predictions_plus_noisy_surprises_give_measurements_back(known: Any) -> None:
+    """With more states than channels one combination of the told states carries no noise at all."""
+    model = thermal(known)
+    onward, observation, _, _ = model.matrices
+    gain = solve_steady(model).gain
+    generator = np.random.default_rng(1)
+    values, state, told = generator.normal(size=30), np.zeros(2), []
+    for value in values:
+        expected = onward @ state
+        surprise = value - observation @ expected
+        told.append(expected + gain @ (surprise + generator.normal(0, 50.0, size=1)))
+        state = expected + gain @ surprise
+    blind = np.array([gain[1, 0], -gain[0, 0]])  # what the gain does not move
+    seen, rows = np.array([blind @ state for state in told]), []
+    for step in range(1, len(told)):
+        link = (np.eye(2) - gain @ observation) @ onward
+        row = np.zeros(len(told))
+        for early in range(step):
+            row[early] = float(blind @ onward @ np.linalg.matrix_power(link, step - 1 - early) @ gain[:, 0])
+        rows.append(row[:-1])
+    recovered = np.linalg.solve(np.array(rows), seen[1:])
+    np.testing.assert_allclose(recovered, values[:-1], atol=1e-9)
 
 
 def test_values_of_another_shape_are_refused() -> None:

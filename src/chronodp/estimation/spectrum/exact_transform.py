@@ -19,7 +19,8 @@ DIGITS = 32
 MOST_PRODUCTS = 2**29
 """Harmonics times periods that are computed exactly; beyond, the whole spectrum is the way."""
 
-_VALUE_BITS = 53  # of the series' steps: the grid keeps them within ±2^52
+_VALUE_BITS = 54  # of the series' steps and their sign: the grid keeps them within ±2^52
+_WAVE_BITS = 17  # of each of the two limbs of a cosine
 
 
 def exact_numbers(
@@ -27,8 +28,8 @@ def exact_numbers(
 ) -> list[int]:
     """Return Σ_t W_t x_t for each number of each harmonic, where W is 2^32 times cosine, minus sine, or ±1/√2, rounded.
 
-    Every W is within 1 of what it stands for. A product of two limbs is below 2^(2 bits), and T of them below 2^53, so
-    that matrix products of floats are exact in any order of adding.
+    Every W is within 1 of what it stands for. Both are cut into limbs so short that T products of two stay below
+    2^53: matrix products of floats are then exact, in any order of adding.
 
     >>> exact_numbers(np.array([1, 2, 3, 2]), (1,)) == [-2 * 2**32, 0]
     True
@@ -41,21 +42,20 @@ def exact_numbers(
             f"at most {MOST_PRODUCTS // horizon:,} for {horizon:,} periods; Whole() has no limit, and any part of it "
             "is free",
         )
-    bits = (53 - math.ceil(math.log2(max(horizon, 2)))) // 2
     angles = 2 * np.pi * np.arange(horizon) / horizon
-    cosines, sines = (_limbs(_table(wave), bits, DIGITS + 2) for wave in (np.cos(angles), -np.sin(angles)))
-    values = _limbs(steps, bits, _VALUE_BITS)
+    # Side by side, so that one look-up finds both parts of a cosine and of a sine.
+    waves = np.hstack([_limbs(_table(wave), _WAVE_BITS, 2) for wave in (np.cos(angles), -np.sin(angles))])
+    bits = 53 - _WAVE_BITS - math.ceil(math.log2(max(horizon, 2)))
+    values = _limbs(steps, bits, -(-_VALUE_BITS // bits))
     times = np.arange(horizon, dtype=np.int64)
     root = round(2**DIGITS / math.sqrt(2))
     found: list[int] = []
     for done, harmonic in enumerate(harmonics):
         progress(done / len(harmonics))
-        places = harmonic * times % horizon
-        real = _product(cosines[:, places], values, bits)
-        if is_real(harmonic, horizon):
-            found.append((real >> DIGITS) * root)  # a whole multiple: these cosines are ±1
-        else:
-            found += [real, _product(sines[:, places], values, bits)]
+        sums = np.take(waves, harmonic * times % horizon, axis=0).T @ values
+        real, imaginary = _joined(sums[:2], bits), _joined(sums[2:], bits)
+        # Where X_k is real, cosines are ±1 and the sum is a whole multiple of 2^32.
+        found += [(real >> DIGITS) * root] if is_real(harmonic, horizon) else [real, imaginary]
     return found
 
 
@@ -63,16 +63,16 @@ def _table(wave: Floats) -> NDArray[np.int64]:
     return np.rint(wave * 2.0**DIGITS).astype(np.int64)
 
 
-def _limbs(numbers: NDArray[np.int64], bits: int, width: int) -> Floats:
-    """Return limbs of so many bits, the lowest first; the highest carries the sign."""
-    count = -(-width // bits)
+def _limbs(numbers: NDArray[np.int64], bits: int, count: int) -> Floats:
+    """Return limbs of so many bits side by side, the lowest first; the highest carries the sign."""
     mask = (1 << bits) - 1
     parts = [(numbers >> (bits * place)) & mask for place in range(count - 1)]
-    return np.array([*parts, numbers >> (bits * (count - 1))], dtype=np.float64)
+    return np.stack([*parts, numbers >> (bits * (count - 1))], axis=1).astype(np.float64)
 
 
-def _product(left: Floats, right: Floats, bits: int) -> int:
-    sums = left @ right.T
+def _joined(sums: Floats, bits: int) -> int:
+    """Return the sum of products of limbs, each in its place."""
+    parts = [[int(part) for part in row] for row in sums.tolist()]
     return sum(
-        int(sums[i, j]) << (bits * (i + j)) for i in range(sums.shape[0]) for j in range(sums.shape[1]) if sums[i, j]
+        part << (_WAVE_BITS * wave + bits * value) for wave, row in enumerate(parts) for value, part in enumerate(row)
     )

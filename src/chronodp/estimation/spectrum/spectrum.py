@@ -190,10 +190,11 @@ def draw_spectrum(design: SpectrumDesign, exact: list[int], entropy: Entropy) ->
     if isinstance(design.wanted, Strongest):
         harmonics = choose_harmonics(design, design.wanted, exact, entropy)
         numbers = _numbers_of(exact, harmonics, design.horizon)
-    if not isinstance(design.wanted, Whole):
-        numbers = [_rounded(number, design) for number in numbers]
-    noise = design.noise.draws(entropy)((len(numbers), 1))[:, 0].tolist()
-    return harmonics, [number + draw for number, draw in zip(numbers, noise, strict=True)]
+    noise = design.noise.draws(entropy)((len(numbers), 1))[:, 0]
+    if isinstance(design.wanted, Whole):
+        return harmonics, (np.array(numbers, dtype=np.int64) + noise).tolist()
+    # Sums over many periods may outgrow 64 bits.
+    return harmonics, [_rounded(number, design) + draw for number, draw in zip(numbers, noise.tolist(), strict=True)]
 
 
 def _numbers_of(exact: list[int], harmonics: tuple[int, ...], horizon: int) -> list[int]:
