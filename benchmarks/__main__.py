@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, continual, engine, ledger, noise, selection
+from benchmarks import accounting, continual, engine, estimation, ledger, noise, selection
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -19,6 +19,7 @@ TOPICS = (
     continual.measure_speed,
     continual.measure_peer,
     selection.measure,
+    estimation.measure,
     engine.measure_large,
 )
 

@@ -22,6 +22,7 @@ from chronodp.cli.explain import explain
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
 from chronodp.cli.verify import verify
 from chronodp.errors import CertificateInvalid, ChronodpError
@@ -37,6 +38,7 @@ app = typer.Typer(
 app.command()(plan)
 app.command()(release)
 app.command()(stream)
+app.command()(spectrum)
 app.command()(compare)
 app.command()(rehearse)
 app.command("choose-order")(choose_order)

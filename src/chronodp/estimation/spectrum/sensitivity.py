@@ -47,7 +47,7 @@ def spectral_sensitivity(
     for harmonic in harmonics:
         weights[harmonic] = 1.0
     # irfft takes every harmonic but the real ones twice, as c_k asks.
-    kernel = np.abs(np.fft.irfft(weights, horizon)) + 1e-15
+    kernel = np.abs(np.fft.irfft(weights, horizon)) + 1e-13  # far more than the transform of so small numbers loses
     if touched.together:
         square = float(periods * kernel[0] + 2 * (np.arange(periods - 1, 0, -1) @ kernel[1:periods]))
     else:

@@ -32,7 +32,7 @@ class Spectrum:
     """A series whose spectrum is asked for, with your word for how much one unit can change it.
 
     Args:
-        values: one finite number a period.
+        values: one finite number a period; beyond 2^32 times the change they count as that.
         change: the most that one unit changes any one period.
         unit: who is protected.
         max_periods: how many periods one unit changes, for `User` and `UserPeriod`.
