@@ -65,11 +65,12 @@ def spectrum(
         raise InvalidArgument("out", str(out), "a .json file in a folder that exists")
     wanted = _wanted(only, lowest, strongest, whole=whole)
     protected = parse_unit(unit)
-    numbers = read_series(find_source(data), Calendar(every, start, end, timezone), time=time, value=value)
+    calendar = Calendar(every, start, end, timezone)
+    numbers = read_series(find_source(data), calendar, time=time, value=value)
     series = Spectrum(np.nan_to_num(numbers, nan=0.0), change=change, unit=protected, max_periods=max_periods)
     plan = series.plan(wanted, epsilon=epsilon, delta=delta)
     with Ledger(ledger, keys=keys) as opened:
-        made = plan.release(opened, dataset=dataset, request=request, analyst=analyst)
+        made = plan.release(opened, dataset=dataset, request=request, analyst=analyst, dates=calendar.dates)
     if out is not None:
         made.save(out)
     table = made.to_pandas()

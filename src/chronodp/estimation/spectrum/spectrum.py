@@ -18,6 +18,7 @@ from chronodp.estimation.spectrum.harmonics import count_numbers, is_real
 from chronodp.estimation.spectrum.release import SpectrumRelease, spectrum_text
 from chronodp.estimation.spectrum.wanted import Strongest, Wanted, Whole
 from chronodp.ledger import Ledger
+from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, dump
 from chronodp.privacy.units import check_unit
 from chronodp.randomness import Entropy, check_entropy, secure
@@ -96,6 +97,7 @@ class SpectrumPlan:
         dataset: str,
         request: str,
         analyst: str = "",
+        dates: Dates | None = None,
         entropy: Entropy | None = None,
         progress: Progress | None = None,
     ) -> SpectrumRelease:
@@ -110,6 +112,7 @@ class SpectrumPlan:
             request: an id of your choice, once for each release. Under the same id other data, or another plan, are
                 refused.
             analyst: whose part of the budget pays.
+            dates: days of the data, for a budget that renews.
             entropy: of the noise; secure unless a test says otherwise.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
@@ -132,6 +135,7 @@ class SpectrumPlan:
             source=ledger.keys.fingerprint(self._values.astype("<f8").tobytes(), of=("spectrum", dataset, request)),
             produce=produce,
             analyst=analyst,
+            dates=dates,
         )
         return SpectrumRelease(fulfilled.release, fulfilled.signed)
 
