@@ -22,6 +22,7 @@ from chronodp.cli.plan import plan
 from chronodp.cli.release import release
 from chronodp.cli.stream import stream
 from chronodp.cli.verify import verify
+from chronodp.cli.watch import plan_alert, watch
 from chronodp.errors import CertificateInvalid, ChronodpError
 
 __all__ = ["app", "main"]
@@ -35,6 +36,8 @@ app = typer.Typer(
 app.command()(plan)
 app.command()(release)
 app.command()(stream)
+app.command()(watch)
+app.command()(plan_alert)
 app.command()(compare)
 app.command()(account)
 app.command()(explain)
