@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, continual, engine, ledger, noise
+from benchmarks import accounting, alerts, continual, engine, ledger, noise
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -17,6 +17,8 @@ TOPICS = (
     ledger.measure,
     continual.measure,
     continual.measure_speed,
+    alerts.measure,
+    alerts.measure_power,
     engine.measure_large,
 )
 

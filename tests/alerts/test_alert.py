@@ -104,6 +104,15 @@ def test_values_told_have_noise_and_a_price_of_their_own(ledger: cdp.Ledger) -> 
     assert np.isnan(told.value[[0, 2]]).all()
     assert told.value[1] == pytest.approx(900.0, abs=20)
     assert [(alert.period, alert.value) for alert in alarm.history] == [(0, answer.value), (2, told.value[1])]
+    low = opened(ledger, below=500.0, epsilon=0.5, value_epsilon=0.5, name="low", entropy=seeded(1))
+    assert low.step(-900.0).value == pytest.approx(-900.0, abs=60)
+
+
+@pytest.mark.parametrize("unit", [cdp.Event(), cdp.User(), cdp.UserPeriod("1D"), cdp.Window(24)], ids=str)
+def test_every_unit_that_values_speak_of_may_be_watched(unit: cdp.privacy.Unit) -> None:
+    plain = designed(unit=unit)
+    counts = designed(unit=unit, monotone=True, epsilon=Split(plain.split.threshold, plain.split.alert))
+    assert float(counts.query_scale * counts.step / (plain.query_scale * plain.step)) == pytest.approx(0.5, rel=1e-4)
 
 
 def test_the_whole_price_is_paid_once_at_the_opening(ledger: cdp.Ledger) -> None:
@@ -151,23 +160,26 @@ def test_seeds_mark_the_certificate_also_when_they_come_later(ledger: cdp.Ledger
     assert Alert.resume(ledger, "alarm").certificate.seeded
 
 
-def test_an_alert_that_cannot_be_written_counts_and_is_written_first(ledger: cdp.Ledger) -> None:
-    alarm = opened(ledger, max_alerts=2)
-    ledger._store.transaction, kept = _failing, ledger._store.transaction  # type: ignore[method-assign]
-    with pytest.raises(LedgerUnavailable):
-        alarm.step(10_000.0)
-    assert alarm.alerts == 1
-    with pytest.raises(LedgerUnavailable):
-        alarm.step(0.0)  # would be quiet, but nothing is asked before the alert is on disk
-    ledger._store.transaction = kept  # type: ignore[method-assign]
-    assert not alarm.step(0.0)
-    assert [alert.period for alert in alarm.history] == [0]
-    assert alarm.period == 2
-    assert Alert.resume(ledger, "alarm").alerts == 1
+def test_an_alert_that_cannot_be_written_counts_and_is_written_first(tmp_path: Path) -> None:
+    full = False
 
+    def reached(name: str) -> None:
+        if full and name == "step written":
+            raise LedgerUnavailable("the disk is full")
 
-def _failing() -> Any:
-    raise LedgerUnavailable("the disk is full")
+    with cdp.Ledger(tmp_path / "budget.db", reached=reached) as ledger:
+        ledger.open("meters", unit=USER, epsilon=10.0)
+        alarm = opened(ledger, max_alerts=2)
+        full = True
+        for value in (10_000.0, 0.0):  # the second would be quiet, but is not asked before the first is on disk
+            with pytest.raises(LedgerUnavailable):
+                alarm.step(value)
+            assert (alarm.alerts, alarm.period, alarm.history) == (1, 1, [])
+        full = False
+        assert not alarm.step(0.0)
+        assert [alert.period for alert in alarm.history] == [0]
+        assert alarm.period == 2
+        assert Alert.resume(ledger, "alarm").alerts == 1
 
 
 def test_only_one_of_two_processes_goes_on(ledger: cdp.Ledger) -> None:
@@ -289,7 +301,7 @@ def test_whole_numbers_beyond_what_floats_hold_keep_their_distance() -> None:
     # Turned into floats they are rounded; the change must stay the change.
     step, change = 8.0, 1000
     generator = np.random.default_rng(3)
-    values = generator.integers(2**53, 2**55, 2000)
+    values = generator.integers(2**53, 2**57, 2000)
     moved = to_steps(values + change, step, 1) - to_steps(values, step, 1)
     assert moved.max() <= change // 8
 

@@ -94,6 +94,8 @@ def test_many_steps_of_the_real_thing(noise: Noise, trials: Trials) -> None:
     assert abs(told.mean() - wanted) < slack
     fresh = FreshOdds(noise, design.odds.query_scale, design.odds.threshold_scale)
     assert abs(told.mean() - fresh.chance_within(8.0, steps)) > slack  # steps do share a threshold
+    thin = Odds(noise, 0.9 * design.odds.query_scale, 0.9 * design.odds.threshold_scale)
+    assert abs(told.mean() - thin.chance_within(8.0, steps)) > slack
 
 
 def test_delay_of_exponential_noise_by_simulation() -> None:

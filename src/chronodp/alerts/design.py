@@ -54,7 +54,11 @@ class AlertDesign:
     def __post_init__(self) -> None:
         check_threshold(self.above, self.below)
         check_watched(self.change, self.unit)
-        _check(self.unit, self.max_alerts, self.epsilon, self.split, self.monotone, self.value_epsilon, self.noise)
+        _check(self.unit, self.max_alerts, self.monotone, self.value_epsilon)
+        check_epsilon(self.epsilon)
+        check_noise(self.noise)
+        if not isinstance(self.split, Split):
+            raise InvalidArgument("split", self.split, "a Split")
         Grid(self.step)
         if self.step > self.change:
             raise InvalidArgument("step", self.step, f"no coarser than the change, {self.change:g}")
@@ -149,7 +153,7 @@ def design_alert(
     check_watched(change, unit)
     kind = Exponential() if noise is None else check_noise(noise)
     total = epsilon if isinstance(epsilon, Split) else check_epsilon(epsilon)
-    _check(unit, max_alerts, 1.0, Split(1.0, 1.0), monotone, value_epsilon, kind)
+    _check(unit, max_alerts, monotone, value_epsilon)
     split = total if isinstance(total, Split) else best_split(total, max_alerts=max_alerts, monotone=monotone)
     scales = [1 / split.threshold, (1 if monotone else 2) / split.alert]
     scales += [1 / value_epsilon] if value_epsilon else []
@@ -184,20 +188,8 @@ def check_watched(change: object, unit: object) -> None:
         raise InvalidArgument("unit", unit, "Event, User, UserPeriod or Window")
 
 
-def _check(
-    unit: Unit,
-    max_alerts: object,
-    epsilon: object,
-    split: object,
-    monotone: object,
-    value_epsilon: object,
-    noise: object,
-) -> None:
+def _check(unit: Unit, max_alerts: object, monotone: object, value_epsilon: object) -> None:
     check_whole("max_alerts", max_alerts, most=MOST_ALERTS)
-    check_epsilon(epsilon)
-    check_noise(noise)
-    if not isinstance(split, Split):
-        raise InvalidArgument("split", split, "a Split")
     if not isinstance(monotone, bool):
         raise InvalidArgument("monotone", monotone, "True or False")
     if monotone and unit.relation != "add_remove":

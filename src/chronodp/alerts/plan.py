@@ -154,7 +154,8 @@ def plan_alert(
     Args:
         quiet: what values are when nothing is wrong.
         loud: what they are when an alert should be told; below ``quiet`` for alerts below a threshold.
-        threshold: what values are compared with; placed between the two where it serves best if not given.
+        threshold: what values are compared with; placed where it serves best if not given, which may be beyond
+            ``loud``: exponential noise lifts values more than the threshold.
         change: the most that one unit changes any value.
         unit: who is protected.
         max_alerts: how many alerts are paid for.

@@ -79,7 +79,8 @@ class AlertRecord:
 
     def check_open(self) -> None:
         """Write what a failure left unwritten, and refuse if the last alert was told."""
-        self._settle()
+        if self._outstanding:
+            self._settle()
         if self.halted:
             raise StreamConflict(
                 f"alert {self.name!r} has told its {self.design.max_alerts} alerts and is halted for good; nothing was "
@@ -99,11 +100,10 @@ class AlertRecord:
         self._settle()
 
     def _settle(self) -> None:
-        if self._outstanding:
-            self._stored = self._ledger.advance_stream(
-                self._stored,
-                values=self._outstanding,
-                state=sealed(self.design, self.state, seeded=self.seeded),
-                finished=self.halted,
-            )
-            self._outstanding = []
+        self._stored = self._ledger.advance_stream(
+            self._stored,
+            values=self._outstanding,
+            state=sealed(self.design, self.state, seeded=self.seeded),
+            finished=self.halted,
+        )
+        self._outstanding = []
