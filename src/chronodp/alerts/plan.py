@@ -107,7 +107,7 @@ class AlertPlan:
         waits = (
             f"{delay:.4g} steps on average"
             if math.isfinite(delay)
-            else ("no finite average: the noisy threshold may lie out of reach for ever")
+            else "no finite average: the noisy threshold may lie out of reach for ever"
         )
         lines = [
             ("Alert", str(self.design)),

@@ -124,10 +124,10 @@ def _twin(
 
 ALERT_TWINS: tuple[Twin, ...] = (
     _twin("alerts without noise on values", watch_without_noise_on_values, (((0, 1), (1, 0)),)),
-    _twin("alerts without end", watch_without_end, (((0, 0, 0), (1, -1, -1)),)),
+    _twin("alerts without end", watch_without_end, (((0, 1, 1), (1, 0, 0)),)),
     _twin("alerts that tell the noisy value they compared", watch_and_tell_the_noisy_value, (((0, 0), (1, 0)),)),
-    _twin("two alerts with the noise for one", watch_twice_with_noise_for_one, (((0, 0, 0), (1, -1, -1)),), alerts=2),
+    _twin("two alerts with the noise for one", watch_twice_with_noise_for_one, (((0, 1, 1), (1, 0, 0)),), alerts=2),
     _twin("alerts whose threshold is drawn anew at every step", watch_with_fresh_thresholds, (((0, 0), (1, 1)),)),
-    _twin("monotone noise for values that move both ways", watch_as_if_monotone, (((0, 0), (1, -1)),)),
+    _twin("monotone noise for values that move both ways", watch_as_if_monotone, (((0, 1), (1, 0)),)),
     _twin("exponential noise downwards", watch_with_noise_downwards, (((-1, -1, 0), (0, 0, -1)),)),
 )
