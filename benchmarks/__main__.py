@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, alerts, continual, engine, ledger, noise
+from benchmarks import accounting, alerts, continual, engine, ledger, noise, selection
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -17,8 +17,10 @@ TOPICS = (
     ledger.measure,
     continual.measure,
     continual.measure_speed,
+    continual.measure_peer,
     alerts.measure,
     alerts.measure_power,
+    selection.measure,
     engine.measure_large,
 )
 

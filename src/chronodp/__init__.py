@@ -15,7 +15,7 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, alerts, audit, dataset, engines, estimation, ledger, report, series
+    from chronodp import accounting, alerts, audit, dataset, engines, estimation, ledger, report, selection, series
     from chronodp.alerts import Alert
     from chronodp.dataset import Aggregate, TimeSeries
     from chronodp.ledger import Ledger
@@ -66,13 +66,14 @@ __all__ = [
     "privacy",
     "randomness",
     "report",
+    "selection",
     "series",
     "solve",
 ]
 
 # Rooms that need heavy libraries, and names from them, are imported when first used.
 _LATE = dict.fromkeys(
-    ("accounting", "alerts", "audit", "dataset", "engines", "estimation", "ledger", "report", "series"), ""
+    ("accounting", "alerts", "audit", "dataset", "engines", "estimation", "ledger", "report", "selection", "series"), ""
 ) | {
     "Aggregate": "dataset",
     "Alert": "alerts",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.alerts import AlertDesign, Exponential, Noise, Split, advance, start
-from chronodp.alerts.scaling import at_least
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy
 from chronodp.privacy import User
+from chronodp.privacy.exact import at_least
 from chronodp.randomness import Shape
 
 Floats = NDArray[np.float64]

@@ -25,7 +25,7 @@ from chronodp.alerts import (
     design_alert,
     start,
 )
-from chronodp.alerts.scaling import FARTHEST, to_step, to_steps
+from chronodp.alerts.scaling import to_step, to_steps
 from chronodp.errors import (
     BudgetExhausted,
     ChronodpError,
@@ -37,6 +37,7 @@ from chronodp.errors import (
     UnknownDocument,
 )
 from chronodp.privacy import Swap, dump, load
+from chronodp.privacy.grid import FARTHEST
 from chronodp.randomness import seeded
 
 USER = cdp.User()
@@ -270,7 +271,7 @@ def test_bad_values_are_refused_without_being_told(value: Any, ledger: cdp.Ledge
 
 @pytest.mark.parametrize("values", [0.0, [[1.0]], ["1"], None])
 def test_bad_arrays_are_refused(values: Any, ledger: cdp.Ledger) -> None:
-    with pytest.raises(InvalidArgument, match="values must be finite numbers, one a step; got a"):
+    with pytest.raises(InvalidArgument, match=r"values must be finite numbers.*; got a"):
         opened(ledger).steps(values)
 
 
@@ -290,11 +291,10 @@ def test_rounding_brings_no_two_values_farther_apart(step: float) -> None:
     for size in (1.0, 1e6, 2.0**51 * step, 2.0**55 * step):
         values = np.concatenate((generator.normal(0, size, 500), generator.integers(-20, 20, 500) * step / 4))
         moved = np.concatenate((values[:500], values[500:] + 3 * step))
-        for sign in (1, -1):
-            steps = to_steps(values, step, sign)
-            assert steps.tolist() == [to_step(float(value), step, sign) for value in values]
-            assert np.abs(steps).max() <= FARTHEST
-            assert np.abs(to_steps(moved, step, sign) - steps).max() <= 3
+        steps = to_steps(values, step)
+        assert steps.tolist() == [to_step(float(value), step) for value in values]
+        assert np.abs(steps).max() <= FARTHEST
+        assert np.abs(to_steps(moved, step) - steps).max() <= 3
 
 
 def test_whole_numbers_beyond_what_floats_hold_keep_their_distance() -> None:
@@ -302,7 +302,7 @@ def test_whole_numbers_beyond_what_floats_hold_keep_their_distance() -> None:
     step, change = 8.0, 1000
     generator = np.random.default_rng(3)
     values = generator.integers(2**53, 2**57, 2000)
-    moved = to_steps(values + change, step, 1) - to_steps(values, step, 1)
+    moved = np.array([to_step(int(value) + change, step) - to_step(int(value), step) for value in values])
     assert moved.max() <= change // 8
 
 

@@ -27,6 +27,7 @@ def test_version_and_help() -> None:
             "watch",
             "plan-alert",
             "compare",
+            "choose-order",
             "account",
             "explain",
             "demo",

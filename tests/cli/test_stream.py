@@ -47,10 +47,65 @@ def test_values_in_answers_out_and_on_after_a_restart(home: Path) -> None:
 def test_a_line_that_is_no_number_is_refused_and_not_repeated(home: Path) -> None:
     refused = feed("3\nzaphod\n", *OPENING)
     assert refused.returncode == 2
-    assert "line must be a finite number in field 1" in " ".join(refused.stderr.split())
+    assert "line must be one with a finite number in field 1" in " ".join(refused.stderr.split())
     assert "zaphod" not in refused.stderr
     assert len(refused.stdout.splitlines()) == 2
     assert home.exists()
+
+
+def test_steps_that_are_left_out_count_as_zero_when_that_is_said(home: Path) -> None:
+    refused = feed("0,3\n3,4\n", *OPENING, "--period", "1", "--column", "2")
+    assert refused.returncode == 2
+    assert "leaves out step 1: --missing-as-zero" in " ".join(refused.stderr.split())
+    filled = feed("3,4\n5,1\n", "--period", "1", "--column", "2", "--missing-as-zero")
+    assert [line.split(",")[0] for line in filled.stdout.splitlines()[1:]] == ["1", "2", "3", "4", "5"]
+    twice = feed("5,1\n", "--period", "1", "--column", "2")
+    assert "step 5 was released before" in " ".join(twice.stderr.split())
+    again = feed("0,3\n3,4\n5,1\n6,2\n", "--period", "1", "--column", "2", "--replay")
+    assert [line.split(",")[0] for line in again.stdout.splitlines()[1:]] == ["6"]
+    assert "used with --period" in " ".join(feed("1\n", "--missing-as-zero").stderr.split())
+    assert home.exists()
+
+
+def test_windows_are_protected_by_sharing_out_their_budget(home: Path) -> None:
+    run("budget", "open", "ward", "--epsilon", "4", "--unit", "window:3")
+    opening = ("--dataset", "ward", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
+    first = feed("5\n6\n7\n8\n", *opening, "--workload", "each_period")
+    assert first.returncode == 0, first.stderr
+    assert [line.rsplit(",")[-1] for line in first.stdout.splitlines()] == ["fresh", "True", "False", "False", "True"]
+    later = feed("9\n", "--json")
+    assert json.loads(later.stdout) == {"period": 4, "value": json.loads(later.stdout)["value"], "fresh": False}
+    assert home.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (("--unit", "event"), "share must be left out"),
+        (("--workload", "running_total"), "workload must be each_period"),
+        (("--horizon", "9"), "horizon must be left out"),
+        (("--share", "fair"), "share must be one of uniform, sample"),
+    ],
+)
+def test_shares_of_what_is_no_window(changes: tuple[str, ...], said: str, home: Path) -> None:
+    opening = ("--dataset", "visits", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
+    refused = feed("1\n", *opening, "--workload", "each_period", *changes)
+    assert refused.returncode == 2
+    assert said in " ".join(refused.stderr.split())
+    assert home.exists()
+
+
+def test_rehearsing_shows_every_mechanism(tmp_path: Path, refuse: Callable[..., str]) -> None:
+    example = tmp_path / "example.csv"
+    example.write_text("day,a,b\n" + "".join(f"d{day},{day % 7},{10 * day}\n" for day in range(40)))
+    options = ("--window", "5", "--change", "1", "--epsilon", "1", "--runs", "1")
+    rows = json.loads(run("rehearse", str(example), *options, "--delta", "1e-6", "--json"))
+    assert len(rows) == 7
+    assert [row["rmse"] for row in rows] == sorted(row["rmse"] for row in rows)
+    assert "2 series of 40 steps" in run("rehearse", str(example), *options)
+    assert "can be read" in refuse("rehearse", str(tmp_path / "absent.csv"), *options)
+    example.write_text("a\nx\n")
+    assert "column of numbers" in refuse("rehearse", str(example), *options)
 
 
 @pytest.mark.parametrize(

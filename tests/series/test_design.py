@@ -224,7 +224,7 @@ def test_numbers_and_noise_lie_on_a_grid_that_the_sampler_reaches(
             # A mean's numbers stand in half steps of the grid on which its values were rounded.
             step = 2 * noise.step if isinstance(measure, Mean) else noise.step
             assert 2**6 <= measure.reach / step <= 2**30
-            assert step <= max(measure.reach * 2**-29, noise.scale * 2**-27 * (1 + 1e-9))
+            assert step <= max(measure.reach * 2**-29, noise.scale * 2**-25 * (1 + 1e-9))
 
 
 @given(

@@ -26,7 +26,7 @@ from chronodp.series.planner import design_release
 from chronodp.series.shapes.errors import errors_of
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
-from chronodp.series.shaping import draw_noise, rounding_bound, shape_draws
+from chronodp.series.shaping import draw_noise, filter_draws, rounding_bound
 from chronodp.series.windows import Windows, coarser, each, rolling, running
 from chronodp.series.workloads import Workload
 
@@ -67,14 +67,14 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
 def test_filters_undo_the_noise_within_the_bound_and_never_look_ahead(shape: Any, horizon: int) -> None:
     chance = np.random.default_rng(3)
     draws = np.rint(chance.normal(size=(horizon, 2)) * 2**27).astype(np.int64)
-    noise = shape_draws(shape, draws)
+    noise = filter_draws(shape, draws)
     back = np.convolve(shape.coefficients(horizon), noise[:, 0].astype(np.float64))[:horizon]
     assert np.abs(back - draws[:, 0]).max() < rounding_bound(shape, horizon, 2.0**27)
     # Later draws change nothing before them, to the last bit: so draws can be told from noise.
     for at in {0, horizon // 3, horizon - 1}:
         changed = draws.copy()
         changed[at:] = -changed[at:] - 12345
-        other = shape_draws(shape, changed)
+        other = filter_draws(shape, changed)
         assert np.array_equal(other[:at], noise[:at])
         assert np.array_equal(other[at] - changed[at], noise[at] - draws[at])
 

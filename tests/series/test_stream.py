@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import subprocess
@@ -16,16 +17,19 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 from tests.conftest import Trials
+from tests.series.shapes.matrices import tree_matrices
 
 import chronodp as cdp
 from chronodp.errors import BudgetExhausted, InvalidArgument, MissingBound, StreamConflict
 from chronodp.ledger.keys import Keys
 from chronodp.privacy import Unit
 from chronodp.randomness import seeded
+from chronodp.series.branching import Branching
 from chronodp.series.endless import LONGEST_STREAM
 from chronodp.series.recursion import BLOCK, Recursion
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.buffered_table import endless_buffers
+from chronodp.series.shapes.tree import Tree
 from chronodp.series.stream_design import StreamDesign, design_stream
 
 SHAPES = [BufferedLinear((0.99, 0.6), (0.1, 0.3)), *endless_buffers().values()]
@@ -54,8 +58,49 @@ def opened(store: cdp.Ledger, workload: Any = None, **changes: Any) -> cdp.Strea
 
 
 def designed(unit: Unit, *, horizon: int | None = 400, max_periods: int | None = None, **changes: Any) -> StreamDesign:
-    options: dict[str, Any] = {"change": 2.0, "keys": 1, "max_groups": 1, "epsilon": 1.0, "delta": 1e-6}
+    options: dict[str, Any] = {"change": 2.0, "keys": 1, "max_groups": 1, "epsilon": 1.0, "delta": 1e-4}
     return design_stream(cdp.RunningTotal(), unit=unit, horizon=horizon, max_periods=max_periods, **(options | changes))
+
+
+class TestBranching:
+    @pytest.mark.parametrize(("arity", "horizon"), [(3, 13), (3, 40), (5, 100), (7, 171), (13, 400)])
+    def test_the_noise_is_that_of_the_tree_however_steps_are_cut(self, arity: int, horizon: int) -> None:
+        """Unit vectors instead of draws show which draw goes where: as in the tree, each block has one of its own."""
+        chance = np.random.default_rng(arity)
+        expected = tree_matrices(Tree(arity), horizon)[1]
+        for largest in (1, 7, horizon):
+            keys, used = 8 * horizon, 0
+
+            def draw(size: tuple[int, int], keys: int = keys) -> NDArray[np.int64]:
+                nonlocal used
+                rows = np.zeros(size, dtype=np.int64)
+                rows[np.arange(size[0]), used + np.arange(size[0])] = 1
+                used += size[0]
+                assert used <= keys
+                return rows
+
+            tree = Branching(Tree(arity), horizon)
+            memory, noise, at = tree.start(keys), [], 0
+            assert len(memory) == Tree(arity).memory(horizon)
+            while at < horizon:
+                size = min(int(chance.integers(1, largest + 1)), horizon - at)
+                memory, part = tree.advance(memory, at, size, draw)
+                noise.append(part)
+                at += size
+            totals = np.cumsum(np.concatenate(noise), axis=0)
+            found = totals[:, totals.any(axis=0)]
+            assert sorted(map(tuple, found.T.tolist())) == sorted(map(tuple, expected.T.tolist()))
+
+    def test_every_neighbour_moves_draws_by_no_more_than_is_stated(self) -> None:
+        """Blocks that reach beyond the present are among them: later steps may be chosen after seeing answers."""
+        design = designed(cdp.User(), horizon=40, max_periods=2, delta=0.0, change=1.0)
+        assert isinstance(design.shape, Tree)
+        sums = tree_matrices(design.shape, 40)[0]
+        for first, second in itertools.combinations(range(40), 2):
+            for signs in ((1, 1), (1, -1)):
+                moved = np.abs(sums[:, first] * signs[0] + sums[:, second] * signs[1]).sum()
+                assert moved <= design.noise.sensitivity
+        assert design.noise.sensitivity < 1.001 * 2 * np.abs(sums).sum(axis=0).max()
 
 
 class TestRecursion:
@@ -170,6 +215,14 @@ def test_an_endless_stream_is_nearly_as_good_as_one_that_knows_its_end() -> None
     assert endless.length == LONGEST_STREAM
 
 
+def test_a_pure_endless_stream_beats_independent_noise() -> None:
+    endless = designed(cdp.Event(), horizon=None, change=1.0, delta=0.0)
+    assert isinstance(endless.shape, Tree)
+    steps = np.arange(2.0**20 - 1000, 2.0**20)
+    error = math.sqrt(float(endless.variances(steps).mean())) * endless.noise.deviation
+    assert error < 70 < math.sqrt(2 * 2**20) / 20
+
+
 def test_resuming_goes_on_where_it_stood(ledger: cdp.Ledger) -> None:
     live = opened(ledger)
     live.steps(np.ones(10))
@@ -200,10 +253,14 @@ def test_steps_come_one_after_another(ledger: cdp.Ledger) -> None:
     live.step(1.0, period=0)
     with pytest.raises(StreamConflict, match="was released before"):
         live.step(1.0, period=0)
-    with pytest.raises(StreamConflict, match="give them as 0"):
+    with pytest.raises(StreamConflict, match=r"skip\(\) counts them as 0"):
         live.step(1.0, period=5)
     assert live.period == 1
     assert live.steps([]).value.shape == (0,)
+    assert live.skip(4).period.tolist() == [1, 2, 3, 4]
+    assert live.step(1.0, period=5).period == 5
+    with pytest.raises(InvalidArgument, match="count"):
+        live.skip(0)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), "7", None, [[1.0, 2.0]], object(), True])

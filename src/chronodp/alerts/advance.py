@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign
-from chronodp.alerts.scaling import at_least, to_steps
+from chronodp.alerts.scaling import to_steps
 from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Grid
+from chronodp.privacy.exact import at_least
 from chronodp.randomness import Entropy
 
 __all__ = ["Alarms", "advance", "start", "tell_values"]
@@ -69,7 +70,7 @@ def advance(design: AlertDesign, state: AlertState, values: ArrayLike, entropy: 
         raise InvalidArgument(
             "state", f"one with {state.alerts} alerts told", f"one with fewer than {design.max_alerts}"
         )
-    steps = to_steps(values, design.step, design.sign)
+    steps = design.sign * to_steps(values, design.step)
     scale = at_least(design.query_scale)
     found: list[int] = []
     asked = 0

@@ -15,12 +15,13 @@ from chronodp.alerts.design import AlertDesign, design_alert
 from chronodp.alerts.noise import Noise
 from chronodp.alerts.plan import plan_alert
 from chronodp.alerts.record import AlertRecord
-from chronodp.alerts.scaling import at_least, to_step
+from chronodp.alerts.scaling import to_step
 from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, Unit
+from chronodp.privacy.exact import at_least
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.randomness.keystream import Lineage
 
@@ -186,7 +187,7 @@ class Alert:
             record = self._record
             record.check_open()
             design, state = record.design, record.state
-            steps = to_step(value, design.step, design.sign)
+            steps = design.sign * to_step(value, design.step)
             period = self._period
             fired = steps + self._fresh() >= state.threshold
             self._period = period + 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,20 +10,13 @@ from functools import cached_property
 from chronodp.alerts.design import check_threshold, check_watched
 from chronodp.alerts.noise import Exponential, Noise, check_noise
 from chronodp.alerts.odds import FreshOdds
-from chronodp.alerts.scaling import (
-    FARTHEST,
-    LARGEST_SCALE,
-    SMALLEST_SCALE,
-    at_least,
-    choose_step,
-    reach_of,
-    to_step,
-)
-from chronodp.alerts.split import written
+from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.privacy import Certificate, Certified, Claim, Grid, Guarantee, PureCost, Unit, dump
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import at_least, written
+from chronodp.privacy.grid import FARTHEST
 from chronodp.privacy.parameters import check_epsilon
 from chronodp.randomness import Entropy, check_entropy, secure
 
@@ -91,7 +82,7 @@ class Comparator:
     @cached_property
     def scale(self) -> Fraction:
         """Both noises, in steps of the grid: ⌈change / step⌉ / epsilon."""
-        return reach_of(float(self.change), self.step) / written(self.epsilon)
+        return Grid(self.step).reach(float(self.change)) / written(self.epsilon)
 
     @property
     def cost(self) -> PureCost:
@@ -107,7 +98,7 @@ class Comparator:
     def fires(self, value: float, entropy: Entropy) -> bool:
         """Return one check that nothing is paid for: for plans, and for the auditor."""
         query, threshold = self.noise.draw(at_least(self.scale), 2, entropy).tolist()
-        return bool(to_step(value, self.step, self._sign) + query >= self._threshold_steps + threshold)
+        return bool(self._sign * to_step(value, self.step) + query >= self._threshold_steps + threshold)
 
     def check(
         self,
@@ -123,16 +114,15 @@ class Comparator:
         if not isinstance(ledger, Ledger):
             raise InvalidArgument("ledger", ledger, "a Ledger")
         bits = secure() if entropy is None else check_entropy(entropy)
-        steps = to_step(value, self.step, self._sign)
+        steps = to_step(value, self.step)
         certificate = self._certificate(seeded=bits.seeded)
-        key = ledger.keys.derive("check", dataset, request)
         fulfilled = ledger.fulfil(
             dataset,
             request=request,
             cost=self.cost,
             unit=self.unit,
             plan=dump(self),
-            source=hmac.digest(key, hashlib.sha256(str(steps).encode()).digest(), "sha256").hex(),
+            source=ledger.keys.fingerprint(str(steps).encode(), of=("check", dataset, request)),
             produce=lambda: (json.dumps({"fired": self.fires(value, bits)}), certificate),
             analyst=analyst,
         )
@@ -155,4 +145,4 @@ class Comparator:
 
     @property
     def _threshold_steps(self) -> int:
-        return to_step(check_threshold(self.above, self.below), self.step, self._sign)
+        return self._sign * to_step(check_threshold(self.above, self.below), self.step)

@@ -8,11 +8,13 @@ from functools import cached_property
 
 from chronodp.alerts.noise import Exponential, Noise, check_noise
 from chronodp.alerts.odds import Odds
-from chronodp.alerts.scaling import FARTHEST, LARGEST_SCALE, SMALLEST_SCALE, choose_step, reach_of, to_step
-from chronodp.alerts.split import Split, best_split, float_above, written
+from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
+from chronodp.alerts.split import Split, best_split, float_above
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Event, Grid, PureCost, Unit, User, UserPeriod, Window
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import written
+from chronodp.privacy.grid import FARTHEST
 from chronodp.privacy.parameters import check_epsilon, check_number, check_positive, check_whole
 
 __all__ = ["MOST_ALERTS", "AlertDesign", "check_threshold", "check_watched", "design_alert"]
@@ -84,12 +86,12 @@ class AlertDesign:
     @cached_property
     def threshold_steps(self) -> int:
         """The threshold in steps of the grid, negated for `below`."""
-        return to_step(self.threshold, self.step, self.sign)
+        return self.sign * to_step(self.threshold, self.step)
 
     @cached_property
     def reach(self) -> int:
         """The most that one unit changes one value, in steps: ⌈change / step⌉."""
-        return reach_of(self.change, self.step)
+        return Grid(self.step).reach(self.change)
 
     @cached_property
     def threshold_scale(self) -> Fraction:

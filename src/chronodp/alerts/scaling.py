@@ -10,15 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import Grid
+from chronodp.privacy.grid import FARTHEST
 from chronodp.privacy.parameters import check_number
 
-__all__ = ["FARTHEST", "LARGEST_SCALE", "SMALLEST_SCALE", "at_least", "choose_step", "reach_of", "to_step", "to_steps"]
+__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "choose_step", "to_step", "to_steps"]
 
-FARTHEST = 2**52
-"""Values beyond so many steps are moved to there, which brings no two of them farther apart.
-
-Below it floats are at most half a step apart, so that rounding a whole number to a float on the way adds nothing.
-"""
 LARGEST_SCALE = 2**30
 """Steps of the grid that noise may span: what the sampler draws exactly."""
 SMALLEST_SCALE = Fraction(1, 2**30)
@@ -56,50 +53,24 @@ def choose_step(threshold: float, change: float, epsilon: float, *, narrowest: f
     return math.ldexp(1.0, exponent)
 
 
-def reach_of(change: float, step: float) -> int:
-    """Return the most that one unit changes a value, in steps: ⌈change / step⌉."""
-    # The float and the number as people write it may differ in the last bit: the larger of the two counts.
-    return math.ceil(max(Fraction(change), Fraction(repr(change))) / Fraction(step))
-
-
-def at_least(scale: Fraction) -> float:
-    """Return the least float that is not below a scale."""
-    found = float(scale)
-    return found if Fraction(found) >= scale else math.nextafter(found, math.inf)
-
-
-def to_step(value: object, step: float, sign: int) -> int:
-    """Return ⌊sign · value / step + 1/2⌋ exactly, so that a change of k steps stays one of at most k."""
-    if type(value) is not float:
-        value = _plain(value)
-    number = value if sign > 0 else -value
+def to_step(value: object, step: float) -> int:
+    """Return what `Grid.to_steps` does for one value, in a fraction of the time."""
+    number = value if type(value) is float else _plain(value)
     limit = FARTHEST * step
     if -limit < number < limit:
         scaled = number / step
         below = math.floor(scaled)
-        # The difference is exact but for numbers between -1/2 and 0, where it is rounded and stays at least 1/2.
         return below + (scaled - below >= 0.5)
     if not isinstance(number, int) and not math.isfinite(number):
         raise InvalidArgument("value", value, "a finite number", private=True)
     return FARTHEST if number > 0 else -FARTHEST
 
 
-def to_steps(values: ArrayLike, step: float, sign: int) -> NDArray[np.int64]:
-    """Return ⌊sign · values / step + 1/2⌋ exactly, for values one after another."""
-    allowed = "finite numbers, one a step"
-    try:
-        numbers = np.asarray(values)
-    except (ValueError, TypeError):
-        raise InvalidArgument("values", values, allowed, private=True) from None
-    if numbers.size == 0:
-        numbers = numbers.astype(np.float64)
-    if numbers.dtype.kind not in "iuf" or numbers.ndim != 1 or not np.all(np.isfinite(numbers)):
-        raise InvalidArgument("values", values, allowed, private=True)
-    limit = FARTHEST * step
-    with np.errstate(over="ignore"):  # a warning would tell of a value
-        scaled = np.clip(sign * numbers.astype(np.float64), -limit, limit) / step
-    below = np.floor(scaled)
-    steps: NDArray[np.int64] = (below + (scaled - below >= 0.5)).astype(np.int64)
+def to_steps(values: ArrayLike, step: float) -> NDArray[np.int64]:
+    """Return values one after another in whole steps."""
+    steps = Grid(step).to_steps(values)
+    if steps.ndim != 1:
+        raise InvalidArgument("values", values, "finite numbers, one a step", private=True)
     return steps
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_epsilon
 
-__all__ = ["Split", "best_split", "float_above", "written"]
+__all__ = ["Split", "best_split", "float_above"]
 
 
 @document("alert_split")
@@ -61,11 +62,6 @@ def best_split(epsilon: float, *, max_alerts: int, monotone: bool) -> Split:
     while written(threshold) + max_alerts * written(alert) > whole:  # what rounding added is taken back
         alert = math.nextafter(alert, 0.0)
     return Split(threshold, alert)
-
-
-def written(number: float) -> Fraction:
-    """Return a number as people write it, exactly."""
-    return Fraction(repr(float(number)))
 
 
 def float_above(exact: Fraction) -> float:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from chronodp.cli.budget import parse_unit
 from chronodp.cli.stream import parse_workload
+from chronodp.cli.terminal import table_of
 
 __all__ = ["compare"]
 
@@ -45,7 +45,4 @@ def compare(
     if as_json:
         print(json.dumps(json.loads(table.to_json(orient="records"))))
         return
-    shown = Table(*table.columns, title=f"{workload}, {horizon:,} periods", title_justify="left", title_style="bold")
-    for row in table.itertuples(index=False):
-        shown.add_row(*(f"{cell:.5g}" if isinstance(cell, float) else str(cell) for cell in row))
-    Console(highlight=False).print(shown)
+    Console(highlight=False).print(table_of(table, f"{workload}, {horizon:,} periods"))

@@ -15,10 +15,12 @@ from rich.console import Console
 from chronodp import __version__
 from chronodp.cli.account import account
 from chronodp.cli.budget import budget
+from chronodp.cli.choose_order import choose_order
 from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
 from chronodp.cli.explain import explain
 from chronodp.cli.plan import plan
+from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
 from chronodp.cli.stream import stream
 from chronodp.cli.verify import verify
@@ -39,6 +41,8 @@ app.command()(stream)
 app.command()(watch)
 app.command()(plan_alert)
 app.command()(compare)
+app.command()(rehearse)
+app.command("choose-order")(choose_order)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import sys
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from chronodp.cli.budget import Address, Keys, parse_unit
-from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
 
 if TYPE_CHECKING:
-    from chronodp.series import Stream
+    from chronodp.ledger import Ledger
+    from chronodp.series import Stream, StreamAnswer
+    from chronodp.series.windowed import WindowedAnswer, WindowedMechanism, WindowedStream
     from chronodp.series.workloads import CausalFilter
 
 __all__ = ["parse_workload", "stream"]
@@ -25,6 +29,13 @@ def stream(
     workload: Annotated[
         str, typer.Option(help="`running_total`, `each_period`, `rolling:7`, `ewm:0.1`.")
     ] = "running_total",
+    share: Annotated[
+        str | None,
+        typer.Option(
+            help="For a window, with `each_period`: how its budget is shared among steps: `uniform`, `sample`, "
+            "`distribution` or `absorption`; see `chronodp rehearse`. Left out: shaped noise."
+        ),
+    ] = None,
     horizon: Annotated[int | None, typer.Option(help="How many steps; not known if not given.")] = None,
     change: Annotated[float | None, typer.Option(help="The most one unit changes one value.")] = None,
     unit: Annotated[str, typer.Option(help="`event`, `user`, `window:24`; `/replace` after it.")] = "user",
@@ -32,6 +43,12 @@ def stream(
     epsilon: Annotated[float | None, typer.Option(help="Epsilon of the whole stream.")] = None,
     delta: Annotated[float, typer.Option(help="Delta of the whole stream.")] = 0.0,
     column: Annotated[int, typer.Option(help="Which field of a CSV line is the value, from 1.")] = 1,
+    period: Annotated[
+        int | None, typer.Option(help="Which field is the number of the step, from 0; it must be the next one.")
+    ] = None,
+    missing_as_zero: Annotated[
+        bool, typer.Option("--missing-as-zero", help="Steps that --period shows left out count as 0.")
+    ] = False,
     replay: Annotated[
         bool,
         typer.Option("--replay", help="The input starts with the first step again: steps released before are skipped."),
@@ -52,32 +69,24 @@ def stream(
     from chronodp.ledger import Ledger
     from chronodp.series import Stream
 
+    if missing_as_zero and period is None:
+        raise InvalidArgument("missing_as_zero", True, "used with --period, which tells what is missing")
     with Ledger(ledger, keys=keys) as store:
         try:
-            live = Stream.resume(store, name)
+            live = _resume(store, name)
         except StreamConflict:
-            options = {"dataset": dataset, "change": change, "epsilon": epsilon}
-            for option, value in options.items():
+            needed = {"dataset": dataset, "change": change, "epsilon": epsilon}
+            for option, value in needed.items():
                 if value is None:
                     raise InvalidArgument(option, None, f"given: there is no stream {name!r} to go on with") from None
-            live = Stream(
-                parse_workload(workload),
-                horizon=horizon,
-                change=change or 0.0,
-                unit=parse_unit(unit),
-                max_periods=max_periods,
-                epsilon=epsilon or 0.0,
-                delta=delta,
-                ledger=store,
-                dataset=dataset or "",
-                name=name,
-            )
-        skip = live.period if replay else 0
+            options = {**needed, "delta": delta, "ledger": store, "name": name}
+            live = _open(workload, share, unit, {"horizon": horizon, "max_periods": max_periods}, options)
+        lines = _Lines(column, period, zeros=missing_as_zero, replay=replay)
         if not as_json:
-            print("period,value,lower,upper", flush=True)
-        for number, line in enumerate(sys.stdin):
-            if number >= skip and line.strip():
-                _answer(live, line, column, as_json=as_json)
+            print("period,value,lower,upper" if isinstance(live, Stream) else "period,value,fresh", flush=True)
+        for number, line in enumerate(filter(str.strip, sys.stdin)):
+            for value in lines.values(line, number, live.period):
+                _show(live.step(value), as_json=as_json)
 
 
 def parse_workload(text: str) -> CausalFilter:
@@ -100,20 +109,94 @@ def parse_workload(text: str) -> CausalFilter:
     raise InvalidArgument("workload", text, "running_total, each_period, rolling:7 or ewm:0.1")
 
 
-def _answer(live: Stream, line: str, column: int, *, as_json: bool) -> None:
-    fields = line.strip().split(",")
+@dataclass(frozen=True)
+class _Lines:
+    """How lines are read.
+
+    Attributes:
+        column: which field is the value, from 1.
+        period: which field is the number of the step, if any is.
+        zeros: whether steps that were left out count as 0.
+        replay: whether lines of steps that were released before may come again.
+    """
+
+    column: int
+    period: int | None
+    zeros: bool
+    replay: bool
+
+    def values(self, line: str, number: int, next_step: int) -> list[float]:
+        """Return what is to be released for a line: nothing if it was before, and 0 for every step left out."""
+        fields = line.strip().split(",")
+        value = self._number(fields, self.column)
+        at = number if self.replay else next_step
+        if self.period is not None:
+            at = int(self._number(fields, self.period))
+        if at < next_step:
+            if self.replay:
+                return []
+            raise StreamConflict(f"step {at} was released before: --replay skips such lines")
+        if at > next_step and not self.zeros:
+            raise StreamConflict(f"the line of step {at} leaves out step {next_step}: --missing-as-zero counts it as 0")
+        return [*[0.0] * (at - next_step), value]
+
+    def _number(self, fields: list[str], column: int) -> float:
+        try:
+            number = float(fields[column - 1])
+        except (ValueError, IndexError):
+            number = math.nan
+        if not math.isfinite(number):
+            # The line is data: its content is not repeated.
+            allowed = f"one with a finite number in field {column}; nothing was released for it"
+            raise InvalidArgument("line", fields, allowed, private=True)
+        return number
+
+
+def _resume(ledger: Ledger, name: str) -> Stream | WindowedStream:
+    from chronodp.series import Stream
+    from chronodp.series.windowed import WindowedStream
+
     try:
-        value = float(fields[column - 1])
-    except (ValueError, IndexError):
-        value = math.nan
-    if not math.isfinite(value):
-        # The line is data: its content is not repeated.
-        raise InvalidArgument(
-            "line", line, f"a finite number in field {column}; nothing was released for it", private=True
-        )
-    made = live.step(value)
-    if as_json:
-        shown = {"period": made.period, "value": made.value, "lower": made.lower, "upper": made.upper}
-        print(json.dumps(shown), flush=True)
-    else:
-        print(f"{made.period},{made.value!r},{made.lower!r},{made.upper!r}", flush=True)
+        return Stream.resume(ledger, name)
+    except UnknownDocument:
+        return WindowedStream.resume(ledger, name)
+
+
+def _open(
+    workload: str, share: str | None, unit: str, limits: dict[str, Any], options: dict[str, Any]
+) -> Stream | WindowedStream:
+    from chronodp.privacy import Window
+    from chronodp.series import EachPeriod, Stream
+    from chronodp.series.windowed import WindowedStream
+
+    if share is None:
+        return Stream(parse_workload(workload), unit=parse_unit(unit), **limits, **options)
+    window = parse_unit(unit)
+    if not isinstance(window, Window):
+        raise InvalidArgument("share", share, f"left out: it is for a unit such as window:24, not {unit}")
+    if parse_workload(workload) != EachPeriod():
+        raise InvalidArgument("workload", workload, "each_period, where --share is given")
+    for name, value in limits.items():
+        if value is not None:
+            raise InvalidArgument(name, value, "left out, where --share is given: any window is protected, without end")
+    return WindowedStream(_parse_share(share), window=window, **options)
+
+
+def _parse_share(text: str) -> WindowedMechanism:
+    from chronodp.series.windowed import BudgetAbsorption, BudgetDistribution, Sample, Uniform
+
+    shares: dict[str, WindowedMechanism] = {
+        "uniform": Uniform(),
+        "sample": Sample(),
+        "distribution": BudgetDistribution(),
+        "absorption": BudgetAbsorption(),
+    }
+    if text not in shares:
+        raise InvalidArgument("share", text, f"one of {', '.join(shares)}")
+    return shares[text]
+
+
+def _show(made: StreamAnswer | WindowedAnswer, *, as_json: bool) -> None:
+    shown = dataclasses.asdict(made)
+    shown.pop("spend", None)
+    print(json.dumps(shown) if as_json else ",".join(map(repr, shown.values())), flush=True)

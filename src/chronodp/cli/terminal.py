@@ -1,4 +1,4 @@
-"""A released series on the terminal: a few lines of bars and a table."""
+"""Series and tables on the terminal."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 if TYPE_CHECKING:
+    import pandas
     from rich.console import Console
 
     from chronodp.series import Release
 
-__all__ = ["bars", "show_series"]
+__all__ = ["bars", "show_series", "table_of"]
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDE = 72
@@ -30,12 +31,17 @@ def show_series(console: Console, release: Release) -> None:
         values = part["value"].to_numpy()
         title = ", ".join(str(label) for label in name)
         console.print(f"{bars(_thinned(values))} {title}", markup=False)
-    table = Table(*frame.columns)
-    for row in frame.head(_ROWS).itertuples(index=False):
-        table.add_row(*(f"{cell:,.4g}" if isinstance(cell, float) else str(cell) for cell in row))
-    console.print(table)
+    console.print(table_of(frame.head(_ROWS)))
     if len(frame) > _ROWS:
         console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all, --page draws them.")
+
+
+def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
+    """Return a data frame as a table for the terminal."""
+    table = Table(*map(str, frame.columns), title=title, title_justify="left", title_style="bold")
+    for row in frame.itertuples(index=False):
+        table.add_row(*(f"{cell:,.5g}" if isinstance(cell, float) else str(cell) for cell in row))
+    return table
 
 
 def bars(values: NDArray[np.float64], top: float | None = None) -> str:

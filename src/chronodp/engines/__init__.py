@@ -6,6 +6,7 @@ from chronodp.engines.reference import Record, reference_totals
 from chronodp.engines.schema import Schema, check_columns
 from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import statement
+from chronodp.engines.whole_series import read_panel, read_series
 
 __all__ = [
     "DuckDB",
@@ -20,6 +21,8 @@ __all__ = [
     "Totals",
     "check_columns",
     "find_source",
+    "read_panel",
+    "read_series",
     "reference_totals",
     "statement",
 ]

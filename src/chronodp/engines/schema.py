@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chronodp.engines.question import Question
 from chronodp.errors import UnknownColumn, UnsuitableColumn
 
-__all__ = ["Schema", "check_columns"]
+__all__ = ["Schema", "check_columns", "check_series_columns"]
 
 _WHOLE = (
     "TINYINT",
@@ -47,13 +47,18 @@ class Schema:
 
 def check_columns(schema: Schema, question: Question) -> None:
     """Raise unless the table has the columns that the question names, each of a type that can serve."""
-    _check(schema, "time", question.time, _TIMES, "a timestamp or a date")
-    if question.user is not None:
-        _check(schema, "user", question.user, _NAMES, "a text or a whole number")
-    if question.value is not None:
-        _check(schema, "value", question.value, _NUMBERS, "a number")
+    check_series_columns(schema, time=question.time, user=question.user, value=question.value)
     for grouping in question.groupings:
         _check(schema, "by", grouping.column, _NAMES, "a text or a whole number")
+
+
+def check_series_columns(schema: Schema, *, time: str, user: str | None, value: str | None) -> None:
+    """Raise unless the table has these columns, each of a type that can serve."""
+    _check(schema, "time", time, _TIMES, "a timestamp or a date")
+    if user is not None:
+        _check(schema, "user", user, _NAMES, "a text or a whole number")
+    if value is not None:
+        _check(schema, "value", value, _NUMBERS, "a number")
 
 
 def _check(schema: Schema, argument: str, column: str, types: tuple[str, ...], wanted: str) -> None:

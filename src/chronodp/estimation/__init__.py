@@ -7,6 +7,7 @@ from chronodp.estimation.isotonic import grow, tighten_band
 from chronodp.estimation.kalman import kalman_filter, kalman_smoother
 from chronodp.estimation.likelihood import likeliest, log_likelihood
 from chronodp.estimation.motion import Motion, Trend, Walk
+from chronodp.estimation.rehearsal import rehearse
 from chronodp.estimation.smoothing import Growing, Method, NonNegative, Smoothed, smooth
 from chronodp.estimation.viewing import smooth_view
 
@@ -29,6 +30,7 @@ __all__ = [
     "likeliest",
     "log_likelihood",
     "project",
+    "rehearse",
     "round_whole",
     "smooth",
     "smooth_view",

@@ -12,14 +12,10 @@ from chronodp.errors import InvalidArgument
 from chronodp.estimation.columns import Floats, as_deviations
 from chronodp.estimation.motion import Trend, Walk
 from chronodp.estimation.smoothing import Growing, Method, NonNegative, check_method, smooth_within
-from chronodp.privacy import AssumedCost, Cost, GaussianCost, RepeatedCost, SequenceCost
 from chronodp.series import Histogram, Mean, PanelMean, Sum, View
 from chronodp.series.estimates import Estimates
 
 __all__ = ["smooth_view"]
-
-# What a release's certificate says of its noise and of what was done since.
-_WHITE, _RUNNING, _ROLLING, _COARSER = "white noise", "running totals", "rolling means", "added up to periods of"
 
 
 def smooth_view(view: View, *, method: Method, deviation: ArrayLike | None = None) -> View:
@@ -44,7 +40,10 @@ def smooth_view(view: View, *, method: Method, deviation: ArrayLike | None = Non
     >>> certificate = Certificate("Laplace noise, white noise", claim, Guarantee(Event(), 1.0), "definition", "a grid")
     >>> value = np.array([[4.0], [1.0], [-2.0]])
     >>> counts = Estimates(value, value - 3.0, value + 3.0)
-    >>> view = View(Table(Count(), Event(), 3), "count of people", np.arange(3), counts, 0.95, certificate, "people")
+    >>> view = View(
+    ...     Table(Count(), Event(), 3), "count of people", np.arange(3), counts, 0.95, certificate, "people", "laplace",
+    ...     "single", apart=True,
+    ... )
     >>> smooth_view(view, method=NonNegative()).to_pandas()
        period  value  lower  upper
     0       0    3.0    1.0    7.0
@@ -61,40 +60,38 @@ def smooth_view(view: View, *, method: Method, deviation: ArrayLike | None = Non
         title=f"{view.title}, smoothed",
         estimates=Estimates(found.value, found.lower, found.upper),
         certificate=view.certificate.after(found.note),
+        apart=False,
     )
 
 
 def _check_truth(view: View, method: Method) -> None:
     """Refuse a constraint that the truth need not meet."""
-    measure, steps = view.table.measure, view.certificate.processing
+    measure = view.table.measure
     if isinstance(measure, Histogram) and not view.binned:
         raise InvalidArgument("view", view.title, "of counts, sums or means: quantiles are in order already")
     if isinstance(method, Walk | Trend):
         return
-    if isinstance(method, Growing) and steps != (_RUNNING,):
+    if isinstance(method, Growing) and view.reading != "running":
         raise InvalidArgument("method", str(method), "used on release.running_total() itself; other series may fall")
     if isinstance(measure, Mean):
         raise InvalidArgument("method", str(method), "Walk or Trend for means, which stay inside their clip already")
     if isinstance(measure, Sum | PanelMean) and measure.clip[0] < 0:
         allowed = f"Walk or Trend: {measure} may be negative"
         raise InvalidArgument("method", str(method), allowed)
-    if method.whole and (isinstance(measure, PanelMean) or any(step.startswith(_ROLLING) for step in steps)):
+    if method.whole and (isinstance(measure, PanelMean) or view.reading == "rolling"):
         raise InvalidArgument("whole", True, "False: means are not whole numbers")
 
 
 def _check_noise(view: View, method: Method) -> None:
     """Refuse noise that rows share, where a method takes each row's to be its own."""
-    steps = view.certificate.processing
-    apart = _white(view) and all(step.startswith(_COARSER) for step in steps)
-    if isinstance(method, Walk | Trend) and not apart:
+    if isinstance(method, Walk | Trend) and not view.apart:
         raise InvalidArgument(
             "view",
             view.title,
             "each_period() or resample(...) of a release tuned for EachPeriod(): for a Walk or Trend, rows must not "
             "share their noise",
         )
-    overlapping = any(step.startswith((_RUNNING, _ROLLING)) for step in steps)
-    if isinstance(method, NonNegative) and method.keep_total and overlapping:
+    if isinstance(method, NonNegative) and method.keep_total and view.reading not in ("single", "coarser"):
         raise InvalidArgument("keep_total", True, "False where rows overlap: their total is of nothing")
 
 
@@ -112,27 +109,10 @@ def _read_deviation(view: View) -> Floats:
     if not (np.all(half > 0) and np.allclose(value - lower, half, rtol=1e-6, atol=1e-9 * float(half.max()))):
         raise InvalidArgument("deviation", None, "given where intervals are not even on both sides, as here")
     normal = float(ndtri((1 + view.level) / 2))
-    if _gaussian(view.certificate.claim.cost):
+    if view.law == "gaussian":
         return half / normal
     laplace = -math.log1p(-view.level) / math.sqrt(2)
-    if _white(view) and not view.certificate.processing:
+    if view.apart and view.reading == "single":
         return half / laplace
     # A sum of Laplace noise lies between one term of it and the normal law: never take too little.
     return half / min(laplace, normal)
-
-
-def _white(view: View) -> bool:
-    """Whether the noise of every period is independent of all others."""
-    return view.certificate.mechanism.endswith(_WHITE)
-
-
-def _gaussian(cost: Cost) -> bool:
-    match cost:
-        case GaussianCost():
-            return True
-        case RepeatedCost() | AssumedCost():
-            return _gaussian(cost.cost)
-        case SequenceCost():
-            return all(_gaussian(part) for part in cost.costs)
-        case _:
-            return False

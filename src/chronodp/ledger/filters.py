@@ -20,6 +20,7 @@ from chronodp.accounting import gaussian, renyi
 from chronodp.accounting.spending import BoundedCost, gather
 from chronodp.errors import InvalidArgument, UnsupportedCost
 from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, LaplaceCost
+from chronodp.privacy.exact import written
 
 __all__ = ["CAP", "COMPONENTS", "ORDERS", "Amounts", "Filter", "Kind"]
 
@@ -76,7 +77,7 @@ class Filter:
     reserve: float
 
     def __post_init__(self) -> None:
-        native = _written(self.delta) - _written(self.reserve)
+        native = written(self.delta) - written(self.reserve)
         if self.kind == "pure" and native != 0:
             raise InvalidArgument("reserve", self.reserve, "all of delta for a pure budget: it has no other use for it")
         if self.kind != "pure" and native <= 0:
@@ -90,7 +91,7 @@ class Filter:
     @property
     def reserved(self) -> _Component:
         """The sum of deltas that costs bring along."""
-        return _Component.of("delta", _written(self.reserve))
+        return _Component.of("delta", written(self.reserve))
 
     @property
     def ceilings(self) -> Amounts:
@@ -101,11 +102,7 @@ class Filter:
         """Return what a cost adds to each sum, in quanta, the reserve last."""
         spending = gather(cost)
         deltas = sum(
-            (
-                times * _written(one.delta)
-                for one, times in spending.bounded.items()
-                if isinstance(one, ApproximateCost)
-            ),
+            (times * written(one.delta) for one, times in spending.bounded.items() if isinstance(one, ApproximateCost)),
             Fraction(0),
         )
         if deltas and not self.reserve:
@@ -121,7 +118,7 @@ class Filter:
         elif self.kind == "gaussian":
             exact = sum(
                 (
-                    times * (_written(single.sensitivity) / _written(single.sigma)) ** 2
+                    times * (written(single.sensitivity) / written(single.sigma)) ** 2
                     for single, times in spending.releases.items()
                     if isinstance(single, GaussianCost)
                 ),
@@ -159,13 +156,13 @@ def _ceilings(rule: Filter) -> Amounts:
 @lru_cache(maxsize=1024)
 def _components(rule: Filter) -> tuple[_Component, ...]:
     if rule.kind == "pure":
-        return (_Component.of("epsilon", _written(rule.epsilon)),)
-    left = float(_written(rule.delta) - _written(rule.reserve))
+        return (_Component.of("epsilon", written(rule.epsilon)),)
+    left = float(written(rule.delta) - written(rule.reserve))
     if rule.kind == "gaussian":
         largest = Fraction(gaussian.mu_for(rule.epsilon, left)) ** 2
         return (
             _Component.of("mu squared", largest * (1 - _FLOAT_ERROR)),
-            _Component.of("epsilon without Gaussian noise", _written(rule.epsilon)),
+            _Component.of("epsilon without Gaussian noise", written(rule.epsilon)),
         )
     return tuple(
         _Component.of(
@@ -178,10 +175,5 @@ def _components(rule: Filter) -> tuple[_Component, ...]:
 
 def _largest_loss(cost: BoundedCost) -> Fraction:
     if isinstance(cost, LaplaceCost):
-        return _written(cost.sensitivity) / _written(cost.scale)
-    return _written(cost.epsilon)
-
-
-def _written(number: float) -> Fraction:
-    """The number as people write it: 0.1 is one tenth, so that ten of them make one."""
-    return Fraction(repr(float(number)))
+        return written(cost.sensitivity) / written(cost.scale)
+    return written(cost.epsilon)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import hmac
 import json
 import os
@@ -68,6 +69,13 @@ class Keys:
         # The length before each word keeps ("ab", "c") apart from ("a", "bc").
         message = "".join(f"{len(word)}:{word}" for word in purpose)
         return hmac.digest(self.sealing, message.encode(), "sha256")
+
+    def fingerprint(self, *content: bytes, of: tuple[str, ...]) -> str:
+        """Return what identifies private content; keyed by its purpose, so that small numbers cannot be guessed."""
+        joined = hashlib.sha256()
+        for part in content:
+            joined.update(part)
+        return hmac.digest(self.derive(*of), joined.digest(), "sha256").hex()
 
     def __repr__(self) -> str:
         return f"Keys(public={self.public!r})"

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_number, check_positive
 
-__all__ = ["Grid"]
+__all__ = ["FARTHEST", "Grid"]
 
-_EXACT = 2**53  # integers up to here are floats without loss
+FARTHEST = 2**52
+"""Values beyond so many steps are moved to there, which brings no two of them farther apart.
+
+Below it floats are at most half a step apart, so that rounding a whole number to a float on the way adds nothing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +47,32 @@ class Grid:
         return cls(math.ldexp(1.0, exponent))
 
     def to_steps(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Return the nearest grid points as integers; ties go up."""
-        numbers = np.asarray(values)
-        if numbers.dtype.kind not in "iuf":
-            raise InvalidArgument("values", values, "an array of numbers", private=True)
-        steps = np.floor(numbers.astype(np.float64) / self.step + 0.5)
-        if not np.all(np.abs(steps) < _EXACT):  # also false for NaN
-            allowed = f"finite and below 2^53 steps of the grid ({self.step:g})"
-            raise InvalidArgument("values", values, allowed, private=True)
-        return steps.astype(np.int64)
+        """Return ⌊value / step + 1/2⌋ exactly, so that a change of k steps stays one of at most k.
+
+        No value is refused for its size, which would tell of it: what lies beyond `FARTHEST` steps is moved there.
+        """
+        try:
+            numbers = np.asarray(values)
+        except (ValueError, TypeError):  # rows of unequal length
+            raise InvalidArgument("values", values, "finite numbers", private=True) from None
+        if numbers.dtype.kind not in "iuf" or not np.all(np.isfinite(numbers)):
+            raise InvalidArgument("values", values, "finite numbers", private=True)
+        limit = FARTHEST * self.step
+        with np.errstate(over="ignore", under="ignore"):  # a warning would tell of a value
+            scaled = np.clip(numbers.astype(np.float64), -limit, limit) / self.step
+        below = np.floor(scaled)
+        # The difference is exact but for numbers between -1/2 and 0, where it is rounded and stays at least 1/2.
+        steps: NDArray[np.int64] = (below + (scaled - below >= 0.5)).astype(np.int64)
+        return steps
+
+    def reach(self, change: float) -> int:
+        """Return the most steps that a change makes: ⌈change / step⌉.
+
+        >>> Grid(0.25).reach(1.1)
+        5
+        """
+        # The float and the number as people write it may differ in the last bit: the larger of the two counts.
+        return math.ceil(max(Fraction(change), written(change)) / Fraction(self.step))
 
     def to_values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return grid points as floats, without loss below 2^53 steps."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["watching"]
+__all__ = ["watched", "watching"]
 
 _PATIENCE = 2.0  # seconds: a shorter wait needs no bar
 
@@ -38,6 +38,16 @@ def watching(title: str) -> Iterator[Callable[[float], None]]:
     finally:
         timer.cancel()
         bar.close()
+
+
+@contextlib.contextmanager
+def watched(progress: Callable[[float], None] | None, title: str) -> Iterator[Callable[[float], None]]:
+    """Yield the caller's own function to tell the fraction done, or, if there is none, that of `watching`."""
+    if progress is not None:
+        yield progress
+        return
+    with watching(title) as tell:
+        yield tell
 
 
 def _tell_nobody(fraction: float) -> None:

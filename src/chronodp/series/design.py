@@ -29,9 +29,9 @@ from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
 from chronodp.series.measures import Count, Histogram, Measure, PanelMean, Total
 from chronodp.series.noise import Noise, cost_of
-from chronodp.series.shapes.candidates import reach_of
+from chronodp.series.shapes.candidates import shaped_sensitivity
 from chronodp.series.shapes.errors import Errors, errors_of
-from chronodp.series.shapes.sensitivity import shape_sensitivity
+from chronodp.series.shapes.reach import above
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import ReleasedShape
 from chronodp.series.tails import Law
@@ -154,13 +154,18 @@ class Table:
 
     def sensitivities(self, shape: ReleasedShape | None = None, *, rounding: float = 0.0) -> tuple[Sensitivity, ...]:
         """Return how much one unit can change the numbers of each kind, seen through a shape."""
-        parts = self.contributions(rounding=rounding)
         if shape is None or isinstance(shape, White):
+            parts = self.contributions(rounding=rounding)
             return tuple(per_period(self.protected, self.bounds, part) for part in parts)
-        reach = reach_of(shape, self.horizon)
-        return tuple(
-            shape_sensitivity(reach, self.protected, self.bounds, part, opposite=self.opposite(part)) for part in parts
+        found = tuple(
+            shaped_sensitivity(shape, self.protected, self.bounds, part, self.opposite(part))
+            for part in self.contributions()
         )
+        if not rounding or not isinstance(self.measure, Total):
+            return found
+        # Every change of a finished total is one number, so the sensitivity grows with it in proportion.
+        wider = (self.measure.change + rounding) / self.measure.change
+        return tuple(Sensitivity(above(part.l1 * wider, 2), above(part.l2 * wider, 2)) for part in found)
 
 
 @document("design")

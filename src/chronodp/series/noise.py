@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chronodp.accounting import gaussian
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import written
+from chronodp.randomness import Entropy
 from chronodp.series.tails import Law
 
 __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
 
-_FINE = 27  # noise spans about 2^27 steps: rounding a person's total is lost in it even for many people
+_FINE = 25  # noise spans about 2^25 steps: rounding a person's total is lost in it even for many people
 _REACH = 30  # one person reaches at most 2^30 steps, so that sums of billions of people fit 64 bits
 _COARSEST = 6  # people's numbers lie at least 2^6 steps apart at their farthest
 
@@ -48,6 +54,11 @@ class Noise:
         """The standard deviation."""
         return self.scale * (math.sqrt(2) if self.law == "laplace" else 1.0)
 
+    def draws(self, entropy: Entropy) -> Callable[[tuple[int, int]], NDArray[np.int64]]:
+        """Return what makes independent draws of a given shape, in steps of the grid."""
+        law = entropy.laplace if self.law == "laplace" else entropy.gaussian
+        return partial(law, self.scale / self.step)
+
 
 def cost_of(noises: Sequence[Noise]) -> Cost:
     """Return the cost of several kinds of numbers released together."""
@@ -64,7 +75,7 @@ def calibrated(
     """
     count = len(sensitivities)
     if law == "laplace":
-        share = Fraction(repr(float(epsilon))) / count
+        share = written(epsilon) / count
         return [(part.l1, _scale_within(part.l1, share)) for part in sensitivities]
     mu = gaussian.mu_for(epsilon, delta) / math.sqrt(count)
     # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
@@ -89,9 +100,9 @@ def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, width
 
 def _scale_within(sensitivity: float, epsilon: Fraction) -> float:
     """Return the least scale whose quotient, of the numbers as people write them, is not above epsilon."""
-    written = Fraction(repr(sensitivity))
-    scale = float(written / epsilon)
+    exact = written(sensitivity)
+    scale = float(exact / epsilon)
     # As people write the numbers, and as floats divide: some accountants do the one, some the other.
-    while written / Fraction(repr(scale)) > epsilon or sensitivity / scale > float(epsilon):
+    while exact / written(scale) > epsilon or sensitivity / scale > float(epsilon):
         scale = math.nextafter(scale, math.inf)
     return scale

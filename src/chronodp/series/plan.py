@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import hmac
-from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,7 +15,7 @@ from chronodp.ledger import Ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, dump
 from chronodp.privacy.parameters import check_delta, check_fraction
 from chronodp.randomness import Entropy, check_entropy, secure
-from chronodp.report import watching
+from chronodp.report import watched
 from chronodp.series.describe import describe, half_width
 from chronodp.series.design import Design, Table
 from chronodp.series.diagnosis import Diagnosis
@@ -129,8 +125,9 @@ class Plan:
         bits = secure() if entropy is None else check_entropy(entropy)
         design, table = self.design, self.design.table
         # The ledger's own secret decides the choice of periods, so that a repeated request repeats it.
-        key = ledger.keys.derive("periods", dataset, request)
-        with _watched(progress, f"Reading {self.origin}") as tell:
+        purpose = ("periods", dataset, request)
+        key = ledger.keys.derive(*purpose)
+        with watched(progress, f"Reading {self.origin}") as tell:
             numbers = self.origin.numbers(design, key=key.hex(), progress=tell)
 
         def produce() -> tuple[str, Certificate]:
@@ -146,7 +143,7 @@ class Plan:
             cost=design.cost,
             unit=table.unit,
             plan=dump(design),
-            source=_fingerprint(key, numbers),
+            source=ledger.keys.fingerprint(*(part.astype("<i8").tobytes() for part in numbers), of=purpose),
             produce=produce,
             analyst=analyst,
             dates=table.calendar.dates if table.calendar is not None else None,
@@ -160,7 +157,7 @@ class Plan:
 
     def diagnose(self, *, progress: Progress | None = None) -> Diagnosis:
         """Read the data and tell how much bounding leaves out. FOR THE OWNER ONLY: the figures are not private."""
-        with _watched(progress, f"Reading {self.origin}") as tell:
+        with watched(progress, f"Reading {self.origin}") as tell:
             return Diagnosis(self.origin.tally(self.design, key="", progress=tell))
 
     def _certificate(self, *, seeded: bool) -> Certificate:
@@ -193,20 +190,3 @@ def make_plan(table: Table, origin: Origin, *, epsilon: float, delta: float, tun
     """Return the plan with the least error."""
     best, *others = design_release(table, epsilon=epsilon, delta=delta, tuned_for=check_workload(tuned_for))
     return Plan(best, tuple(others), check_delta(delta), origin)
-
-
-def _fingerprint(key: bytes, numbers: tuple[Steps, ...]) -> str:
-    """Return what identifies the data as far as this release sees it; keyed, so that small totals cannot be guessed."""
-    content = hashlib.sha256()
-    for part in numbers:
-        content.update(part.astype("<i8").tobytes())
-    return hmac.digest(key, content.digest(), "sha256").hex()
-
-
-@contextlib.contextmanager
-def _watched(progress: Progress | None, title: str) -> Iterator[Progress]:
-    if progress is not None:
-        yield progress
-        return
-    with watching(title) as tell:
-        yield tell

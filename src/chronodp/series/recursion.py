@@ -9,6 +9,7 @@ each step, with E from `rounding_bound`. The argument stands in ``docs/explanati
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +35,8 @@ UNIT = 2.0**-53
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_CELLS = 2**18  # numbers that are filtered together
+
 
 @dataclass(frozen=True)
 class Recursion:
@@ -48,9 +51,16 @@ class Recursion:
     def advance(self, buffers: Floats, draws: Integers) -> tuple[Floats, Integers]:
         """Return the buffers afterwards and the noise of the next steps, from draws of steps by series."""
         noise = np.empty_like(draws)
-        for begin in range(0, len(draws), BLOCK):
-            piece = slice(begin, begin + BLOCK)
-            buffers = self._advance_block(buffers, draws[piece], noise[piece])
+        together = BLOCK * max(1, _CELLS // (BLOCK * draws.shape[1]))
+        for begin in range(0, len(draws), together):
+            some = draws[begin : begin + together]
+            own = self._own(some)
+            for at in range(0, len(some), BLOCK):
+                block = slice(at, at + BLOCK)
+                taken = own[block] + self._carried[: len(own[block])] @ buffers
+                made = some[block] - np.rint(taken).astype(np.int64)
+                noise[begin + at : begin + at + BLOCK] = made
+                buffers = self._remember(buffers, made)
         return buffers, noise
 
     def rounding_bound(self, length: int, deviation: float) -> float:
@@ -66,8 +76,9 @@ class Recursion:
         # Fading sums inside a block: what an addition loses, a part of the sum so far, fades like the sum. Decays and
         # weights of the inverse are themselves right to some sixteen units.
         inverse = zip(*self.shape.inverse_parameters(), strict=True)
-        fading = sum(abs(weight) * min(BLOCK, 1 / (1 - rate)) ** 2 for rate, weight in inverse)
-        within = 64 * UNIT * draw * (4 + fading)
+        fading = math.fsum(abs(weight) * min(BLOCK, 1 / (1 - rate)) ** 2 for rate, weight in inverse)
+        carried = FAR * deviation * math.fsum(map(operator.mul, self.shape.omega, self._spreads))
+        within = 64 * UNIT * (draw + carried) * (4 + fading)
         across = 0.0
         for fade, taken, spread in zip(self.shape.theta, self.shape.omega, self._spreads, strict=True):
             # Buffers are rounded when they are updated, once a step where steps come one by one, or once a piece: sums
@@ -76,19 +87,24 @@ class Recursion:
             across += taken * UNIT * lasting * (4 * FAR * deviation * spread + 4 * PIECE * draw)
         return rounded + within + across
 
-    def _advance_block(self, buffers: Floats, draws: Integers, noise: Integers) -> Floats:
+    def _own(self, draws: Integers) -> Floats:
+        """What C takes, at each step, from the noise that the draws before it in its block make, whatever came before.
+
+        Inside a block C w = z less what is carried over, so w is the inverse shape of that: some fading sums.
+        """
+        own = np.zeros(draws.shape)
+        for begin, size in _even(len(draws)):
+            blocks = draws[begin : begin + size].reshape(-1, min(size, BLOCK), draws.shape[1])
+            self._fade(blocks, -1.0, own[begin : begin + size].reshape(blocks.shape))
+        return own
+
+    def _fade(self, series: Integers | Floats, sign: float, out: Floats) -> None:
+        """Add the inverse's fading sums of all earlier steps, time along the second axis."""
         from scipy.signal import lfilter
 
-        count = len(draws)
-        fading = self._fading[: count + 1]
-        taken = (fading[:count] * np.array(self.shape.omega)) @ buffers
-        if count > 1:
-            # Inside the block C w = z less what was taken, so w is the inverse shape of that: again some fading sums.
-            inner = draws[:-1] - taken[:-1]
+        if series.shape[1] > 1:
             for rate, weight in zip(*self.shape.inverse_parameters(), strict=True):
-                taken[1:] -= weight * lfilter([1.0], [1.0, -rate], inner, axis=0)
-        np.subtract(draws, np.rint(taken).astype(np.int64), out=noise)
-        return self._remember(buffers, noise)
+                out[:, 1:] += lfilter([sign * weight], [1.0, -rate], series[:, :-1], axis=1)
 
     def _remember(self, buffers: Floats, noise: Integers) -> Floats:
         """Return the buffers after a block, added up piece by piece: short sums round less than long ones."""
@@ -101,6 +117,16 @@ class Recursion:
         if rest:
             buffers = self._fading[rest][:, None] * buffers + self._fading[:rest][::-1].T @ noise[pieces * PIECE :]
         return buffers
+
+    @cached_property
+    def _carried(self) -> Floats:
+        """What C takes, at each step of a block, from a buffer that stood at 1 before it.
+
+        That is the buffer's own part, and what it did to the noise of the block so far.
+        """
+        carried: Floats = self._fading[:BLOCK] * np.array(self.shape.omega)
+        self._fade(carried.copy()[None], 1.0, carried[None])
+        return carried
 
     @cached_property
     def _fading(self) -> Floats:
@@ -125,3 +151,9 @@ class Recursion:
             )
             spreads.append(math.sqrt(max(float(parts @ products @ parts), 0.0)))
         return spreads
+
+
+def _even(count: int) -> list[tuple[int, int]]:
+    """Where whole blocks begin and how many steps they have, and likewise the rest."""
+    whole = count - count % BLOCK
+    return [(begin, size) for begin, size in ((0, whole), (whole, count - whole)) if size]

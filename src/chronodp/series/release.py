@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
 from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import Link, digest
+from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid
 from chronodp.privacy.documents import load, to_document
 from chronodp.privacy.parameters import check_fraction
@@ -25,9 +25,10 @@ from chronodp.series.design import Design
 from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, noise_terms
 from chronodp.series.measures import Histogram, Mean, PanelMean
 from chronodp.series.shapes.errors import filter_variances
+from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
 from chronodp.series.tails import quantiles
-from chronodp.series.views import View
+from chronodp.series.views import Reading, View
 from chronodp.series.windows import Windows, coarser, each, rolling, running
 from chronodp.series.workloads import Ewm, Filter
 
@@ -58,16 +59,7 @@ class Release:
     @classmethod
     def load(cls, path: str | Path) -> Release:
         """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
-        try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-            text, link = document["release"], SignedLink(document["link"]["body"], document["link"]["signature"])
-            if not isinstance(text, str):
-                raise TypeError(text)
-            return cls(text, link)
-        except OSError:
-            raise InvalidArgument("path", str(path), "a file that can be read") from None
-        except (ValueError, KeyError, TypeError):
-            raise UnknownDocument(f"{Path(path).name} does not hold a release") from None
+        return cls(*load_release(path))
 
     @cached_property
     def link(self) -> Link:
@@ -96,7 +88,8 @@ class Release:
     def each_period(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return every period by itself. A simultaneous band holds all values at once with probability ``level``."""
         windows = each(self.design.table.horizon)
-        return self._view(windows, str(self.design.table.measure), "", level=level, simultaneous=simultaneous)
+        title = str(self.design.table.measure)
+        return self._view(windows, title, "", "single", level=level, simultaneous=simultaneous)
 
     def running_total(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return the total up to and with each period. Free."""
@@ -104,14 +97,14 @@ class Release:
             raise InvalidArgument("release", "a mean", "a count, a sum or totals: running totals of means say nothing")
         title = f"running total of {self.design.table.measure}"
         windows = running(self.design.table.horizon)
-        return self._view(windows, title, "running totals", level=level, simultaneous=simultaneous)
+        return self._view(windows, title, "running totals", "running", level=level, simultaneous=simultaneous)
 
     def rolling(self, n: int, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return the mean of each period and the n - 1 before it, from the n-th on. Free."""
         title = f"mean over {n} periods of {self.design.table.measure}"
         windows = rolling(self.design.table.horizon, n)
         step = f"rolling means over {n} periods"
-        return self._view(windows, title, step, average=True, level=level, simultaneous=simultaneous)
+        return self._view(windows, title, step, "rolling", level=level, simultaneous=simultaneous)
 
     def resample(self, every: str, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return sums (of means: means) over longer periods, such as '1D' of hours. Free.
@@ -120,7 +113,7 @@ class Release:
         """
         title = f"{self.design.table.measure}, every {every}"
         step = f"added up to periods of {every}"
-        return self._view(self._coarser(every), title, step, level=level, simultaneous=simultaneous)
+        return self._view(self._coarser(every), title, step, "coarser", level=level, simultaneous=simultaneous)
 
     def ewm(self, alpha: float, *, level: float = 0.95) -> View:
         """Return exponentially weighted means, ``alpha`` of the present and the rest of the mean before. Free."""
@@ -148,18 +141,22 @@ class Release:
         )
         certificate = self.certificate.after(f"quantile {q:g} of the histogram")
         title = f"quantile {q:g} of {table.measure.column}"
-        return View(table, title, windows.labels, estimates, level, certificate, table.measure.column)
+        return View(
+            table,
+            title,
+            windows.labels,
+            estimates,
+            level,
+            certificate,
+            table.measure.column,
+            self.design.law,
+            "quantile",
+            apart=False,
+        )
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
-        place = Path(path)
-        fresh = place.with_name(f"{place.name}.{os.urandom(4).hex()}")
-        try:
-            fresh.write_text(json.dumps({"release": self.text, "link": self.signed.to_dict()}), encoding="utf-8")
-            fresh.replace(place)
-        except OSError:
-            raise InvalidArgument("path", str(path), "a place that can be written") from None
-        return place
+        return save_release(path, self.text, self.signed)
 
     def plot(self) -> Any:
         """Return a Plotly figure of the series with its band."""
@@ -214,28 +211,49 @@ class Release:
         estimates = Estimates(value, value - half, value + half)
         certificate = self.certificate.after(str(workload))
         binned = isinstance(table.measure, Histogram)
-        periods = np.arange(table.horizon)
-        title = f"{workload} of {table.measure}"
-        return View(table, title, periods, estimates, level, certificate, table.measure.label, binned)
+        return View(
+            table,
+            f"{workload} of {table.measure}",
+            np.arange(table.horizon),
+            estimates,
+            level,
+            certificate,
+            table.measure.label,
+            design.law,
+            "filtered",
+            apart=False,
+            binned=binned,
+        )
 
     def _view(
         self,
         windows: Windows,
         title: str,
         step: str,
+        reading: Reading,
         *,
-        average: bool = False,
         level: float,
         simultaneous: bool = False,
     ) -> View:
         single = check_fraction("level", level)
         if simultaneous:
             single = level_for_all(self.design, windows, level)
-        estimates = estimate(self.design, self._parts, windows, average=average, level=single)
+        estimates = estimate(self.design, self._parts, windows, average=reading == "rolling", level=single)
         certificate = self.certificate.after(step) if step else self.certificate
-        binned = isinstance(self.design.table.measure, Histogram)
         table = self.design.table
-        return View(table, title, windows.labels, estimates, level, certificate, table.measure.label, binned)
+        return View(
+            table,
+            title,
+            windows.labels,
+            estimates,
+            level,
+            certificate,
+            table.measure.label,
+            self.design.law,
+            reading,
+            apart=isinstance(self.design.shape, White) and reading in ("single", "coarser"),
+            binned=isinstance(table.measure, Histogram),
+        )
 
     @cached_property
     def _content(self) -> dict[str, Any]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import assert_never
+from typing import TypeAlias
 
 import numpy as np
 
 from chronodp.randomness import Entropy
 from chronodp.series.noise import Noise
+from chronodp.series.ongoing import OngoingShape, first_memory, next_noise
 from chronodp.series.recursion import FAR, UNIT, Floats, Integers, Recursion
 from chronodp.series.shapes.buffered import BufferedLinear
-from chronodp.series.shapes.errors import CausalShape
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
 
-__all__ = ["LONGEST_FILTER", "ReleasedShape", "draw_noise", "rounding_bound"]
+__all__ = ["LONGEST_FILTER", "ReleasedShape", "draw_noise", "filter_draws", "rounding_bound"]
 
-ReleasedShape = CausalShape | Tree
+ReleasedShape: TypeAlias = OngoingShape | SquareRoot | Banded
 """Shapes whose noise can be made: all but the group algebra, which is no causal matrix."""
 
 LONGEST_FILTER = 2**14
@@ -28,29 +28,10 @@ _BLOCK = 256
 
 def draw_noise(shape: ReleasedShape, noise: Noise, horizon: int, places: int, entropy: Entropy) -> Integers:
     """Return the noise of every period and place, in steps of the grid."""
-    draw = entropy.laplace if noise.law == "laplace" else entropy.gaussian
-    scale = noise.scale / noise.step
-    if isinstance(shape, Tree):
-        blocks = [draw(scale, (count, places)) for count in shape.counts(horizon)]
-        totals = shape.totals(tuple(block.astype(np.float64) for block in blocks), horizon).astype(np.int64)
-        return np.diff(totals, axis=0, prepend=0)
-    return shape_draws(shape, draw(scale, (horizon, places)))
-
-
-def shape_draws(shape: CausalShape, draws: Integers) -> Integers:
-    """Return noise w with C w = z up to rounding, from draws z of periods by places.
-
-    Each w_t is z_t less a whole number that depends on earlier draws alone, so z can be told from w.
-    """
-    match shape:
-        case White():
-            return draws
-        case BufferedLinear():
-            return Recursion(shape).advance(Recursion(shape).start(draws.shape[1]), draws)[1]
-        case SquareRoot() | Banded():
-            return _filtered(shape, draws)
-        case _:
-            assert_never(shape)
+    draw = noise.draws(entropy)
+    if isinstance(shape, OngoingShape):
+        return next_noise(shape, horizon, first_memory(shape, horizon, places), 0, horizon, draw)[1]
+    return filter_draws(shape, draw((horizon, places)))
 
 
 def rounding_bound(shape: ReleasedShape, horizon: int, deviation: float) -> float:
@@ -69,8 +50,12 @@ def rounding_bound(shape: ReleasedShape, horizon: int, deviation: float) -> floa
     return rounded + transform + inside
 
 
-def _filtered(shape: CausalShape, draws: Integers) -> Integers:
-    """The noise block by block: what C takes from earlier blocks is exact to rounding, and known before the block."""
+def filter_draws(shape: SquareRoot | Banded, draws: Integers) -> Integers:
+    """Return noise w with C w = z up to rounding, from draws z of periods by places.
+
+    Each w_t is z_t less a whole number that depends on earlier draws alone, so z can be told from w. The work goes
+    block by block: what C takes from earlier blocks is exact to rounding, and known before the block.
+    """
     from scipy.fft import irfft, next_fast_len, rfft
     from scipy.linalg import toeplitz
 

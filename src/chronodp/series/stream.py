@@ -14,11 +14,11 @@ from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.ledger import Ledger, StreamState
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
 from chronodp.privacy.documents import dump, load
-from chronodp.privacy.parameters import check_fraction
+from chronodp.privacy.parameters import check_fraction, check_whole
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.series.answers import Memory, answer
-from chronodp.series.recursion import Floats, Integers, Recursion
-from chronodp.series.shapes.toeplitz import White
+from chronodp.series.ongoing import first_memory, next_noise
+from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign, design_stream
 from chronodp.series.tails import quantiles
 from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
@@ -121,7 +121,7 @@ class Stream:
             delta=delta,
         )
         bits = secure() if entropy is None else check_entropy(entropy)
-        memory, buffers = Memory.start(workload, keys), _buffers(design)
+        memory, buffers = Memory.start(workload, keys), first_memory(design.shape, design.length, keys)
         state = ledger.open_stream(
             dataset,
             name,
@@ -207,6 +207,11 @@ class Stream:
         value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
         return StreamAnswer(np.arange(begin, begin + len(numbers)), value, value - half, value + half)
 
+    def skip(self, count: int, *, level: float = 0.95) -> StreamAnswer:
+        """Release ``count`` steps in which nothing came: they count as 0, and are answered like all others."""
+        check_whole("count", count, most=self.design.length)
+        return self.steps(np.zeros((count, self.design.keys)), level=level)
+
     def __repr__(self) -> str:
         return f"Stream({self._state.name!r}, {self.design.workload}, {self._state.step} steps released)"
 
@@ -245,7 +250,11 @@ class Stream:
         if first is not None and first != self._state.step:
             raise StreamConflict(
                 f"stream {self._state.name!r} goes on with step {self._state.step}; step {first} "
-                + ("was released before" if first < self._state.step else "would leave steps out: give them as 0")
+                + (
+                    "was released before"
+                    if first < self._state.step
+                    else "would leave steps out: skip() counts them as 0"
+                )
             )
         left = self.design.length - self._state.step
         if count > left:
@@ -257,11 +266,9 @@ class Stream:
         noise, shape = self.design.noise, self.design.shape
         with np.errstate(over="ignore"):  # a warning would tell of a value
             steps = np.clip(np.rint(numbers / noise.step), -_LARGEST, _LARGEST).astype(np.int64)
-        draw = self._entropy.laplace if noise.law == "laplace" else self._entropy.gaussian
-        draws = draw(noise.scale / noise.step, numbers.shape)
-        if isinstance(shape, White):
-            return steps + draws, self._buffers
-        buffers, shaped = Recursion(shape).advance(self._buffers, draws)
+        buffers, shaped = next_noise(
+            shape, self.design.length, self._buffers, self._state.step, len(numbers), noise.draws(self._entropy)
+        )
         return steps + shaped, buffers
 
     def _half_widths(self, begin: int, count: int, level: float) -> Floats:
@@ -271,12 +278,6 @@ class Stream:
             return quantiles(noise.law, terms, level) * noise.scale
         # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
         return quantiles(noise.law, [1], level) * noise.scale * np.sqrt(terms)
-
-
-def _buffers(design: StreamDesign) -> Floats:
-    if isinstance(design.shape, White):
-        return np.zeros((0, design.keys))
-    return Recursion(design.shape).start(design.keys)
 
 
 def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,25 +16,24 @@ from chronodp.privacy.parameters import check_delta, check_epsilon, check_positi
 from chronodp.privacy.units import check_unit
 from chronodp.series.endless import LONGEST_STREAM, EndlessReach, running_variances
 from chronodp.series.noise import Noise, calibrated
+from chronodp.series.ongoing import OngoingShape
 from chronodp.series.recursion import Floats, Recursion
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.buffered_table import endless_buffers
-from chronodp.series.shapes.candidates import shape_candidates
-from chronodp.series.shapes.errors import answer_variances
-from chronodp.series.shapes.reach import FilterReach, above
+from chronodp.series.shapes.candidates import reach_of, shape_candidates, trees
+from chronodp.series.shapes.errors import answer_variances, errors_of
+from chronodp.series.shapes.reach import above
 from chronodp.series.shapes.sensitivity import shape_sensitivity
 from chronodp.series.shapes.toeplitz import White
+from chronodp.series.shapes.tree import Tree
 from chronodp.series.tails import Law
 from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal, check_workload
 
-__all__ = ["MOST_KEYS", "StreamDesign", "StreamShape", "design_stream"]
+__all__ = ["MOST_KEYS", "StreamDesign", "design_stream"]
 
 MOST_KEYS = 2**24
-StreamShape = White | BufferedLinear
-"""Shapes that go on with a few numbers of memory."""
-
 _LONGEST_BOUNDED = 2**24
-_REFERENCE = 2**20  # the step whose error decides between shapes without end
+_REFERENCE = 2**20  # the steps whose error decides between shapes without end
 _FINEST, _WIDEST = 20, 29  # powers of two that noise spans on the grid
 _SLACK = 0.01  # how much of the sensitivity rounding may add
 
@@ -67,7 +66,7 @@ class StreamDesign:
     max_groups: int
     epsilon: float
     delta: float
-    shape: StreamShape
+    shape: OngoingShape
     noise: Noise
 
     @property
@@ -79,16 +78,19 @@ class StreamDesign:
         """Return the variance of the answer after so many steps, for draws of variance 1."""
         if isinstance(self.workload, RunningTotal) and isinstance(self.shape, BufferedLinear):
             return running_variances(self.shape, steps)
+        if isinstance(self.shape, Tree):
+            return self.shape.variances(steps, self.length)
         if isinstance(self.shape, White) and isinstance(self.workload, RunningTotal):
             return np.asarray(steps, dtype=np.float64)
-        known = self._variances
+        # Filters forget: after so many steps their variance stands still.
+        known = _first_variances(self.workload, self.shape, min(self.length, 2**16))
         variances: Floats = known[np.minimum(steps.astype(np.int64), len(known)) - 1]
         return variances
 
-    @cached_property
-    def _variances(self) -> Floats:
-        # Filters forget: after so many steps their variance stands still.
-        return answer_variances(self.workload, self.shape, min(self.length, 2**16))
+
+@lru_cache(maxsize=16)
+def _first_variances(workload: CausalFilter, shape: White | BufferedLinear, steps: int) -> Floats:
+    return answer_variances(workload, shape, steps)
 
 
 def design_stream(
@@ -103,7 +105,7 @@ def design_stream(
     epsilon: float,
     delta: float,
 ) -> StreamDesign:
-    """Return the design with the least error; of a stream without end, at step 2^20."""
+    """Return the design with the least mean error, over at most the first 2^20 steps."""
     check_unit("unit", unit)
     check_positive("change", change)
     check_epsilon(epsilon)
@@ -146,20 +148,22 @@ def _check_limits(unit: Unit, horizon: int | None, max_periods: int | None) -> N
 
 def _shapes(
     workload: CausalFilter, unit: Unit, bounds: Bounds, change: float, law: Law, *, endless: bool
-) -> Iterator[StreamShape]:
+) -> Iterator[OngoingShape]:
     if endless:
         yield White()
         if law == "gaussian" and not isinstance(workload, EachPeriod):
             yield from endless_buffers().values()
+        elif law == "laplace" and isinstance(workload, RunningTotal):
+            yield from trees(LONGEST_STREAM)
         return
     part = Contribution.change(change)
     for candidate in shape_candidates(workload, unit=unit, bounds=bounds, contribution=part, law=law):
-        if isinstance(candidate.shape, StreamShape):
+        if isinstance(candidate.shape, OngoingShape):
             yield candidate.shape
 
 
 def _noise(
-    shape: StreamShape,
+    shape: OngoingShape,
     law: Law,
     unit: Unit,
     bounds: Bounds,
@@ -195,14 +199,15 @@ def _times(one: Sensitivity, change: float) -> Sensitivity:
     return Sensitivity(above(one.l1 * change, 1), above(one.l2 * change, 1))
 
 
-def _sensitivity(shape: StreamShape, unit: Unit, bounds: Bounds, *, endless: bool) -> Sensitivity:
+def _sensitivity(shape: OngoingShape, unit: Unit, bounds: Bounds, *, endless: bool) -> Sensitivity:
     part = Contribution.change(1.0)
     if isinstance(shape, White):
         return per_period(unit, bounds, part)
-    reach = EndlessReach(shape) if endless else FilterReach(shape.coefficients(bounds.horizon))
-    return shape_sensitivity(reach, unit, bounds, part)
+    if endless and isinstance(shape, BufferedLinear):
+        return shape_sensitivity(EndlessReach(shape), unit, bounds, part)
+    return shape_sensitivity(reach_of(shape, bounds.horizon), unit, bounds, part)
 
 
 def _error(design: StreamDesign) -> float:
-    step = np.array([float(min(design.length, _REFERENCE))])
-    return float(design.variances(step)[0]) * design.noise.deviation**2
+    steps = min(design.length, _REFERENCE)
+    return errors_of(design.workload, design.shape, steps).rmse_mean * design.noise.deviation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,15 @@ from chronodp.privacy import Certificate
 from chronodp.series.design import Table
 from chronodp.series.estimates import Estimates
 from chronodp.series.measures import Histogram
+from chronodp.series.tails import Law
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["View"]
+__all__ = ["Reading", "View"]
+
+Reading: TypeAlias = Literal["single", "coarser", "running", "rolling", "filtered", "quantile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,10 @@ class View:
         level: at which intervals cover the noise.
         certificate: of the release, and then of this.
         label: what the values are, in a word.
+        law: of the noise.
+        reading: what each row is made of: a single period, periods added up, a running total, a rolling mean, a filter
+            of periods, or a quantile.
+        apart: whether no two rows share noise; after smoothing they do.
         binned: whether there is a column of estimates for every bin, or one for every group.
     """
 
@@ -43,6 +50,9 @@ class View:
     level: float
     certificate: Certificate
     label: str
+    law: Law
+    reading: Reading
+    apart: bool
     binned: bool = False
 
     def to_pandas(self) -> pandas.DataFrame:

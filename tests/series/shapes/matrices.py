@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from chronodp.series.shapes import GroupAlgebra, Shape, Tree, skew_product
 from chronodp.series.workloads import CausalFilter
 
-__all__ = ["lower", "matrix_of", "workload_matrix"]
+__all__ = ["lower", "matrix_of", "tree_matrices", "workload_matrix"]
 
 Matrix = NDArray[np.float64]
 
@@ -24,10 +24,29 @@ def matrix_of(shape: Shape, horizon: int) -> Matrix:
     """All numbers that the shape releases, one row each."""
     unit = np.eye(horizon)
     if isinstance(shape, Tree):
-        return np.concatenate(shape.blocks(unit))
+        sizes = [shape.arity**level for level in range(shape.levels(horizon))]
+        return np.concatenate([np.add.reduceat(unit, np.arange(0, horizon, size)) for size in sizes])
     if isinstance(shape, GroupAlgebra):
         return np.concatenate((np.ones((1, horizon)), skew_product(shape.root(horizon), unit)))
     return lower(shape.coefficients(horizon))
+
+
+def tree_matrices(tree: Tree, horizon: int) -> tuple[Matrix, Matrix]:
+    """The sums over all blocks that some running total uses; and how running totals are made of them."""
+    uses: dict[tuple[int, int], dict[int, int]] = {}
+    for time in range(1, horizon + 1):
+        position = 0
+        for level in reversed(range(tree.levels(horizon))):
+            above = position * tree.arity
+            position = above + int(tree.digits(time, horizon)[level])
+            for block in range(min(above, position), max(above, position)):
+                uses.setdefault((level, block), {})[time] = 1 if position > above else -1
+    sums, totals = np.zeros((len(uses), horizon)), np.zeros((horizon, len(uses)))
+    for row, ((level, block), times) in enumerate(uses.items()):
+        sums[row, block * tree.arity**level : (block + 1) * tree.arity**level] = 1
+        for time, sign in times.items():
+            totals[time - 1, row] = sign
+    return sums, totals
 
 
 def workload_matrix(workload: CausalFilter, horizon: int) -> Matrix:

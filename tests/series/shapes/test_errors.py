@@ -10,9 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 from tests.conftest import Trials
-from tests.series.shapes.matrices import lower, matrix_of, workload_matrix
+from tests.series.shapes.matrices import lower, matrix_of, tree_matrices, workload_matrix
 
 from chronodp.errors import InvalidArgument
+from chronodp.randomness import Entropy, seeded
+from chronodp.series.noise import Noise
+from chronodp.series.ongoing import OngoingShape
 from chronodp.series.shapes import (
     Banded,
     BufferedLinear,
@@ -30,6 +33,8 @@ from chronodp.series.shapes import (
     lower_bound,
     window_variances,
 )
+from chronodp.series.shaping import draw_noise
+from chronodp.series.tails import Law
 from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal
 
 FALSE_ALARM = 1e-9
@@ -57,8 +62,7 @@ TABLE = ["1024", "16384", "131072", "1048576"]
 def running_noise(shape: Shape, horizon: int) -> NDArray[np.float64]:
     """The matrix from released noise to the running totals that a shape gives."""
     if isinstance(shape, Tree):
-        sizes = shape.counts(horizon)
-        return shape.totals(tuple(np.split(np.eye(sum(sizes)), np.cumsum(sizes)[:-1])), horizon)
+        return tree_matrices(shape, horizon)[1]
     if isinstance(shape, GroupAlgebra):
         unit = np.eye(horizon + 1)
         return shape.totals(unit[0], unit[1:])
@@ -82,7 +86,8 @@ def test_errors_are_those_of_the_matrices(shape: CausalShape, workload: CausalFi
 @pytest.mark.parametrize("shape", [*CAUSAL, GroupAlgebra(), Tree(3), Tree(7)], ids=str)
 def test_totals_windows_and_blocks_are_those_of_the_matrices(shape: Shape, horizon: int) -> None:
     noise = running_noise(shape, horizon)
-    assert noise @ matrix_of(shape, horizon) == pytest.approx(np.tri(horizon), abs=1e-9)
+    released = tree_matrices(shape, horizon)[0] if isinstance(shape, Tree) else matrix_of(shape, horizon)
+    assert noise @ released == pytest.approx(np.tri(horizon), abs=1e-9)
     errors = errors_of(RunningTotal(), shape, horizon)
     assert errors.rmse_mean == pytest.approx(math.sqrt((noise**2).sum() / horizon), rel=1e-9)
     assert errors.rmse_max == pytest.approx(math.sqrt((noise**2).sum(axis=1).max()), rel=1e-9)
@@ -200,29 +205,40 @@ def test_the_table_of_filters(golden: Any, name: str, workload: CausalFilter) ->
     assert laplace == pytest.approx(published["pure_laplace_eps1_event"]["sqrt"], rel=1e-8)
 
 
-SIMULATED: tuple[Shape, ...] = (
-    SquareRoot(RunningTotal()),
-    BufferedLinear((0.9972657895924125, 0.96, 0.6), (0.07, 0.14, 0.28)),
-    Banded.of(RunningTotal(), 64),
-    GroupAlgebra(),
-    Tree(13),
+SIMULATED: tuple[tuple[int, Shape], ...] = (
+    (2**10, SquareRoot(RunningTotal())),
+    (2**10, BufferedLinear((0.9972657895924125, 0.96, 0.6), (0.07, 0.14, 0.28))),
+    (2**10, Banded.of(RunningTotal(), 64)),
+    (2**10, GroupAlgebra()),
+    (2**10, Tree(13)),
+    (2**14, SquareRoot(RunningTotal())),
+    *((2**14, shape) for row, shape in buffers_near(2**14, 1).items() if row.horizon == 2**14 and row.buffers == 4),
+    (2**14, GroupAlgebra()),
+    (2**14, Tree(33)),
 )
 
 
-@pytest.mark.parametrize("shape", SIMULATED, ids=str)
-def test_simulated_noise_has_the_stated_error(shape: Shape, trials: Trials) -> None:
-    horizon, runs = 1024, trials(40_000, least=5_000)
-    entropy = np.random.default_rng(20_240_607)
+def simulated_totals(
+    shape: Shape, horizon: int, width: int, entropy: Entropy, chance: np.random.Generator
+) -> NDArray[np.float64]:
+    """Noise of variance 1 on running totals, as it is released wherever it is."""
+    if isinstance(shape, OngoingShape):
+        law: Law = "laplace" if isinstance(shape, Tree) else "gaussian"
+        noise = Noise(law, 1.0, 2.0**20, 1.0)
+        return np.cumsum(draw_noise(shape, noise, horizon, width, entropy), axis=0) / noise.deviation
+    if isinstance(shape, GroupAlgebra):
+        return shape.totals(chance.normal(size=width), chance.normal(size=(horizon, width)))
+    return np.cumsum(shape.undo(chance.normal(size=(horizon, width))), axis=0)
+
+
+@pytest.mark.parametrize(("horizon", "shape"), SIMULATED, ids=str)
+def test_simulated_noise_has_the_stated_error(shape: Shape, horizon: int, trials: Trials) -> None:
+    runs = trials(40_000, least=5_000) if horizon == 2**10 else trials(10_000, least=3_000)
+    entropy, chance = seeded(7), np.random.default_rng(20_240_607)
     squares, last = np.zeros(horizon), []
-    for start in range(0, runs, 1000):
-        width = min(1000, runs - start)
-        if isinstance(shape, Tree):
-            drawn = tuple(entropy.laplace(size=(count, width)) / math.sqrt(2) for count in shape.counts(horizon))
-            noise = shape.totals(drawn, horizon)
-        elif isinstance(shape, GroupAlgebra):
-            noise = shape.totals(entropy.normal(size=width), entropy.normal(size=(horizon, width)))
-        else:
-            noise = np.cumsum(shape.undo(entropy.normal(size=(horizon, width))), axis=0)
+    for start in range(0, runs, 250):
+        width = min(250, runs - start)
+        noise = simulated_totals(shape, horizon, width, entropy, chance)
         squares += (noise**2).sum(axis=1)
         last.append(noise[-1])
     errors = errors_of(RunningTotal(), shape, horizon)

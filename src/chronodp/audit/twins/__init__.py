@@ -3,7 +3,9 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins.catalogue import TWINS
-from chronodp.audit.twins.twin import Twin
+from chronodp.audit.twins import alerts, catalogue, choices
+from chronodp.audit.twins.catalogue import Twin
+
+TWINS: tuple[Twin, ...] = (*catalogue.TWINS, *alerts.ALERT_TWINS, *choices.CHOICE_TWINS)
 
 __all__ = ["TWINS", "Twin"]

@@ -13,10 +13,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Bounds, Contribution, Event, Unit, Window
+from chronodp.privacy import Bounds, Contribution, Event, Sensitivity, Unit, Window
 from chronodp.privacy.parameters import check_whole
 from chronodp.series.shapes.buffered_table import buffers_near, endless_buffers
-from chronodp.series.shapes.errors import CausalShape, Errors, Shape, errors_of
+from chronodp.series.shapes.errors import CausalShape, Shape, errors_of
 from chronodp.series.shapes.group_algebra import GroupAlgebra
 from chronodp.series.shapes.reach import FilterReach, GroupReach, Reach, TreeReach
 from chronodp.series.shapes.sensitivity import shape_sensitivity
@@ -25,7 +25,7 @@ from chronodp.series.shapes.tree import Tree
 from chronodp.series.tails import Law
 from chronodp.series.workloads import EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
 
-__all__ = ["Candidate", "reach_of", "shape_candidates"]
+__all__ = ["Candidate", "reach_of", "shape_candidates", "shaped_sensitivity", "trees"]
 
 _BANDS = 24  # tuned in about a tenth of a second
 _TUNING = 512  # periods that stand for the whole series while bands are tuned
@@ -72,9 +72,9 @@ def shape_candidates(
     horizon = bounds.horizon
     found = []
     for shape in _shapes(workload, horizon, _periods(unit, bounds), law):
-        sensitivity = shape_sensitivity(reach_of(shape, horizon), unit, bounds, contribution, opposite=opposite)
+        sensitivity = shaped_sensitivity(shape, unit, bounds, contribution, opposite)
         change = sensitivity.l1 if law == "laplace" else sensitivity.l2
-        errors = _errors(workload, shape, horizon)
+        errors = errors_of(workload, shape, horizon)
         scale = change * (math.sqrt(2) if law == "laplace" else 1.0)
         online = not isinstance(shape, GroupAlgebra)
         found.append(Candidate(shape, change, scale * errors.rmse_mean, scale * errors.rmse_max, online))
@@ -90,6 +90,14 @@ def reach_of(shape: Shape, horizon: int) -> Reach:
     return FilterReach(shape.coefficients(horizon))
 
 
+@lru_cache(maxsize=256)
+def shaped_sensitivity(
+    shape: Shape, unit: Unit, bounds: Bounds, contribution: Contribution, opposite: float | Fraction | None
+) -> Sensitivity:
+    """Return the most that one unit changes a series seen through a shape: see `shape_sensitivity`."""
+    return shape_sensitivity(reach_of(shape, bounds.horizon), unit, bounds, contribution, opposite=opposite)
+
+
 def _shapes(workload: Workload, horizon: int, periods: int, law: Law) -> Iterator[Shape]:
     yield White()
     if isinstance(workload, EachPeriod) or horizon == 1:
@@ -97,7 +105,7 @@ def _shapes(workload: Workload, horizon: int, periods: int, law: Law) -> Iterato
     if law == "laplace":
         # l1 adds up whole columns: filters never pay.
         if isinstance(workload, RunningTotal):
-            yield from _trees(horizon)
+            yield from trees(horizon)
         return
     yield SquareRoot(RunningTotal())
     yield from _buffers(horizon, periods, running=isinstance(workload, RunningTotal))
@@ -131,8 +139,8 @@ def _buffers(horizon: int, periods: int, *, running: bool) -> Iterator[CausalSha
         yield from endless_buffers().values()
 
 
-def _trees(horizon: int) -> Iterator[Tree]:
-    """For every number of levels the narrowest tree that is long enough."""
+def trees(horizon: int) -> Iterator[Tree]:
+    """Yield, for every number of levels, the narrowest tree that is long enough."""
     levels, arity = 1, 0  # one level is white noise
     while arity != 3:
         levels += 1
@@ -163,8 +171,3 @@ def _tuned_bands(workload: Rolling | Ewm | Filter, horizon: int, periods: int) -
     tuned = tune_bands(workload, horizon, bands, periods=periods).bands
     # Six digits are plenty, and survive another processor's rounding of the search.
     return Banded(tuple(round(band, 6) for band in tuned))
-
-
-@lru_cache(maxsize=256)
-def _errors(workload: Workload, shape: Shape, horizon: int) -> Errors:
-    return errors_of(workload, shape, horizon)

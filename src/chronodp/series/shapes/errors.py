@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -56,6 +57,7 @@ class Errors:
     rmse_max: float
 
 
+@lru_cache(maxsize=256)
 def errors_of(workload: Workload, shape: Shape, horizon: int) -> Errors:
     """Return the error of a workload at every period up to the horizon.
 

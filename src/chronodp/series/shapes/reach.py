@@ -97,8 +97,10 @@ class FilterReach:
 
     def l1(self, periods: int) -> Floats:
         """Return the sums of the longest columns, the first period's first."""
-        sums = np.cumsum(np.abs(self.column))[::-1][:periods]
-        return sums * (1 + 2 * self.horizon * _UNIT)
+        size = np.abs(self.column)
+        start = self.horizon - min(periods, self.horizon)  # the last periods' columns are the shortest
+        sums: Floats = size[:start].sum() + np.cumsum(size[start:])
+        return sums[::-1] * (1 + 2 * self.horizon * _UNIT)
 
     def _products(self, periods: int, *, together: bool) -> Floats:
         """Bounds on |column_s · column_t| by their distance, or for all distances from it on, for the first distances.

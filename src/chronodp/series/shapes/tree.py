@@ -7,9 +7,7 @@ digits from 0 on. Every period lies in one block of each level, so one unit of c
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,45 +69,13 @@ class Tree:
             rest, found[level] = np.divmod(rest, self.arity)
         return found - self.half
 
-    def counts(self, horizon: int) -> tuple[int, ...]:
-        """Return how many blocks of each level running totals name, counted from the first.
-
-        Some may lie beyond the end: taken away after a longer block was added, they are empty but carry noise.
-        """
-        height = self.levels(horizon)
-        ends = [(horizon + (self.arity**level - 1) // 2) // self.arity**level for level in range(height + 1)]
-        return tuple(max(end, above * self.arity) for end, above in itertools.pairwise(ends))
-
-    def blocks(self, series: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """Return the sums over the blocks of each level, time along the first axis."""
-        levels = []
-        for level, count in enumerate(self.counts(len(series))):
-            sums = np.zeros((count, *series.shape[1:]), dtype=series.dtype)
-            found = np.add.reduceat(series, np.arange(0, len(series), self.arity**level), axis=0)[:count]
-            sums[: len(found)] = found
-            levels.append(sums)
-        return tuple(levels)
-
-    def totals(self, noisy: tuple[Floats, ...], horizon: int) -> Floats:
-        """Return the running totals that noisy block sums give."""
-        digits = self.digits(np.arange(1, horizon + 1), horizon)
-        totals = np.zeros((horizon, *noisy[0].shape[1:]))
-        position = np.zeros(horizon, dtype=np.int64)
-        for level in reversed(range(len(digits))):
-            sums = np.zeros((len(noisy[level]) + 1, *totals.shape[1:]))
-            np.cumsum(noisy[level], axis=0, out=sums[1:])
-            position *= self.arity
-            totals += sums[position + digits[level]] - sums[position]
-            position += digits[level]
-        return totals
-
     def memory(self, horizon: int) -> int:
-        """Return how many numbers a stream must keep: the blocks that one level can still need."""
-        return self.arity * self.levels(horizon)
+        """Return how many numbers a stream must keep: of each level the blocks between two points."""
+        return self.half * self.levels(horizon)
 
-    def variances(self, horizon: int) -> Floats:
-        """Return the variance of each running total for noise of variance 1 on every block sum."""
-        used: Wholes = np.abs(self.digits(np.arange(1, horizon + 1), horizon)).sum(axis=0)
+    def variances(self, times: object, horizon: int) -> Floats:
+        """Return the variance of the running totals at these times for noise of variance 1 on every block sum."""
+        used: Wholes = np.abs(self.digits(times, horizon)).sum(axis=0)
         return used.astype(np.float64)
 
     def window_variances(self, starts: Wholes, stops: Wholes, horizon: int) -> Floats:

@@ -6,8 +6,6 @@ releases knows every share, and the argument in ``docs/explanation/proofs/w-even
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
 from typing import assert_never
 
 import numpy as np
@@ -15,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Grid
+from chronodp.privacy.exact import at_least
 from chronodp.randomness import Entropy
 from chronodp.series.windowed.design import LARGEST_SCALE, SHARE, WindowedDesign
 from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform
 from chronodp.series.windowed.state import WindowedState
 
 __all__ = ["advance", "offer"]
-
-_FARTHEST = 2.0**53  # values beyond so many steps are moved to there, which brings no two of them farther apart
 
 
 def advance(
@@ -49,7 +46,7 @@ def advance(
     released = state.released
     if published:
         draw = entropy.gaussian if design.delta else entropy.laplace
-        released = now + draw(_at_least(design.scale(offered)), (design.columns,))
+        released = now + draw(at_least(design.scale(offered)), (design.columns,))
     charged = design.watch + (offered if published else 0)
     spent = np.append(state.spent[1:], np.int64(charged))
     following = WindowedState(
@@ -102,7 +99,7 @@ def _moved(
     apart = np.abs(now - state.released)
     # In two halves: sums of 2^24 columns of 2^55 steps do not fit 64 bits.
     distance = (int((apart >> 32).sum()) << 32) + int((apart & 0xFFFFFFFF).sum())
-    noise = int(entropy.laplace(_at_least(design.scale(design.watch)), (1,))[0])
+    noise = int(entropy.laplace(at_least(design.scale(design.watch)), (1,))[0])
     return distance + noise > design.columns * design.scale(offered)
 
 
@@ -120,7 +117,7 @@ def _check_state(design: WindowedDesign, state: WindowedState) -> None:
 
 
 def _to_steps(design: WindowedDesign, values: ArrayLike) -> NDArray[np.int64]:
-    """Return ⌊values / step + 1/2⌋ exactly, so that a change of k steps stays one of at most k."""
+    """Return values in whole steps of the grid, one a column."""
     allowed = f"{design.columns} finite numbers, one a column"
     try:
         numbers = np.asarray(values)
@@ -130,15 +127,4 @@ def _to_steps(design: WindowedDesign, values: ArrayLike) -> NDArray[np.int64]:
         raise InvalidArgument("values", values, allowed, private=True)
     if numbers.shape != (design.columns,) and not (design.columns == 1 and numbers.ndim == 0):
         raise InvalidArgument("values", values, allowed, private=True)
-    limit = _FARTHEST * design.step
-    scaled = np.clip(numbers.astype(np.float64).reshape(design.columns), -limit, limit) / design.step
-    below = np.floor(scaled)
-    # The difference is exact but for numbers between -1/2 and 0, where it is rounded and stays at least 1/2.
-    steps: NDArray[np.int64] = (below + (scaled - below >= 0.5)).astype(np.int64)
-    return steps
-
-
-def _at_least(scale: Fraction) -> float:
-    """Return the least float that is not below the wanted scale."""
-    found = float(scale)
-    return found if Fraction(found) >= scale else math.nextafter(found, math.inf)
+    return Grid(design.step).to_steps(numbers.reshape(design.columns))

@@ -11,6 +11,7 @@ from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Cost, GaussianCost, Grid, PureCost, Window
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
 from chronodp.series.windowed.mechanisms import (
     BudgetAbsorption,
@@ -83,9 +84,7 @@ class WindowedDesign:
     @cached_property
     def reach(self) -> int:
         """The most that one person changes one column in one period, in steps of the grid: ⌈change / step⌉."""
-        # The float and the number as people write it may differ in the last bit: the larger of the two counts.
-        written = max(Fraction(self.change), Fraction(repr(float(self.change))))
-        return math.ceil(written / Fraction(self.step))
+        return Grid(self.step).reach(self.change)
 
     @property
     def sensitivity(self) -> int:
@@ -100,7 +99,7 @@ class WindowedDesign:
     @cached_property
     def budget(self) -> Fraction:
         """Epsilon as people write it, exactly."""
-        return Fraction(repr(float(self.epsilon)))
+        return written(self.epsilon)
 
     @property
     def watch(self) -> int:
@@ -198,7 +197,7 @@ def _noise_factors(
         # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
         deviation = Fraction(math.sqrt(touched * window) / gaussian.mu_for(epsilon, delta) * (1 + 1e-12))
         return deviation, deviation
-    one = touched / Fraction(repr(float(epsilon)))
+    one = touched / written(epsilon)
     if isinstance(mechanism, Uniform):
         return window * one, window * one
     if isinstance(mechanism, Sample):

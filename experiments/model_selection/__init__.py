@@ -1,0 +1,1 @@
+"""Private model selection: which utilities find the right order, at which epsilon."""

@@ -1,0 +1,27 @@
+"""Numbers as people write them, exactly, and floats that are safe to use for them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+__all__ = ["at_least", "written"]
+
+
+def written(number: float) -> Fraction:
+    """Return a number as people write it: 0.1 is one tenth, though no float is.
+
+    >>> written(0.1)
+    Fraction(1, 10)
+    """
+    return Fraction(repr(float(number)))
+
+
+def at_least(exact: Fraction) -> float:
+    """Return the least float that is not below a number.
+
+    >>> Fraction(at_least(Fraction(1, 3))) >= Fraction(1, 3)
+    True
+    """
+    found = float(exact)
+    return found if Fraction(found) >= exact else math.nextafter(found, math.inf)

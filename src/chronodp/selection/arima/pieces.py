@@ -1,0 +1,97 @@
+"""Pieces of data that are fitted each by itself: people's series, or blocks of one series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Event, Report, Swap, Unit, User, Window
+from chronodp.privacy.parameters import check_whole
+from chronodp.selection.utilities import MonotoneUtilities, Utilities
+
+__all__ = ["Blocks", "Panel", "Pieces"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """One series a person, in order of time, of any length. The data is never printed.
+
+    >>> len(Panel([[1.0, 2.0, 3.0], [4.0]]).series)
+    2
+    """
+
+    series: tuple[Floats, ...] = field(repr=False)
+
+    def __init__(self, series: Iterable[ArrayLike]) -> None:
+        if not isinstance(series, Iterable):
+            raise InvalidArgument("series", series, "one series a person", private=True)
+        object.__setattr__(self, "series", tuple(_numbers("series", one) for one in series))
+
+    def bound(self, votes: Floats, unit: Unit) -> Utilities | MonotoneUtilities:
+        """Return the votes as utilities, as far as one unit changes them."""
+        if isinstance(unit, Swap | Report):
+            raise InvalidArgument("unit", str(unit), "User(), or an event, a period or a window of one person")
+        if isinstance(unit, User) and unit.relation == "add_remove":
+            return MonotoneUtilities(votes, change=1.0)  # a person's votes are there or not
+        return Utilities(votes, change=1.0)  # one person's votes become others
+
+    def __str__(self) -> str:
+        return "a panel"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """One long series on a public grid of periods, cut into disjoint blocks of ``length``; a shorter rest is left out.
+
+    A value that is missing is NaN: it keeps its place, so that no other value changes its block.
+
+    >>> len(Blocks(range(100), length=30).series)
+    3
+    """
+
+    series: tuple[Floats, ...] = field(repr=False)
+    length: int
+
+    def __init__(self, values: ArrayLike, *, length: int) -> None:
+        check_whole("length", length, least=2)
+        numbers = _numbers("values", values)
+        starts = range(0, len(numbers) - length + 1, length)
+        object.__setattr__(self, "series", tuple(numbers[start : start + length] for start in starts))
+        object.__setattr__(self, "length", length)
+
+    def bound(self, votes: Floats, unit: Unit) -> Utilities | MonotoneUtilities:
+        """Return the votes as utilities, as far as one unit changes them."""
+        match unit:
+            case Event():
+                touched = 1 if unit.relation == "add_remove" else 2  # a replaced event may move to another block
+            case Window():
+                touched = -(-(unit.periods - 1) // self.length) + 1
+            case _:
+                allowed = "Event() or Window(periods): in blocks of one series a person may be everywhere"
+                raise InvalidArgument("unit", str(unit), allowed)
+        return Utilities(votes, change=float(touched))
+
+    def __str__(self) -> str:
+        return f"blocks of {self.length} periods"
+
+
+Pieces = Panel | Blocks
+
+
+def _numbers(name: str, values: ArrayLike) -> Floats:
+    allowed = "numbers in order of time"
+    try:
+        numbers = np.asarray(values)
+    except (ValueError, TypeError):
+        raise InvalidArgument(name, values, allowed, private=True) from None
+    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iuf"):
+        raise InvalidArgument(name, values, allowed, private=True)
+    found: Floats = numbers.astype(np.float64)
+    found.setflags(write=False)
+    return found

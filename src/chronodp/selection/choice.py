@@ -1,0 +1,79 @@
+"""A choice that was made: the chosen candidate, and the certificate that says what was promised."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from chronodp.errors import CertificateInvalid
+from chronodp.ledger import SignedLink
+from chronodp.ledger.certificates import digest
+from chronodp.ledger.files import save_release
+from chronodp.privacy import Certificate
+from chronodp.privacy.documents import load, to_document
+from chronodp.selection.design import ChoiceDesign
+
+__all__ = ["Choice", "choice_text"]
+
+
+def choice_text(design: ChoiceDesign, place: int) -> str:
+    """Return the canonical text of a choice: what is stored, digested and signed."""
+    content = {"kind": "choice", "design": to_document(design), "place": place}
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+@dataclass(frozen=True, repr=False)
+class Choice:
+    """The chosen candidate, public and signed. Made by `choose`.
+
+    Attributes:
+        text: what was stored and signed.
+        signed: its link in the dataset's chain of certificates.
+    """
+
+    text: str
+    signed: SignedLink
+
+    def __post_init__(self) -> None:
+        if self.signed.link.release != digest(self.text):
+            raise CertificateInvalid("the certificate belongs to another release")
+
+    @property
+    def winner(self) -> str:
+        """The chosen candidate's name."""
+        return self.design.candidates[self.place]
+
+    @property
+    def place(self) -> int:
+        """The chosen candidate's place in the list, from 0."""
+        return int(self._content["place"])
+
+    @cached_property
+    def design(self) -> ChoiceDesign:
+        """Everything public about the choice."""
+        design: ChoiceDesign = load(self._content["design"], ChoiceDesign)
+        return design
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised, by which argument."""
+        return self.signed.link.certificate
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `chronodp verify` reads: the choice and its signed link."""
+        return {"release": self.text, "link": self.signed.to_dict()}
+
+    def save(self, path: str | Path) -> Path:
+        """Write the choice with its signed certificate as JSON, which `chronodp verify` reads."""
+        return save_release(path, self.text, self.signed)
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.text)
+        return content
+
+    def __repr__(self) -> str:
+        return f"Choice({self.winner!r} of {len(self.design.candidates)} candidates; {self.certificate.guarantee})"

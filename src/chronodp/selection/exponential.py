@@ -1,0 +1,31 @@
+"""The exponential mechanism, drawn exactly by rejection."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.randomness import Entropy
+
+__all__ = ["attempt_exponential", "draw_exponential"]
+
+_FEWEST, _MOST = 16, 2**16
+
+
+def draw_exponential(exponents: NDArray[np.float64], entropy: Entropy) -> int:
+    """Return a place with probability proportional to e^-exponent."""
+    tries = min(max(len(exponents), _FEWEST), _MOST)
+    while True:
+        place = attempt_exponential(exponents, entropy, tries)
+        if place is not None:
+            return place
+
+
+def attempt_exponential(exponents: NDArray[np.float64], entropy: Entropy, tries: int) -> int | None:
+    """Return the first of so many uniform places that its coin, of probability e^-exponent, accepts; None if none is.
+
+    An accepted place has the wanted law, whichever try it is; so has the outcome of attempts repeated until one is.
+    """
+    places = entropy.integers(len(exponents), size=tries)
+    accepted = np.flatnonzero(entropy.exponential_coins(exponents[places]))
+    return int(places[accepted[0]]) if len(accepted) else None

@@ -1,0 +1,59 @@
+"""One choice: design, utilities and entropy in, the place of the chosen candidate out."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.privacy.exact import at_least
+from chronodp.randomness import Entropy
+from chronodp.selection.design import ChoiceDesign
+from chronodp.selection.exponential import draw_exponential
+from chronodp.selection.gaps import Gaps, gaps_of
+from chronodp.selection.mechanisms import ExponentialMechanism, NoisyMax, PermuteAndFlip
+from chronodp.selection.utilities import MonotoneUtilities, Utilities
+
+__all__ = ["exponents_of", "pick"]
+
+
+def pick(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities, entropy: Entropy) -> int:
+    """Draw once and return the place of the chosen candidate, from 0. Spends nothing: `choose` is what pays.
+
+    Guarantee: the place is epsilon-differentially private for ``design.unit``, exact in finite precision, if one unit
+    changes utilities as their type and ``change`` say. The argument stands in ``docs/explanation/proofs/selection.md``.
+
+    >>> from chronodp.privacy import User
+    >>> from chronodp.randomness import seeded
+    >>> from chronodp.selection import MonotoneUtilities, PermuteAndFlip, design_choice
+    >>> names = ("spring", "summer", "autumn")
+    >>> design = design_choice(PermuteAndFlip(), names, unit=User(), change=1.0, monotone=True, epsilon=1.0)
+    >>> pick(design, MonotoneUtilities([10, 40, 20], change=1.0), seeded(1))
+    1
+    """
+    gaps = gaps_of(design, utilities)
+    match design.mechanism:
+        case PermuteAndFlip():
+            return _flip(exponents_of(design, gaps), entropy)
+        case ExponentialMechanism():
+            return draw_exponential(exponents_of(design, gaps), entropy)
+        case NoisyMax():
+            noisy = entropy.laplace(at_least(design.scale), gaps.shape) - gaps
+            return _any(np.flatnonzero(noisy == noisy.max()), entropy)
+        case never:
+            assert_never(never)
+
+
+def exponents_of(design: ChoiceDesign, gaps: Gaps) -> NDArray[np.float64]:
+    """Return gap × slope of each candidate; the product of two such short numbers is a float without rounding."""
+    return np.multiply(gaps, float(design.slope), dtype=np.float64)
+
+
+def _flip(exponents: NDArray[np.float64], entropy: Entropy) -> int:
+    # The first to fall in, in random order, is any of those that fall in, equally likely. The best always does.
+    return _any(np.flatnonzero(entropy.exponential_coins(exponents)), entropy)
+
+
+def _any(places: NDArray[np.intp], entropy: Entropy) -> int:
+    return int(places[int(entropy.integers(len(places)))])

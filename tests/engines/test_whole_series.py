@@ -1,0 +1,68 @@
+"""Series read for fitting: one a person, or one on a public grid; what is unusable is left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from chronodp.engines import find_source, read_panel, read_series
+from chronodp.errors import UnknownColumn, UnsuitableColumn
+from chronodp.privacy import Calendar
+
+ROWS = """at,who,v
+2026-01-03,ann,3
+2026-01-01,ann,1
+2026-01-02,ann,2
+2026-01-02,bo,7
+nonsense,bo,8
+2026-01-02,bo,text
+2026-01-02,,9
+2026-01-02,bo,inf
+2026-01-02,bo,
+"""
+DAYS = Calendar("1D", "2026-01-01", "2026-01-05")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    return path
+
+
+def test_people_in_order_of_time_without_what_is_unusable(file: Path) -> None:
+    found = read_panel(find_source(file), time="at", user="who", value="v", longest=100)
+    assert sorted(series.tolist() for series in found) == [[1.0, 2.0, 3.0], [7.0]]
+    shorter = read_panel(find_source(file), time="at", user="who", value="v", longest=2)
+    assert sorted(series.tolist() for series in shorter) == [[2.0, 3.0], [7.0]]
+
+
+def test_no_rows_give_nobody(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_text("at,who,v\n", encoding="utf-8")
+    assert read_panel(find_source(empty), time="at", user="who", value="v", longest=5) == []
+    assert np.isnan(read_series(find_source(empty), DAYS, time="at", value="v")).all()
+
+
+def test_one_series_keeps_its_places_whatever_rows_there_are(file: Path) -> None:
+    whole = read_series(find_source(file), DAYS, time="at", value="v")
+    np.testing.assert_array_equal(whole, [1.0, 6.0, 3.0, np.nan])  # the second: 2, 7 and 9
+    lines = ROWS.splitlines(keepends=True)
+    for left_out in range(1, len(lines)):
+        file.write_text("".join(lines[:left_out] + lines[left_out + 1 :]), encoding="utf-8")
+        without = read_series(find_source(file), DAYS, time="at", value="v")
+        assert int((~np.isclose(without, whole, equal_nan=True)).sum()) <= 1
+
+
+def test_columns_that_cannot_serve_are_named(file: Path) -> None:
+    source = find_source(file)
+    with pytest.raises(UnknownColumn, match="did you mean who"):
+        read_panel(source, time="at", user="whom", value="v", longest=5)
+    with pytest.raises(UnknownColumn, match="no column 'load'"):
+        read_series(source, DAYS, time="at", value="load")
+    table = pd.DataFrame({"at": [1.5], "who": ["a"], "v": [1.0]})
+    with pytest.raises(UnsuitableColumn, match="a timestamp or a date"):
+        read_panel(find_source(table), time="at", user="who", value="v", longest=5)

@@ -1,0 +1,339 @@
+"""Choices: golden probabilities, the law of what is drawn, storage and crashes, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.conftest import Trials
+
+import chronodp as cdp
+from chronodp.errors import BudgetExhausted, CertificateInvalid, InvalidArgument, RequestConflict, UnitMismatch
+from chronodp.ledger import verify
+from chronodp.privacy import Swap, User, Window, dump, load
+from chronodp.randomness import Entropy, seeded
+from chronodp.selection import (
+    Choice,
+    ChoiceDesign,
+    ChoiceMechanism,
+    ExponentialMechanism,
+    MonotoneUtilities,
+    NoisyMax,
+    PermuteAndFlip,
+    Utilities,
+    choose,
+    design_choice,
+    pick,
+    probabilities,
+)
+from chronodp.selection.design import FARTHEST
+from chronodp.selection.gaps import gaps_of
+
+EVERY: list[ChoiceMechanism] = [PermuteAndFlip(), ExponentialMechanism(), NoisyMax()]
+KNOWN = (-3.0, -1.0, 0.0, -2.0)
+FALSE_ALARM = 1e-9
+
+
+def designed(
+    mechanism: ChoiceMechanism, count: int, *, monotone: bool = False, change: float = 1.0, epsilon: float = 1.0
+) -> ChoiceDesign:
+    names = tuple(f"candidate {place}" for place in range(count))
+    return design_choice(mechanism, names, unit=User(), change=change, monotone=monotone, epsilon=epsilon)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "known"),
+    [
+        (ExponentialMechanism(), (0.101536, 0.276004, 0.455054, 0.167405)),
+        (PermuteAndFlip(), (0.079477, 0.247670, 0.535633, 0.137219)),
+    ],
+    ids=str,
+)
+def test_golden_probabilities(mechanism: ChoiceMechanism, known: tuple[float, ...]) -> None:
+    found = probabilities(designed(mechanism, 4), Utilities(KNOWN, change=1.0))
+    np.testing.assert_allclose(found, known, atol=6e-7)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
+def test_golden_probabilities_of_model_orders(golden: Any, epsilon: float) -> None:
+    panel = golden("selection/arima_selection.json")["panel"]
+    losses = MonotoneUtilities(panel["utility"], change=1.0)
+    replaced = Utilities(panel["utility"], change=1.0)
+    known = panel[f"eps={epsilon}"]
+    for mechanism, name in ((ExponentialMechanism(), "em_addremove"), (PermuteAndFlip(), "pf_addremove")):
+        design = designed(mechanism, 6, monotone=True, epsilon=epsilon)
+        np.testing.assert_allclose(probabilities(design, losses), known[name], atol=2e-6)
+    design = designed(PermuteAndFlip(), 6, epsilon=epsilon)
+    np.testing.assert_allclose(probabilities(design, replaced), known["pf_replace"], atol=2e-6)
+
+
+def test_golden_votes_and_regrets_find_the_right_order(golden: Any) -> None:
+    panel = golden("selection/arima_selection.json")["panel"]
+    design = designed(PermuteAndFlip(), 6, monotone=True)
+    assert probabilities(design, MonotoneUtilities(panel["votes"], change=1.0))[2] > 1 - 1e-9
+    regrets = MonotoneUtilities(panel["regret_utility_clip0.05"], change=1.0)
+    np.testing.assert_allclose(probabilities(design, regrets), panel["regret_pf_addremove_eps1"], atol=2e-6)
+
+
+def test_permute_and_flip_is_never_worse() -> None:
+    generator = np.random.default_rng(3)
+    for size in (2, 5, 40):
+        values = Utilities(generator.normal(0, 4, size), change=1.0)
+        gaps = values.values.max() - values.values
+        flip, exponential, noisy = (probabilities(designed(mechanism, size), values) @ gaps for mechanism in EVERY)
+        assert flip <= exponential
+        assert flip <= noisy
+
+
+def deviation(mechanism: ChoiceMechanism, count: int, entropy: Entropy, *, epsilon: float = 1.0) -> float:
+    """The p-value of drawn choices against the stated law at epsilon 1."""
+    design, values = designed(mechanism, 4, epsilon=epsilon), Utilities(KNOWN, change=1.0)
+    drawn = np.bincount([pick(design, values, entropy) for _ in range(count)], minlength=4)
+    expected = probabilities(designed(mechanism, 4), values) * count
+    return float(stats.chisquare(drawn, expected).pvalue)
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=str)
+def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Trials) -> None:
+    count = trials(400_000, least=30_000)
+    assert deviation(mechanism, count, seeded(11)) > FALSE_ALARM
+    # The same test rejects noise that is a tenth too narrow.
+    assert deviation(mechanism, count, seeded(12), epsilon=1 / 0.9) < FALSE_ALARM
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=str)
+@pytest.mark.parametrize(
+    ("change", "epsilon"),
+    [
+        (1.0, 1.0),
+        (0.1, 0.1),
+        (5.0, 1e-3),
+        (1 / 3, 7.3),
+        (1.9, 1e-5),
+        (1.0, 1e-5),
+        (1e-30, 2.0),
+        (1e30, 1e-8),
+        (1.0, 1e9),
+    ],
+)
+def test_the_grid_serves_every_change_and_epsilon(mechanism: ChoiceMechanism, change: float, epsilon: float) -> None:
+    for monotone in (False, True):
+        design = designed(mechanism, 3, monotone=monotone, change=change, epsilon=epsilon)
+        assert load(dump(design), ChoiceDesign) == design
+        exact = Fraction(epsilon) / (design.factor * design.reach)
+        assert design.slope <= exact  # never less noise than stated
+        assert design.slope > exact * (1 - Fraction(1, 2**20))
+        assert design.reach * design.step <= change * (1.0 + 2.0**-19 if epsilon >= 1 else 2.0)
+        if epsilon >= 1e-5:
+            assert design.slope * FARTHEST >= 1024
+        # Exponents are products without rounding.
+        for gap in (1, 12345, FARTHEST - 1, FARTHEST):
+            assert Fraction(gap * float(design.slope)) == gap * design.slope
+        values = np.array([0.0, 1e4 * change / epsilon, 1e3 * change / epsilon])
+        kind = MonotoneUtilities if monotone else Utilities
+        assert pick(design, kind(values, change=change), seeded(1)) == 1
+
+
+def test_utilities_go_to_the_grid_without_rounding_error() -> None:
+    design = designed(PermuteAndFlip(), 2, change=0.1)
+    generator = np.random.default_rng(1)
+    for value in generator.normal(0, 20, 200):
+        for move in (Fraction(1, 10), -Fraction(1, 10), Fraction(0)):
+            moved = float(Fraction(value) + move)
+            (first, second) = (gaps_of(design, Utilities([value_, 100.0], change=0.1))[0] for value_ in (value, moved))
+            step = Fraction(design.step)
+            assert second - first == (Fraction(value) // step) - (Fraction(moved) // step)
+            assert abs(second - first) <= design.reach
+
+
+def test_far_candidates_and_huge_numbers_are_moved_not_refused() -> None:
+    design = designed(PermuteAndFlip(), 3)
+    gaps = gaps_of(design, Utilities([0.0, 1e6, -1e300], change=1.0))
+    assert gaps.tolist() == [FARTHEST, 0, FARTHEST]
+    whole = np.array([2**63 - 1, 2**63 - 2, 0], dtype=np.int64)
+    assert gaps_of(design, Utilities(whole, change=1.0)).tolist() == [0, 0, FARTHEST]
+    assert gaps_of(design, Utilities(whole.astype(np.uint64) * 2, change=1.0)).tolist() == [0, 0, FARTHEST]
+    assert gaps_of(design, Utilities(np.array([3, 2, 0], dtype=np.int8), change=1.0)).tolist() == [
+        0,
+        design.reach,
+        3 * design.reach,
+    ]
+
+
+def test_shortfall_holds_at_its_level() -> None:
+    generator = np.random.default_rng(5)
+    for mechanism in EVERY:
+        for size in (2, 7, 60):
+            design = designed(mechanism, size)
+            for level in (0.5, 0.95, 0.999):
+                bound = design.shortfall(level)
+                # The worst case: all others just beyond the bound.
+                values = np.full(size, -bound - 1e-9)
+                values[0] = 0.0
+                assert probabilities(design, Utilities(values, change=1.0))[0] >= level - 1e-6
+                values = generator.normal(0, 3, size)
+                likely = probabilities(design, Utilities(values, change=1.0))
+                assert likely[values >= values.max() - bound].sum() >= level - 1e-6
+    assert designed(PermuteAndFlip(), 1).shortfall() == 0.0
+    assert designed(PermuteAndFlip(), 2, epsilon=1e-8).shortfall() > 1e8
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
+    with cdp.Ledger(tmp_path / "budget.db") as opened:
+        opened.open("people", unit=User(), epsilon=3.0)
+        yield opened
+
+
+def chosen(store: Any, **changes: Any) -> Choice:
+    options: dict[str, Any] = {
+        "candidates": ("a", "b", "c"),
+        "utilities": MonotoneUtilities([5, 90, 7], change=1.0),
+        "epsilon": 1.0,
+        "unit": User(),
+        "ledger": store,
+        "dataset": "people",
+        "request": "one",
+    } | changes
+    return choose(options.pop("candidates"), options.pop("utilities"), **options)
+
+
+def test_a_choice_is_paid_for_stored_signed_and_repeated(ledger: cdp.Ledger, tmp_path: Path) -> None:
+    made = chosen(ledger, purpose="votes on letters")
+    assert made.winner == "b"
+    assert made.place == 1
+    assert repr(made).startswith("Choice('b' of 3 candidates; 1-differentially private")
+    assert "one of 3 candidates by votes on letters; permute-and-flip, monotone" in made.certificate.mechanism
+    assert not made.certificate.seeded
+    assert ledger.status("people").charges == 1
+    assert chosen(ledger, purpose="votes on letters").text == made.text
+    assert ledger.status("people").charges == 1
+    with pytest.raises(RequestConflict, match="another plan, source or cost"):
+        chosen(ledger, purpose="votes on letters", utilities=MonotoneUtilities([5, 90, 8], change=1.0))
+    stored = json.loads(made.save(tmp_path / "choice.json").read_text(encoding="utf-8"))
+    assert verify(made.signed, ledger.keys.public, release=stored["release"]).request == "one"
+    with pytest.raises(CertificateInvalid):
+        Choice(made.text.replace('"place":1', '"place":0'), made.signed)
+    assert chosen(ledger, request="two", entropy=seeded(1)).certificate.seeded
+    chosen(ledger, request="three")
+    with pytest.raises(BudgetExhausted):
+        chosen(ledger, request="four")
+    with pytest.raises(InvalidArgument, match="a place that can be written"):
+        made.save(tmp_path / "nowhere" / "choice.json")
+
+
+def test_a_unit_that_the_budget_does_not_protect_is_refused(ledger: cdp.Ledger) -> None:
+    with pytest.raises(UnitMismatch):
+        chosen(ledger, unit=Window(3), utilities=Utilities([1, 2, 3], change=1.0))
+    assert ledger.status("people").charges == 0
+
+
+@pytest.mark.parametrize("point", ["debit committed", "noise drawn", "release written"])
+def test_a_choice_lost_in_a_crash_is_never_drawn_again(point: str, ledger: cdp.Ledger, tmp_path: Path) -> None:
+    program = f"""
+import os, signal
+import chronodp as cdp
+from chronodp.selection import MonotoneUtilities, choose
+
+def reached(name):
+    if name == {point!r}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+with cdp.Ledger({str(tmp_path / "budget.db")!r}, reached=reached) as ledger:
+    choose(("a", "b", "c"), MonotoneUtilities([5, 90, 7], change=1.0), epsilon=1.0, unit=cdp.User(), ledger=ledger,
+           dataset="people", request="one")
+"""
+    died = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert ledger.status("people").unreleased == ("one",)
+    assert ledger.status("people").charges == 1
+    with pytest.raises(RequestConflict, match="debited and never released"):
+        chosen(ledger)
+    assert chosen(ledger, request="again").winner == "b"
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"candidates": ()}, "candidates"),
+        ({"candidates": "abc"}, "candidates"),
+        ({"candidates": ("a", "b", "a")}, "candidates"),
+        ({"candidates": ("a", "b", 3)}, "candidates"),
+        ({"candidates": ("a", "b", "")}, "candidates"),
+        ({"candidates": ("a", "b")}, "utilities"),
+        ({"utilities": [1.0, 2.0, 3.0]}, "utilities"),
+        ({"unit": User(relation="replace")}, "utilities"),
+        ({"unit": Swap(4)}, "utilities"),
+        ({"unit": "user"}, "unit"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": float("inf")}, "epsilon"),
+        ({"epsilon": 1e-12}, "epsilon"),
+        ({"epsilon": 1e30}, "epsilon"),
+        ({"mechanism": "best"}, "mechanism"),
+        ({"purpose": 3}, "purpose"),
+        ({"entropy": 7}, "entropy"),
+        ({"ledger": "budget.db"}, "ledger"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(changes: dict[str, Any], name: str, ledger: cdp.Ledger) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        chosen(changes.get("ledger", ledger), **{key: value for key, value in changes.items() if key != "ledger"})
+    assert caught.value.name == name
+    assert ledger.status("people").charges == 0
+
+
+@pytest.mark.parametrize("kind", [Utilities, MonotoneUtilities])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [1.0, float("nan")],
+        [float("inf"), 0.0],
+        [[1.0, 2.0], [3.0]],
+        [[1.0, 2.0]],
+        ["a"],
+        3.0,
+        None,
+        np.array([1, 2], np.longdouble),
+    ],
+)
+def test_bad_utilities_are_refused_without_showing_them(kind: type[Utilities], values: Any) -> None:
+    with pytest.raises(InvalidArgument, match="utilities must be one finite number a candidate; got a"):
+        kind(values, change=1.0)
+
+
+@pytest.mark.parametrize("change", [0.0, -1.0, float("nan"), float("inf"), "1"])
+def test_bad_changes_are_refused(change: Any) -> None:
+    with pytest.raises(InvalidArgument, match="change must be"):
+        Utilities([1.0], change=change)
+
+
+def test_utilities_of_another_bound_or_kind_are_refused() -> None:
+    design = designed(PermuteAndFlip(), 2)
+    for wrong in (Utilities([1.0, 2.0], change=2.0), MonotoneUtilities([1.0, 2.0], change=1.0)):
+        with pytest.raises(InvalidArgument, match="utilities must be"):
+            pick(design, wrong, seeded(1))
+    assert "1234567" not in repr(Utilities([1234567.0], change=1.0))
+
+
+def test_a_single_candidate_is_chosen() -> None:
+    for mechanism in EVERY:
+        assert pick(designed(mechanism, 1), Utilities([3.0], change=1.0), seeded(1)) == 0
+        assert probabilities(designed(mechanism, 1), Utilities([3.0], change=1.0)).tolist() == pytest.approx([1.0])
+
+
+def test_too_many_candidates_to_compute_are_refused() -> None:
+    many = Utilities(np.zeros(5000), change=1.0)
+    with pytest.raises(InvalidArgument, match="at most 1,024"):
+        probabilities(designed(PermuteAndFlip(), 5000), many)
+    assert probabilities(designed(ExponentialMechanism(), 5000), many)[0] == pytest.approx(1 / 5000)
+    assert 0 <= pick(designed(ExponentialMechanism(), 5000), many, seeded(1)) < 5000
