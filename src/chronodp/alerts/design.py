@@ -78,7 +78,7 @@ class AlertDesign:
         """What values are compared with."""
         return check_threshold(self.above, self.below)
 
-    @property
+    @cached_property
     def sign(self) -> int:
         """1 above a threshold; -1 below one, where values and threshold are negated first."""
         return 1 if self.below is None else -1

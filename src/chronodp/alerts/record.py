@@ -81,7 +81,7 @@ class AlertRecord:
         """Write what a failure left unwritten, and refuse if the last alert was told."""
         if self._outstanding:
             self._settle()
-        if self.halted:
+        if self.state.alerts == self.design.max_alerts:
             raise StreamConflict(
                 f"alert {self.name!r} has told its {self.design.max_alerts} alerts and is halted for good; nothing was "
                 "asked or spent: open another under a new name"
