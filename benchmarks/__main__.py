@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, continual, engine, ledger, noise, selection
+from benchmarks import accounting, alerts, continual, engine, ledger, noise, selection
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -18,6 +18,8 @@ TOPICS = (
     continual.measure,
     continual.measure_speed,
     continual.measure_peer,
+    alerts.measure,
+    alerts.measure_power,
     selection.measure,
     engine.measure_large,
 )

@@ -15,7 +15,8 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, audit, dataset, engines, estimation, ledger, report, selection, series
+    from chronodp import accounting, alerts, audit, dataset, engines, estimation, ledger, report, selection, series
+    from chronodp.alerts import Alert
     from chronodp.dataset import Aggregate, TimeSeries
     from chronodp.ledger import Ledger
     from chronodp.series import (
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Aggregate",
+    "Alert",
     "EachPeriod",
     "Event",
     "Ewm",
@@ -53,6 +55,7 @@ __all__ = [
     "Window",
     "__version__",
     "accounting",
+    "alerts",
     "audit",
     "compare",
     "dataset",
@@ -70,9 +73,10 @@ __all__ = [
 
 # Rooms that need heavy libraries, and names from them, are imported when first used.
 _LATE = dict.fromkeys(
-    ("accounting", "audit", "dataset", "engines", "estimation", "ledger", "report", "selection", "series"), ""
+    ("accounting", "alerts", "audit", "dataset", "engines", "estimation", "ledger", "report", "selection", "series"), ""
 ) | {
     "Aggregate": "dataset",
+    "Alert": "alerts",
     "EachPeriod": "series",
     "Ewm": "series",
     "Filter": "series",

@@ -20,7 +20,19 @@ def test_version_and_help() -> None:
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
     commands: list[tuple[str, ...]] = [
         (name,)
-        for name in ("plan", "release", "stream", "compare", "choose-order", "account", "explain", "demo", "verify")
+        for name in (
+            "plan",
+            "release",
+            "stream",
+            "watch",
+            "plan-alert",
+            "compare",
+            "choose-order",
+            "account",
+            "explain",
+            "demo",
+            "verify",
+        )
     ]
     commands += [("budget", name) for name in ("open", "status", "history", "close", "export")]
     for command in commands:

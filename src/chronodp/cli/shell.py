@@ -24,6 +24,7 @@ from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
 from chronodp.cli.stream import stream
 from chronodp.cli.verify import verify
+from chronodp.cli.watch import plan_alert, watch
 from chronodp.errors import CertificateInvalid, ChronodpError
 
 __all__ = ["app", "main"]
@@ -37,6 +38,8 @@ app = typer.Typer(
 app.command()(plan)
 app.command()(release)
 app.command()(stream)
+app.command()(watch)
+app.command()(plan_alert)
 app.command()(compare)
 app.command()(rehearse)
 app.command("choose-order")(choose_order)
