@@ -54,7 +54,7 @@ def test_values_are_told_if_paid_for(home: Path) -> None:
 def test_a_line_that_is_no_number_is_refused_and_not_repeated(home: Path) -> None:
     refused = feed("3\nzaphod\n", *OPENING)
     assert refused.returncode == 2
-    assert "line must be a finite number in field 1" in " ".join(refused.stderr.split())
+    assert "line must be one with a finite number in field 1" in " ".join(refused.stderr.split())
     assert "zaphod" not in refused.stderr
     assert home.exists()
 

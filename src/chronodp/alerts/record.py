@@ -6,9 +6,10 @@ import json
 
 from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign
-from chronodp.alerts.state import AlertState, sealed, unsealed
+from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.ledger import Ledger, StreamState
+from chronodp.ledger.packing import pack, unpack
 from chronodp.privacy import dump
 
 __all__ = ["AlertRecord"]
@@ -47,7 +48,7 @@ class AlertRecord:
             cost=design.cost,
             unit=design.unit,
             plan=dump(design),
-            state=sealed(design, state, seeded=seeded),
+            state=pack(design, state.to_bytes(), seeded=seeded),
             analyst=analyst,
         )
         return cls(ledger, design, stored, state, seeded=seeded)
@@ -58,8 +59,8 @@ class AlertRecord:
         if not isinstance(ledger, Ledger):
             raise InvalidArgument("ledger", ledger, "a Ledger")
         stored = ledger.resume_stream(name)
-        design, state, seeded = unsealed(stored.state)
-        return cls(ledger, design, stored, state, seeded=seeded)
+        design, memory, seeded = unpack(stored.state, AlertDesign)
+        return cls(ledger, design, stored, AlertState.from_bytes(memory), seeded=seeded)
 
     @property
     def name(self) -> str:
@@ -103,7 +104,7 @@ class AlertRecord:
         self._stored = self._ledger.advance_stream(
             self._stored,
             values=self._outstanding,
-            state=sealed(self.design, self.state, seeded=self.seeded),
+            state=pack(self.design, self.state.to_bytes(), seeded=self.seeded),
             finished=self.halted,
         )
         self._outstanding = []

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from dataclasses import dataclass, field
 from typing import Self
 
-from chronodp.alerts.design import AlertDesign
 from chronodp.errors import UnknownDocument
-from chronodp.privacy import dump, load
 
-__all__ = ["AlertState", "sealed", "unsealed"]
+__all__ = ["AlertState"]
 
 _FORM = struct.Struct("<8s3q")
 _MAGIC = b"alertst1"
@@ -42,17 +39,3 @@ class AlertState:
             raise UnknownDocument("not the state of an alert")
         _, threshold, alerts, period = _FORM.unpack(stored)
         return cls(threshold, alerts, period)
-
-
-def sealed(design: AlertDesign, state: AlertState, *, seeded: bool) -> bytes:
-    """Return what the ledger seals: the design, whether draws could be repeated, and the state."""
-    head = json.dumps({"design": dump(design), "seeded": seeded}).encode()
-    return len(head).to_bytes(4, "big") + head + state.to_bytes()
-
-
-def unsealed(content: bytes) -> tuple[AlertDesign, AlertState, bool]:
-    """Return what was sealed."""
-    size = int.from_bytes(content[:4], "big")
-    head = json.loads(content[4 : 4 + size])
-    design: AlertDesign = load(head["design"], AlertDesign)
-    return design, AlertState.from_bytes(content[4 + size :]), bool(head["seeded"])

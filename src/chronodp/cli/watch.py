@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chronodp.cli.budget import Address, Keys, parse_unit
+from chronodp.cli.stream import number_in
 from chronodp.errors import InvalidArgument, StreamConflict
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _follow(alarm: Alert, *, column: int, replay: bool, as_json: bool) -> None:
         for number, line in enumerate(sys.stdin):
             if number < skip or not line.strip():
                 continue
-            answer = alarm.step(_value(line, column))
+            answer = alarm.step(number_in(line.strip().split(","), column))
             if answer:
                 shown = "" if answer.value is None else repr(answer.value)
                 record = {"period": answer.period, "value": answer.value}
@@ -171,17 +172,3 @@ def _follow(alarm: Alert, *, column: int, replay: bool, as_json: bool) -> None:
             alarm.save()
     if alarm.halted:
         print(f"halted: all {alarm.alerts} alerts that were paid for are told", file=sys.stderr)
-
-
-def _value(line: str, column: int) -> float:
-    fields = line.strip().split(",")
-    try:
-        value = float(fields[column - 1])
-    except (ValueError, IndexError):
-        value = math.nan
-    if not math.isfinite(value):
-        # The line is data: its content is not repeated.
-        raise InvalidArgument(
-            "line", line, f"a finite number in field {column}; nothing was asked for it", private=True
-        )
-    return value
