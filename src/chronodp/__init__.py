@@ -15,7 +15,7 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, audit, dataset, engines, estimation, ledger, report, series
+    from chronodp import accounting, audit, dataset, engines, estimation, ledger, report, series, temporal
     from chronodp.dataset import Aggregate, TimeSeries
     from chronodp.ledger import Ledger
     from chronodp.series import (
@@ -65,10 +65,13 @@ __all__ = [
     "report",
     "series",
     "solve",
+    "temporal",
 ]
 
 # Rooms that need heavy libraries, and names from them, are imported when first used.
-_LATE = dict.fromkeys(("accounting", "audit", "dataset", "engines", "estimation", "ledger", "report", "series"), "") | {
+_LATE = dict.fromkeys(
+    ("accounting", "audit", "dataset", "engines", "estimation", "ledger", "report", "series", "temporal"), ""
+) | {
     "Aggregate": "dataset",
     "EachPeriod": "series",
     "Ewm": "series",
