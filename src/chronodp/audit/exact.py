@@ -68,7 +68,7 @@ class Finding:
 
     @property
     def impossible(self) -> Fraction:
-        """The largest probability, over pairs and directions, of outputs that certainly cannot come of the neighbour."""
+        """The largest probability, over pairs and directions, of outputs that the neighbour certainly cannot give."""
         return max(_impossible(*ordered) for pair in self.pairs for ordered in (pair, pair[::-1]))
 
     @property

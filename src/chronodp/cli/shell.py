@@ -14,6 +14,7 @@ from rich.console import Console
 
 from chronodp import __version__
 from chronodp.cli.account import account
+from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
@@ -35,6 +36,7 @@ app = typer.Typer(
 app.command()(plan)
 app.command()(release)
 app.command()(stream)
+app.command()(blur_times)
 app.command()(compare)
 app.command()(account)
 app.command()(explain)

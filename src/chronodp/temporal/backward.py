@@ -87,6 +87,8 @@ class Backward:
         delays = np.empty((rows, length), dtype=np.int64)
         for time in range(start):  # a window that begins with the series: fewer values, the same odds
             delays[:, time] = draw_delays(rows, time + 1, odds, entropy) if time else 0
-        delays[:, start:] = draw_delays(rows * (length - start), self.window, odds, entropy).reshape(rows, -1)
+        delays[:, start:] = draw_delays(rows * (length - start), self.window, odds, entropy).reshape(
+            rows, length - start
+        )
         np.subtract(np.arange(length), delays, delays)
         return delays

@@ -160,7 +160,8 @@ def _people(column: pandas.Series[Any]) -> NDArray[np.int64]:
 
     if column.isna().any():
         raise InvalidArgument("user", column, "given in every row", private=True)
-    return pandas.factorize(column)[0].astype(np.int64)
+    codes: NDArray[np.int64] = pandas.factorize(column, sort=True)[0].astype(np.int64)
+    return codes
 
 
 def _is_clock(column: pandas.Series[Any]) -> bool:
@@ -177,7 +178,7 @@ def _instants(column: pandas.Series[Any]) -> NDArray[np.int64]:
         raise UnsuitableColumn(f"column {column.name!r} holds {column.dtype}; times or whole numbers are needed")
     texts = column.astype(str)
     if column.dtype.kind != "M" and texts.str.fullmatch(r"[0-9]{1,18}").all():
-        return texts.astype(np.int64).to_numpy(dtype=np.int64)
+        return np.asarray(texts.astype(np.int64), dtype=np.int64)
     try:
         found = pandas.to_datetime(column, utc=True, format=None if column.dtype.kind == "M" else "ISO8601")
     except (ValueError, TypeError, OverflowError):

@@ -74,11 +74,11 @@ def threshold_rules_out(window: int, choice: Choice, distance: int) -> float:
     """
     reach = min(check_whole("distance", distance), window)
     if reach < window <= _EXACT:
-        return 1 - both_in_reach(window, choice.threshold, reach, choice.keep)
+        return max(0.0, 1 - both_in_reach(window, choice.threshold, reach, choice.keep))
     chances = dispatch_probabilities(window, choice.threshold)
     both_dropped = (1 - choice.keep) ** 2 * float(chances[0])  # at most: the second slot must be empty too
     late = 0.0 if reach == window else float(chances[window - reach :].sum())
-    return max(float(chances[:reach].sum()) - both_dropped, late)
+    return min(1.0, max(float(chances[:reach].sum()) - both_dropped, late))
 
 
 def _chances(window: int, epsilon: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

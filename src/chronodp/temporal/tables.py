@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, UnsuitableColumn
 from chronodp.ledger import Ledger, SignedLink
 from chronodp.privacy import Certificate, dump
 from chronodp.randomness import Entropy, check_entropy, secure
@@ -146,6 +146,7 @@ def release_times(
         raise InvalidArgument("ledger", ledger, "a Ledger")
     bits = secure() if entropy is None else check_entropy(entropy)
     before = arrange(data, time=time, user=user, values=values)
+    _check_storable(before.frame)
     made: list[BlurredTable] = []
 
     def produce() -> tuple[str, Certificate]:
@@ -204,6 +205,17 @@ def _dates(table: PeopleTable) -> tuple[dt.date, dt.date] | None:
         return None
     first, last = (pandas.Timestamp(int(edge)).date() for edge in (table.instants.min(), table.instants.max()))
     return first, last + dt.timedelta(days=1)
+
+
+def _check_storable(frame: pandas.DataFrame) -> None:
+    """Raise before anything is spent if the table could not be stored in the end."""
+    import pyarrow
+
+    try:
+        pyarrow.Table.from_pandas(frame, preserve_index=False)
+    except (pyarrow.ArrowException, TypeError, ValueError):
+        # The library's own message may quote a value.
+        raise UnsuitableColumn("a column mixes types: give each column one type") from None
 
 
 def _to_text(frame: pandas.DataFrame) -> str:

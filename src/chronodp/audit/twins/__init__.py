@@ -3,6 +3,9 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins.catalogue import TWINS, Twin
+from chronodp.audit.twins import catalogue, temporal
+from chronodp.audit.twins.catalogue import Twin
 
 __all__ = ["TWINS", "Twin"]
+
+TWINS: tuple[Twin, ...] = (*catalogue.TWINS, *temporal.TWINS)
