@@ -59,10 +59,12 @@ def check_panel(values: ArrayLike) -> NDArray[Any]:
 def released(values: NDArray[Any], source: NDArray[np.int64], *, complete: bool) -> Values:
     """Return the value of each source; masked where there is none, of which ``complete`` sources have no case."""
     wanted = source if complete else np.maximum(source, 0)
-    if source.ndim == 2:
-        moved = values[np.arange(len(source))[:, None], wanted] if values.shape[1] else values
+    if source.ndim == 2 and source.size:
+        rows, length = source.shape
+        flat = wanted + np.arange(0, rows * length, length)[:, None]
+        moved = values.reshape(rows * length, *values.shape[2:]).take(flat, axis=0)
     else:
-        moved = values.take(wanted, axis=0) if len(values) else values
+        moved = values.take(wanted, axis=0) if source.size else values
     if complete:
         return np.ma.MaskedArray(moved)
     mask = source < 0

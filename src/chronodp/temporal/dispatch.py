@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,8 @@ def derived_budget(window: int, threshold: int) -> float:
     4.755462
     """
     _check(window, threshold)
-    return max(_nearest(window, threshold), _farthest(window, threshold))
+    nearest, farthest = _budgets(window)
+    return float(max(nearest[threshold - 2], farthest[threshold - 2]))
 
 
 def choose_threshold(window: int, epsilon: float) -> Choice:
@@ -85,24 +87,26 @@ def choose_threshold(window: int, epsilon: float) -> Choice:
     """
     check_whole("window", window, least=3, most=LONGEST)
     check_budget("epsilon", epsilon)
-    for threshold in range(window - 1, 1, -1):
-        budget = derived_budget(window, threshold)
-        if budget <= epsilon:
-            return Choice(threshold, 1.0, budget)
-    threshold = next(part for part in range(2, window) if _farthest(window, part) <= epsilon)
-    return Choice(threshold, math.exp((epsilon - _nearest(window, threshold)) / 2), float(epsilon))
+    nearest, farthest = _budgets(window)
+    fits = np.flatnonzero(np.maximum(nearest, farthest) <= epsilon)
+    if len(fits):
+        place = int(fits[-1])
+        return Choice(place + 2, 1.0, float(max(nearest[place], farthest[place])))
+    place = int(np.flatnonzero(farthest <= epsilon)[0])
+    return Choice(place + 2, math.exp((epsilon - nearest[place]) / 2), float(epsilon))
 
 
-def _nearest(window: int, threshold: int) -> float:
-    """Return 2 ln(p_0 / p_1) = 2 ln(c₀ - 1 + ρ(k-2, c₀-1))."""
-    return 2 * math.log(threshold - 1 + stirling_ratios(window)[window - 2, threshold - 1])
+@lru_cache(maxsize=64)
+def _budgets(window: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, for every threshold from 2 to k - 1, how far p_0 and p_{k-1} are above p_1.
 
-
-def _farthest(window: int, threshold: int) -> float:
-    """Return 2 ln(p_{k-1} / p_1) = 2 ln(1 + c₀ / ρ(k-2, c₀)), and 0 at c₀ = k - 1."""
-    if threshold == window - 1:
-        return 0.0
-    return 2 * math.log1p(threshold / stirling_ratios(window)[window - 2, threshold])
+    2 ln(p_0 / p_1) = 2 ln(c₀ - 1 + ρ(k-2, c₀-1)) and 2 ln(p_{k-1} / p_1) = 2 ln(1 + c₀ / ρ(k-2, c₀)), 0 at c₀ = k - 1.
+    """
+    thresholds = np.arange(2, window)
+    ratios = stirling_ratios(window)[window - 2]
+    nearest = 2 * np.log(thresholds - 1 + ratios[1 : window - 1])
+    farthest = np.append(2 * np.log1p(thresholds[:-1] / ratios[2 : window - 1]), 0.0)
+    return nearest, farthest
 
 
 def _check(window: int, threshold: int) -> None:

@@ -90,6 +90,6 @@ def juggle_many(length: int, empty: NDArray[np.bool_], entropy: Entropy) -> NDAr
             free[entry] = home
             present[:] = entry
     went //= rows
-    went -= np.arange(length)[:, None]
-    went %= window
+    went -= (np.arange(length) % window)[:, None]
+    went += window * (went < 0)
     return went.T

@@ -67,7 +67,7 @@ class Threshold:
     @property
     def choice(self) -> Choice:
         """The threshold, and how often a value keeps its own time if that is empty."""
-        return _choice(self.window, self.epsilon)
+        return choose_threshold(self.window, self.epsilon)
 
     @property
     def expected(self) -> Damage:
@@ -117,18 +117,14 @@ class Threshold:
         else:
             waits = juggle_many(length, empty, entropy)
         times = np.broadcast_to(np.arange(length), waits.shape)
-        slots[np.arange(rows)[:, None], times + waits] = times
+        waits += times
+        np.put_along_axis(slots, waits, times, axis=1)
         source = slots[:, :length]
         if choice.extended:
             own = source == times
             dropped = ~entropy.coins(math.floor(choice.keep * MOST), MOST, int(own.sum()))
             source[own] = np.where(dropped, -1, source[own])
         return source
-
-
-@lru_cache(maxsize=256)
-def _choice(window: int, epsilon: float) -> Choice:
-    return choose_threshold(window, epsilon)
 
 
 @lru_cache(maxsize=4096)
