@@ -129,7 +129,7 @@ def test_backward_is_refuted(distance: int, impossible: float, golden: Any) -> N
     finding = examine(of(mechanism), [swapped(tuple(range(5 + distance)), 2, 2 + distance)])
     assert round(float(finding.impossible), 3) == impossible
     assert float(finding.impossible) == pytest.approx(stored(golden, "BPM", 3, distance), abs=1e-12)
-    assert float(finding.impossible) == pytest.approx(backward_rules_out(mechanism, distance), abs=1e-12)
+    assert float(finding.impossible) == pytest.approx(backward_rules_out(3, 2.0, distance), abs=1e-12)
     assert largest_possible_loss(finding) == pytest.approx(1.0 if distance < 3 else 0.0, abs=1e-12)  # ε / 2
     assert finding.refutes(50.0)
 
@@ -140,7 +140,7 @@ def test_forward_is_refuted_and_exceeds_epsilon_where_it_is_not(distance: int, i
     finding = examine(of(mechanism), [swapped(tuple(range(5 + distance)), 2, 2 + distance)])
     assert round(float(finding.impossible), 3) == impossible
     assert float(finding.impossible) == pytest.approx(stored(golden, "FPM", 3, distance), abs=1e-12)
-    assert forward_rules_out(mechanism, distance) <= float(finding.impossible)
+    assert forward_rules_out(3, 2.0, distance) <= float(finding.impossible)
     assert largest_possible_loss(finding) == pytest.approx(1.0 + math.log(2), abs=1e-12)  # ε / 2 + ln 2
     small = examine(of(Forward(3, 0.5)), [swapped(tuple(range(6)), 2, 3)])
     assert largest_possible_loss(small) == pytest.approx(0.25 + math.log(2), abs=1e-12)  # above ε itself

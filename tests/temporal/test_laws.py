@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from chronodp.randomness import secure, seeded
-from chronodp.temporal import Backward, BlockShuffle, Damage, Forward, NoisySort, Threshold
+from chronodp.temporal import Backward, BlockShuffle, Forward, NoisySort, Threshold, UnitCosts
 from chronodp.temporal.juggling import juggle, juggle_many, steady_slots
 from tests.conftest import Trials
 
@@ -42,17 +42,17 @@ def test_costs_are_what_theory_says(kind: type[Backward] | type[Forward] | type[
     length = trials(10**6, least=50_000)
     tolerance = 0.01 * math.sqrt(10**6 / length)
     for window, epsilon in POINTS:
-        mechanism = kind(window, epsilon)
+        mechanism, costs = kind(window, epsilon), UnitCosts.relative(window)
         seen = mechanism.perturb(np.zeros(length), entropy=seeded(window)).damage
-        assert close(seen, mechanism.expected, tolerance, 2 * window / length), (window, epsilon, seen)
-        other = kind(window, epsilon + 1).expected  # a budget that was spent otherwise is told apart
-        assert other == mechanism.expected or not close(seen, other, tolerance, 2 * window / length)
-
-
-def close(seen: Damage, wanted: Damage, relative: float, absolute: float) -> bool:
-    pairs = [(getattr(seen, name), getattr(wanted, name)) for name in ("missing", "repeated", "empty", "delay")]
-    pairs.append((seen.displacement, wanted.displacement))
-    return all(abs(one - two) <= relative * two + absolute for one, two in pairs)
+        wanted = mechanism.expected
+        # At the ends a window is cut off.
+        assert seen.cost(costs) == pytest.approx(wanted.cost(costs), rel=tolerance, abs=2 * window * window / length)
+        for name in ("missing", "repeated", "empty", "delay", "displacement"):
+            part = getattr(wanted, name)
+            spread = 6.5 * math.sqrt(window * part / length)  # none is above the window
+            assert abs(getattr(seen, name) - part) <= spread + 2 * window / length, (window, epsilon, name)
+        other = kind(window, epsilon + 1).expected.cost(costs)  # another budget is told apart
+        assert other == wanted.cost(costs) or abs(seen.cost(costs) / other - 1) > 0.01
 
 
 @pytest.mark.parametrize(("window", "threshold"), [(20, 3), (20, 10), (50, 12), (3, 2)])

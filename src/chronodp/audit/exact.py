@@ -182,7 +182,8 @@ def _delta(first: Outcomes, second: Outcomes, factor: Fraction) -> tuple[Fractio
 def _freeze(value: object) -> Hashable:
     """Return an output or input as something that can be compared and counted."""
     if isinstance(value, np.ndarray):
-        return (value.shape, *(_freeze(part) for part in value.ravel().tolist()))
+        parts = value.ravel().tolist()
+        return (value.shape, *(map(_freeze, parts) if value.dtype.kind in "fO" else parts))
     if isinstance(value, np.generic):
         item: Hashable = value.item()
         return item

@@ -58,8 +58,6 @@ def blur_times(
     from chronodp import temporal
     from chronodp.ledger import Ledger
     from chronodp.report import watching
-    from chronodp.temporal.grids import resample as put_on_grid
-    from chronodp.temporal.pages import report_times
 
     chosen = parse_mechanism(mechanism, block, epsilon)
     for name, path, suffixes in (("out", out, (".csv", ".parquet")), ("page", page, (".html",))):
@@ -67,16 +65,17 @@ def blur_times(
             raise InvalidArgument(
                 name, str(path), f"a file that ends in {' or '.join(suffixes)}, in a folder that exists"
             )
+    private = isinstance(chosen, temporal.BlockShuffle | temporal.NoisySort)
+    if private and (dataset is None or request is None):
+        raise InvalidArgument("dataset", dataset, "given with --dataset, and an id with --request: a budget pays")
+    if not private and (dataset is not None or request is not None):
+        raise InvalidArgument("dataset", dataset, f"left out: {mechanism} promises nothing that can be paid for")
     with watching("Blurring times") as tell:
         table: object = data
         if resample is not None:
-            table = put_on_grid(data, time=time, user=user, values=value, every=resample)
+            table = temporal.resample(data, time=time, user=user, values=value, every=resample)
         tell(0.3)
         if isinstance(chosen, temporal.BlockShuffle | temporal.NoisySort):
-            if dataset is None or request is None:
-                raise InvalidArgument(
-                    "dataset", dataset, "given with --dataset, and an id with --request: a budget pays"
-                )
             with Ledger(ledger, keys=keys) as opened:
                 made = temporal.release_times(
                     table,
@@ -85,21 +84,17 @@ def blur_times(
                     user=user,
                     values=value,
                     ledger=opened,
-                    dataset=dataset,
-                    request=request,
+                    dataset=dataset or "",
+                    request=request or "",
                     analyst=analyst,
                 )
         else:
-            if dataset is not None or request is not None:
-                raise InvalidArgument(
-                    "dataset", dataset, f"left out: {mechanism} promises nothing that can be paid for"
-                )
             made = temporal.blur_times(table, chosen, time=time, user=user, values=value)
         tell(0.9)
         if out is not None:
             made.write(out)
         if page is not None:
-            report_times(made, page)
+            temporal.report_times(made, page)
     _show(made, out, page, as_json=as_json)
 
 
@@ -131,7 +126,8 @@ def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: b
         return
     console = Console(highlight=False)
     shown = Table(*(str(name) for name in made.frame.columns))
-    for row in made.frame.head(_ROWS).astype(object).itertuples(index=False):
+    top = made.frame.head(_ROWS)
+    for row in top.astype(object).where(top.notna(), "").itertuples(index=False):
         shown.add_row(*(str(cell) for cell in row))
     console.print(shown)
     if len(made.frame) > _ROWS:

@@ -6,8 +6,10 @@ from chronodp.temporal.blurred import Blurred
 from chronodp.temporal.damage import Damage, UnitCosts, frequency_counting, moving_average
 from chronodp.temporal.dispatch import choose_threshold, derived_budget, dispatch_probabilities
 from chronodp.temporal.forward import Forward
+from chronodp.temporal.grids import resample
 from chronodp.temporal.mechanisms import Mechanism
 from chronodp.temporal.noisy_sort import NoisySort
+from chronodp.temporal.pages import report_times
 from chronodp.temporal.recommend import Recommendation, recommend
 from chronodp.temporal.statement import DispatchStatement
 from chronodp.temporal.stream import BlurredStream, Released
@@ -37,4 +39,6 @@ __all__ = [
     "moving_average",
     "recommend",
     "release_times",
+    "report_times",
+    "resample",
 ]

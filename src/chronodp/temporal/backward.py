@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
-from chronodp.temporal.blurred import Blurred, check_panel, check_series, released
+from chronodp.randomness import Entropy
+from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage
 from chronodp.temporal.delays import draw_delays, own_time, paper_damage, window_odds
 from chronodp.temporal.observer import backward_rules_out, shown_distances
@@ -63,23 +63,19 @@ class Backward:
             mechanism=f"values exact, times blurred; at each time one of the last {self.window} values (Backward)",
             budget=self.epsilon,
             window=self.window,
-            ruled_out=tuple((d, backward_rules_out(self, d)) for d in shown_distances(self.window)),
+            ruled_out=tuple(
+                (d, backward_rules_out(self.window, self.epsilon, d)) for d in shown_distances(self.window)
+            ),
             seeded=seeded,
         )
 
     def perturb(self, values: ArrayLike, *, entropy: Entropy | None = None) -> Blurred:
         """Return one person's series, times or times by channels, with its times blurred. Values are never changed."""
-        series = check_series(values)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        source = self._sources(1, len(series), bits)[0]
-        return Blurred(released(series, source, complete=True), self.statement(seeded=bits.seeded), source)
+        return blur_series(values, entropy, self._sources, self.statement, complete=True)
 
     def perturb_panel(self, values: ArrayLike, *, entropy: Entropy | None = None) -> Blurred:
         """Return many persons' series, persons by times (by channels), each blurred on its own."""
-        panel = check_panel(values)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        source = self._sources(panel.shape[0], panel.shape[1], bits)
-        return Blurred(released(panel, source, complete=True), self.statement(seeded=bits.seeded), source)
+        return blur_panel(values, entropy, self._sources, self.statement, complete=True)
 
     def _sources(self, rows: int, length: int, entropy: Entropy) -> NDArray[np.int64]:
         odds = window_odds(self.window, self.epsilon)

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Swap
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
-from chronodp.temporal.blurred import Blurred, check_panel, check_series, released
+from chronodp.randomness import Entropy
+from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage
 from chronodp.temporal.ewens import ewens_permutations
 from chronodp.temporal.odds import Odds, check_budget, odds_below
@@ -112,19 +112,13 @@ class BlockShuffle:
 
     def perturb(self, values: ArrayLike, *, entropy: Entropy | None = None) -> Blurred:
         """Return one person's series, times or times by channels, with its times blurred. Values are never changed."""
-        series = check_series(values)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        source = self._orders(1, len(series), bits)[0]
-        return Blurred(released(series, source, complete=True), self.certificate(seeded=bits.seeded), source)
+        return blur_series(values, entropy, self._sources, self.certificate, complete=True)
 
     def perturb_panel(self, values: ArrayLike, *, entropy: Entropy | None = None) -> Blurred:
         """Return many persons' series, persons by times (by channels), each blurred on its own."""
-        panel = check_panel(values)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        source = self._orders(panel.shape[0], panel.shape[1], bits)
-        return Blurred(released(panel, source, complete=True), self.certificate(seeded=bits.seeded), source)
+        return blur_panel(values, entropy, self._sources, self.certificate, complete=True)
 
-    def _orders(self, rows: int, length: int, entropy: Entropy) -> NDArray[np.int64]:
+    def _sources(self, rows: int, length: int, entropy: Entropy) -> NDArray[np.int64]:
         size, odds = self.block, self.odds
         whole, rest = divmod(length, size)
         orders = ewens_permutations(rows * whole, size, odds, entropy).reshape(rows, whole, size)

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Certificate
+from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.temporal.damage import Damage, count_damage
 from chronodp.temporal.statement import DispatchStatement
 
-__all__ = ["Blurred", "Promise", "Values", "check_panel", "check_series", "released"]
+__all__ = ["Blurred", "Draw", "Promise", "Tell", "Values", "blur_panel", "blur_series"]
 
 Values: TypeAlias = np.ma.MaskedArray[Any, np.dtype[Any]]
 """Values at their blurred times; masked where nothing is released."""
 
 Promise: TypeAlias = Certificate | DispatchStatement
 """A certificate of differential privacy, or the statement of a mechanism that gives none."""
+
+
+class Draw(Protocol):
+    """How a mechanism chooses: the index released at each time, -1 for none, persons by times."""
+
+    def __call__(self, rows: int, length: int, entropy: Entropy, /) -> NDArray[np.int64]:
+        """Return the sources of so many persons' series of one length."""
+        ...
+
+
+class Tell(Protocol):
+    """How a mechanism states what holds of a run."""
+
+    def __call__(self, *, seeded: bool) -> Promise:
+        """Return the certificate or statement."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +63,23 @@ class Blurred:
         return f"Blurred(values of shape {self.values.shape})"
 
 
-def check_series(values: ArrayLike) -> NDArray[Any]:
-    """Return one person's series: times, or times by channels."""
-    return _check(values, (1, 2), "one value a time, or times by channels")
+def blur_series(values: ArrayLike, entropy: Entropy | None, draw: Draw, promise: Tell, *, complete: bool) -> Blurred:
+    """Return one person's series, times or times by channels, with the sources that ``draw`` gives."""
+    series = _check(values, (1, 2), "one value a time, or times by channels")
+    bits = secure() if entropy is None else check_entropy(entropy)
+    source = draw(1, len(series), bits)[0]
+    return Blurred(_released(series, source, complete=complete), promise(seeded=bits.seeded), source)
 
 
-def check_panel(values: ArrayLike) -> NDArray[Any]:
-    """Return many persons' series: persons by times, or persons by times by channels."""
-    return _check(values, (2, 3), "persons by times, or persons by times by channels")
+def blur_panel(values: ArrayLike, entropy: Entropy | None, draw: Draw, promise: Tell, *, complete: bool) -> Blurred:
+    """Return many persons' series, persons by times or persons by times by channels, each with sources of its own."""
+    panel = _check(values, (2, 3), "persons by times, or persons by times by channels")
+    bits = secure() if entropy is None else check_entropy(entropy)
+    source = draw(panel.shape[0], panel.shape[1], bits)
+    return Blurred(_released(panel, source, complete=complete), promise(seeded=bits.seeded), source)
 
 
-def released(values: NDArray[Any], source: NDArray[np.int64], *, complete: bool) -> Values:
+def _released(values: NDArray[Any], source: NDArray[np.int64], *, complete: bool) -> Values:
     """Return the value of each source; masked where there is none, of which ``complete`` sources have no case."""
     wanted = source if complete else np.maximum(source, 0)
     if source.ndim == 2 and source.size:

@@ -16,8 +16,9 @@ from chronodp.errors import InvalidArgument, UnknownColumn, UnreadableSource, Un
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["PeopleTable", "arrange", "read_table", "resample"]
+__all__ = ["PeopleTable", "arrange", "read_table", "resample", "with_gaps"]
 
+_MOST = 10**8
 _EVERY = re.compile(r"[1-9][0-9]{0,5}(s|min|h|D)")
 
 
@@ -114,7 +115,7 @@ def resample(data: object, *, time: str, user: str | None, values: Sequence[str]
     >>> import pandas
     >>> rows = {"at": pandas.to_datetime(["2026-01-01 00:10", "2026-01-01 00:50", "2026-01-01 02:05"]), "v": [1, 2, 3]}
     >>> resample(pandas.DataFrame(rows), time="at", user=None, values=["v"], every="1h")["v"].tolist()
-    [2.0, nan, 3.0]
+    [2, <NA>, 3]
     """
     import pandas
 
@@ -130,8 +131,12 @@ def resample(data: object, *, time: str, user: str | None, values: Sequence[str]
     frame, people, periods = frame.iloc[order], people[order], instants[order] // step
     last = np.flatnonzero((np.diff(people, append=-1) != 0) | (np.diff(periods, append=-1) != 0))
     frame, people, periods = frame.iloc[last].reset_index(drop=True), people[last], periods[last]
+    frame = frame.assign(**{name: with_gaps(frame[name]) for name in values})
+    runs = _runs(people)
+    if sum(int(periods[stop - 1] - periods[start]) for start, stop in zip(*runs, strict=True)) > _MOST:
+        raise InvalidArgument("every", every, f"longer: the table would have more than {_MOST:,} rows")
     made = []
-    for start, stop in zip(*_runs(people), strict=True):
+    for start, stop in zip(*runs, strict=True):
         every_period = np.arange(periods[start], periods[stop - 1] + 1)
         part = frame.iloc[start:stop].set_index(periods[start:stop]).reindex(every_period)
         part[time] = pandas.to_datetime(every_period * step)
@@ -139,6 +144,12 @@ def resample(data: object, *, time: str, user: str | None, values: Sequence[str]
             part[user] = frame[user].iloc[start]
         made.append(part)
     return pandas.concat(made, ignore_index=True) if made else frame
+
+
+def with_gaps(column: pandas.Series[Any]) -> pandas.Series[Any]:
+    """Return the same values in a column that knows empty cells, so that whole numbers stay whole."""
+    kind = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(column.dtype, "kind", ""))
+    return column if kind is None else column.astype(kind)  # type: ignore[call-overload]
 
 
 def _columns(time: str, user: str | None, values: Sequence[str]) -> list[str]:

@@ -13,8 +13,8 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Swap
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_epsilon, check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
-from chronodp.temporal.blurred import Blurred, check_panel, check_series, released
+from chronodp.randomness import Entropy
+from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.statement import ARGUMENT
 
 __all__ = ["NoisySort"]
@@ -92,34 +92,29 @@ class NoisySort:
 
     def perturb(self, values: ArrayLike, *, entropy: Entropy | None = None) -> Blurred:
         """Return one person's series, times or times by channels, with its times blurred. Values are never changed."""
-        series = check_series(values)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        source = self._order(len(series), bits)
-        return Blurred(released(series, source, complete=True), self.certificate(seeded=bits.seeded), source)
+        return blur_series(values, entropy, self._sources, self.certificate, complete=True)
 
     def perturb_panel(self, values: ArrayLike, *, entropy: Entropy | None = None) -> Blurred:
         """Return many persons' series, persons by times (by channels), each blurred on its own."""
-        panel = check_panel(values)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        rows = [self._order(panel.shape[1], bits) for _ in range(len(panel))]
-        source = np.array(rows, dtype=np.int64).reshape(panel.shape[:2])
-        return Blurred(released(panel, source, complete=True), self.certificate(seeded=bits.seeded), source)
+        return blur_panel(values, entropy, self._sources, self.certificate, complete=True)
 
-    def _order(self, length: int, entropy: Entropy) -> NDArray[np.int64]:
+    def _sources(self, rows: int, length: int, entropy: Entropy) -> NDArray[np.int64]:
         if length > _LONGEST:
             raise InvalidArgument("values", length, f"at most {_LONGEST} of them")
+        if not rows * length:
+            return np.empty((rows, length), dtype=np.int64)
         steps = self.grid
-        keys = np.arange(length) * steps + entropy.laplace(
-            max(_at_least(Fraction(self.scale) * steps), _FINEST), length
-        )
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        if not np.any(ordered[1:] == ordered[:-1]):
-            return order
-        # A stable sort would show, at a tie, which came first. From an even shuffle it shows nothing.
-        mixed = entropy.permutations(length)[0]
-        evenly: NDArray[np.int64] = mixed[np.argsort(keys[mixed], kind="stable")]
-        return evenly
+        noise = entropy.laplace(max(_at_least(Fraction(self.scale) * steps), _FINEST), (rows, length))
+        keys = np.arange(length) * steps + noise
+        order = np.argsort(keys, axis=1, kind="stable")
+        ordered = np.take_along_axis(keys, order, axis=1)
+        tied = np.flatnonzero(np.any(ordered[:, 1:] == ordered[:, :-1], axis=1))
+        if len(tied):
+            # A stable sort shows, at a tie, which came first. From an even shuffle it shows nothing.
+            mixed = entropy.permutations(length, len(tied))
+            again = np.argsort(np.take_along_axis(keys[tied], mixed, axis=1), axis=1, kind="stable")
+            order[tied] = np.take_along_axis(mixed, again, axis=1)
+        return order
 
 
 def _at_least(wanted: Fraction) -> float:

@@ -6,18 +6,13 @@ time i + d, or b at time i + k or later, knows that they were not: no value come
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from chronodp.privacy.parameters import check_whole
 from chronodp.temporal.delays import own_time
 from chronodp.temporal.dispatch import Choice, dispatch_probabilities
 from chronodp.temporal.juggling_pairs import both_in_reach
-
-if TYPE_CHECKING:
-    from chronodp.temporal.backward import Backward
-    from chronodp.temporal.forward import Forward
 
 __all__ = ["backward_rules_out", "forward_rules_out", "shown_distances", "threshold_rules_out"]
 
@@ -30,34 +25,32 @@ def shown_distances(window: int) -> tuple[int, ...]:
     return (*(distance for distance in _SHOWN if distance < window), window)
 
 
-def backward_rules_out(mechanism: Backward, distance: int) -> float:
+def backward_rules_out(window: int, epsilon: float, distance: int) -> float:
     """Return how often a release of Backward proves the order of two values, exactly.
 
     Times are drawn apart from each other, so it is 1 - Π (1 - p_u) (u < d) Π (1 - p_u) (u >= k - d).
 
-    >>> from chronodp.temporal import Backward
-    >>> round(backward_rules_out(Backward(3, 2.0), 1), 3)
+    >>> round(backward_rules_out(3, 2.0, 1), 3)
     0.666
     """
-    chances = _chances(mechanism.window, mechanism.epsilon)
-    reach = min(check_whole("distance", distance), mechanism.window)
-    return float(1 - np.prod(1 - chances[:reach]) * np.prod(1 - chances[mechanism.window - reach :]))
+    chances = _chances(window, epsilon)
+    reach = min(check_whole("distance", distance), window)
+    return float(1 - np.prod(1 - chances[:reach]) * np.prod(1 - chances[window - reach :]))
 
 
-def forward_rules_out(mechanism: Forward, distance: int) -> float:
+def forward_rules_out(window: int, epsilon: float, distance: int) -> float:
     """Return how often, at least, a release of Forward proves the order of two values.
 
     Only values seen too early or too late are counted; what is missing and empty tells somewhat more.
 
-    >>> from chronodp.temporal import Forward
-    >>> round(forward_rules_out(Forward(3, 2.0), 1), 3)         # 0.621 with all that is missing and empty
+    >>> round(forward_rules_out(3, 2.0, 1), 3)         # 0.621 with all that is missing and empty
     0.606
     """
-    chances = _chances(mechanism.window, mechanism.epsilon)
-    reach = min(check_whole("distance", distance), mechanism.window)
+    chances = _chances(window, epsilon)
+    reach = min(check_whole("distance", distance), window)
     # Sent there, and not overwritten by any of those that came between: the sum telescopes.
     unseen = np.concatenate([[1.0], np.cumprod(1 - chances)])
-    late = unseen[mechanism.window - reach] - unseen[mechanism.window]
+    late = unseen[window - reach] - unseen[window]
     return float(1 - unseen[reach] * (1 - late))
 
 
@@ -81,6 +74,6 @@ def threshold_rules_out(window: int, choice: Choice, distance: int) -> float:
     return min(1.0, max(float(chances[:reach].sum()) - both_dropped, late))
 
 
-def _chances(window: int, epsilon: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _chances(window: int, epsilon: float) -> NDArray[np.float64]:
     own, other = own_time(window, epsilon)
     return np.array([own] + [other] * (window - 1))

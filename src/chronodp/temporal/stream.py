@@ -40,6 +40,8 @@ class Released:
 class BlurredStream:
     """Blurs the times of one person's values as they come, with bounded delay.
 
+    A budget counts all that it pays as if it were about the same person: give every person a dataset of their own.
+
     `BlockShuffle` releases a block when its last value has come: at most k - 1 periods late, (k - 1) / 2 on average.
     `Backward`, `Forward` and `Threshold` release at every step.
 

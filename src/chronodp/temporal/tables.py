@@ -22,7 +22,7 @@ from chronodp.privacy import Certificate, dump
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.temporal.blurred import Promise
 from chronodp.temporal.damage import Damage, average_damage, count_damage
-from chronodp.temporal.grids import PeopleTable, arrange
+from chronodp.temporal.grids import PeopleTable, arrange, with_gaps
 from chronodp.temporal.mechanisms import Causal, Mechanism, Private, promise_of
 
 if TYPE_CHECKING:
@@ -192,8 +192,7 @@ def _moved(column: pandas.Series[Any], origin: NDArray[np.int64]) -> pandas.Seri
     empty = origin < 0
     if not empty.any():
         return moved
-    whole = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(moved.dtype.kind)  # kinds that know no empty cell
-    return (moved if whole is None else moved.astype(whole)).mask(empty)  # type: ignore[call-overload]
+    return with_gaps(moved).mask(empty)
 
 
 def _dates(table: PeopleTable) -> tuple[dt.date, dt.date] | None:
