@@ -87,6 +87,8 @@ def test_refuses_values_that_are_no_series(mechanism: Mechanism, values: Any) ->
         mechanism.perturb(values)
     with pytest.raises(InvalidArgument, match="values must be persons by times"):
         mechanism.perturb_panel([1, 2])
+    with pytest.raises(InvalidArgument, match="without a mask"):
+        mechanism.perturb(np.ma.masked_equal([1, 2, 3], 2))
 
 
 @pytest.mark.parametrize("mechanism", ALL, ids=str)

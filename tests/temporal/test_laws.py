@@ -31,6 +31,9 @@ def test_block_shuffle_moves_as_little_as_it_may(trials: Trials) -> None:
     assert abs(mean - 0.79) < 0.01 + 6.5 * error
     kept = float(np.mean(blurred.source == np.arange(length)))
     assert abs(kept - 0.8865) < 0.001 + 6.5 * math.sqrt(0.1 / (length / 20))
+    assert blurred.damage.delay == blurred.damage.displacement / 2
+    assert BlockShuffle(20, 5.0).expected.displacement == pytest.approx(0.7944, abs=1e-4)
+    assert BlockShuffle(20, 5.0).expected_by_clock.delay == 9.5
     assert (blurred.damage.missing, blurred.damage.repeated, blurred.damage.empty) == (0.0, 0.0, 0.0)
     assert np.array_equal(np.sort(blurred.values.data), np.arange(length))
     wrong, _ = displacement(BlockShuffle(20, 4.9).perturb(np.arange(length)).source, 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,19 +78,18 @@ class BlockShuffle:
 
     @property
     def expected(self) -> Damage:
-        """What happens to a value of a whole block on average; the delay is the wait for the block's end.
+        """What happens to a value of a whole block on average, by the time that it is released *for*.
 
-        The mean displacement is (k² - 1) / (3 (θ + k - 1)) and the mean wait (k - 1) / 2.
+        The mean displacement is (k² - 1) / (3 (θ + k - 1)); half of it is delay.
         """
         stay, move = self.odds
-        size = self.block
-        return Damage(
-            missing=0.0,
-            repeated=0.0,
-            empty=0.0,
-            delay=(size - 1) / 2,
-            displacement=(size**2 - 1) / 3 / (stay / move + size - 1),
-        )
+        displacement = (self.block**2 - 1) / 3 / (stay / move + self.block - 1)
+        return Damage(missing=0.0, repeated=0.0, empty=0.0, delay=displacement / 2, displacement=displacement)
+
+    @property
+    def expected_by_clock(self) -> Damage:
+        """The same, where the delay is the wait for the end of the block: (k - 1) / 2 on average."""
+        return replace(self.expected, delay=(self.block - 1) / 2)
 
     @property
     def kept(self) -> float:

@@ -97,6 +97,10 @@ def _released(values: NDArray[Any], source: NDArray[np.int64], *, complete: bool
 
 
 def _check(values: ArrayLike, dimensions: tuple[int, int], allowed: str) -> NDArray[Any]:
+    if np.ma.isMaskedArray(values):
+        raise InvalidArgument(
+            "values", values, f"{allowed}, without a mask: what it hides would be released", private=True
+        )
     try:
         found = np.asarray(values)
     except (ValueError, TypeError):

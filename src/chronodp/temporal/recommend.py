@@ -61,8 +61,8 @@ class Recommendation:
 def recommend(window: int, epsilon: float, *, unit_costs: UnitCosts | None = None) -> Recommendation:
     """Return what the paper's strategy picks for a window and a budget, and what we do, with predicted costs.
 
-    The delay of `BlockShuffle` is the wait for the end of its block; where values are read by the time they are
-    released *for*, only its displacement counts, which is far smaller. Unit costs default to the paper's: a missing,
+    The delay of `BlockShuffle` is the wait for the end of its block; where values are read by the time that they are
+    released *for*, its delay is far smaller (`BlockShuffle.expected`). Unit costs default to the paper's: a missing,
     repeated or empty value is as bad as a delay of a whole window. See `frequency_counting` and `moving_average`.
 
     >>> found = recommend(20, 5.0)
@@ -81,7 +81,7 @@ def recommend(window: int, epsilon: float, *, unit_costs: UnitCosts | None = Non
 
 
 def _candidate(mechanism: BlockShuffle | Backward | Forward | Threshold, costs: UnitCosts) -> Candidate:
-    damage = mechanism.expected
+    damage = mechanism.expected_by_clock if isinstance(mechanism, BlockShuffle) else mechanism.expected
     return Candidate(mechanism, isinstance(mechanism, BlockShuffle), damage, damage.cost(costs))
 
 
