@@ -21,7 +21,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run("budget", "open", "watch", "--epsilon", "2", "--unit", "swap:4")
     rows = [f"{who},2026-01-01T{hour:02d}:00,{60 + hour}.10" for who in ("ann", "bo") for hour in range(24)]
     (tmp_path / "pulse.csv").write_text("who,at,pulse\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    pd.DataFrame({"who": "ann", "at": range(20), "pulse": range(20)}).to_parquet(tmp_path / "pulse.parquet")
+    pd.DataFrame({"who": "ann", "at": range(20), "pulse": [hour / 3 for hour in range(20)]}).to_parquet(
+        tmp_path / "pulse.parquet"
+    )
     return tmp_path
 
 
@@ -44,6 +46,8 @@ def test_parquet_and_the_papers_mechanisms(home: Path) -> None:
         assert "marginal dispatch budget" in text
         assert "TLDP" not in text
     assert len(pd.read_parquet(home / "out.parquet")) == 20
+    rows = json.loads(run("blur-times", "pulse.parquet", *ASKED, "--mechanism", "forward", "--json"))["rows"]
+    assert {row["pulse"] for row in rows} <= {None, *(hour / 3 for hour in range(20))}
     run("blur-times", "pulse.parquet", *ASKED, *PAID, "--mechanism", "noisy-sort")
     assert json.loads(run("budget", "status", "watch", "--json"))["charges"] == 1
 

@@ -93,6 +93,15 @@ def test_the_law_is_that_of_ewens() -> None:
         assert law.probabilities[((4,), *order)] == odds ** cycles(order) / whole
 
 
+def test_utility_by_golden_numbers(golden: Any) -> None:
+    for row in golden("tldp/ewens_enumeration.json"):
+        mechanism = BlockShuffle(int(row["k"]), row["eps"])
+        assert mechanism.kept == pytest.approx(row["fix"], abs=1e-12)
+        assert mechanism.expected.displacement == pytest.approx(row["disp"], abs=1e-12)
+        if "lp_max_fix" in row:  # what linear programming finds that any such mechanism can keep
+            assert mechanism.kept == pytest.approx(row["lp_max_fix"], abs=1e-9)
+
+
 def cycles(order: tuple[int, ...]) -> int:
     seen: set[int] = set()
     count = 0

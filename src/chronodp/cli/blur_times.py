@@ -118,11 +118,14 @@ def parse_mechanism(name: str, block: int, epsilon: float) -> Mechanism:
 
 def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: bool) -> None:
     if as_json:
-        rows = json.loads(made.frame.to_json(orient="records", date_format="iso", double_precision=15))
-        content = {"rows": rows, "promise": str(made.promise)}
+        cells = made.frame.astype(object)
+        content: dict[str, object] = {
+            "rows": cells.where(cells.notna(), None).to_dict("records"),
+            "promise": str(made.promise),
+        }
         if made.signed is not None:
             content["link"] = made.signed.to_dict()
-        print(json.dumps(content, ensure_ascii=False))
+        print(json.dumps(content, ensure_ascii=False, default=str))  # floats as they are, to the last digit
         return
     console = Console(highlight=False)
     shown = Table(*(str(name) for name in made.frame.columns))

@@ -22,7 +22,7 @@ __all__ = ["LEAST_EPSILON", "LONGEST_BLOCK", "BlockShuffle"]
 
 LEAST_EPSILON = 1e-60
 """What a cost of 0 is stated as: the smallest number that a cost holds."""
-LONGEST_BLOCK = 2**20
+LONGEST_BLOCK = 2**16
 
 
 @document("block_shuffle")

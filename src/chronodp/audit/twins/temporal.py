@@ -37,7 +37,7 @@ def shuffle_twice(values: Series, *, entropy: Entropy) -> Series:
     return (first[0], *_released(BlockShuffle(2, 1.0), first[1:3], entropy), first[3])
 
 
-def shuffle_five(values: Series, *, entropy: Entropy) -> Series:
+def shuffle_fours(values: Series, *, entropy: Entropy) -> Series:
     """Shuffle blocks of four, at ε = 2.2."""
     return _released(BlockShuffle(4, 2.2), values, entropy)
 
@@ -86,7 +86,7 @@ TWINS: tuple[Twin, ...] = (
         claim=Claim(Swap(4), PureCost(2.2), _ARGUMENT),
         epsilon=2.2,
         delta=0.0,
-        sound=shuffle_five,
+        sound=shuffle_fours,
         broken=send_ahead,
         neighbours=(((1, 2, 3, 4, 5), (2, 1, 3, 4, 5)),),
     ),
