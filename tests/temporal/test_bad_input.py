@@ -48,9 +48,9 @@ def test_a_window_of_one_blurs_nothing_and_is_refused(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("epsilon", [-1.0, math.nan, math.inf, "1", None])
+@pytest.mark.parametrize("epsilon", [-1.0, 1e300, math.nan, math.inf, "1", None])
 def test_refuses_budgets_that_are_none(kind: Any, epsilon: object) -> None:
-    with pytest.raises(InvalidArgument, match="epsilon must be a finite number"):
+    with pytest.raises(InvalidArgument, match="epsilon must be a"):
         kind(5, epsilon)
 
 
@@ -112,7 +112,7 @@ def test_an_epsilon_of_nothing_shuffles_evenly() -> None:
     assert Backward(4, 0.0).expected.displacement == 1.5
 
 
-@pytest.mark.parametrize("epsilon", [44.0, 1e3, 1e60])
+@pytest.mark.parametrize("epsilon", [44.0, 1e3, 4e59])
 def test_a_huge_epsilon_changes_nothing_and_overflows_nowhere(epsilon: float) -> None:
     for kind in KINDS:
         assert kind(1000, epsilon).perturb(np.arange(3000), entropy=seeded(1)).values.shape == (3000,)

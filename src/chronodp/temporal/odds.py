@@ -14,6 +14,7 @@ __all__ = ["MOST", "Odds", "check_budget", "odds_below"]
 MOST = 2**62
 """No draw has more equally likely outcomes: such numbers fit 64 bits with room for a sign."""
 
+_LARGEST = 1e60  # what a cost can hold
 _HUGE = 43  # e^43 is above MOST
 
 Odds = tuple[int, int]
@@ -21,10 +22,10 @@ Odds = tuple[int, int]
 
 
 def check_budget(name: str, value: object) -> float:
-    """Return a budget of temporal perturbation: finite and at least 0, where 0 means that no time is preferred."""
-    allowed = "a finite number of at least 0"
+    """Return a budget of temporal perturbation: from 0 to 1e60, where 0 means that no time is preferred."""
+    allowed = f"a finite number from 0 to {_LARGEST:g}"
     number = check_number(name, value, allowed)
-    if number < 0:
+    if not 0 <= number <= _LARGEST:
         raise InvalidArgument(name, value, allowed)
     return number
 
