@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, alerts, continual, engine, ledger, noise, selection
+from benchmarks import accounting, alerts, continual, engine, ledger, noise, selection, temporal
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -21,6 +21,7 @@ TOPICS = (
     alerts.measure,
     alerts.measure_power,
     selection.measure,
+    temporal.measure,
     engine.measure_large,
 )
 

@@ -15,7 +15,19 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, alerts, audit, dataset, engines, estimation, ledger, report, selection, series
+    from chronodp import (
+        accounting,
+        alerts,
+        audit,
+        dataset,
+        engines,
+        estimation,
+        ledger,
+        report,
+        selection,
+        series,
+        temporal,
+    )
     from chronodp.alerts import Alert
     from chronodp.dataset import Aggregate, TimeSeries
     from chronodp.ledger import Ledger
@@ -69,11 +81,25 @@ __all__ = [
     "selection",
     "series",
     "solve",
+    "temporal",
 ]
 
 # Rooms that need heavy libraries, and names from them, are imported when first used.
 _LATE = dict.fromkeys(
-    ("accounting", "alerts", "audit", "dataset", "engines", "estimation", "ledger", "report", "selection", "series"), ""
+    (
+        "accounting",
+        "alerts",
+        "audit",
+        "dataset",
+        "engines",
+        "estimation",
+        "ledger",
+        "report",
+        "selection",
+        "series",
+        "temporal",
+    ),
+    "",
 ) | {
     "Aggregate": "dataset",
     "Alert": "alerts",

@@ -199,3 +199,10 @@ def test_refuses_scales_it_cannot_draw(scale: object) -> None:
 def test_refuses_bad_requests(call: object, message: str) -> None:
     with pytest.raises(InvalidArgument, match=message):
         call(seeded(1))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("below", [1, 2, 3, 16, 19, 2**40 + 1, 2**62, 2**63 - 1])
+def test_one_bound_and_many_equal_ones_give_the_same_numbers_from_the_same_bits(below: int) -> None:
+    one, many = seeded(5), seeded(5)
+    assert np.array_equal(one.integers(below, 3000), many.integers(np.full(3000, below)))
+    assert one.integers(below).shape == ()

@@ -35,7 +35,9 @@ def open_budget(
     epsilon: Annotated[float, typer.Option(help="Epsilon of the guarantee.")],
     unit: Annotated[
         str,
-        typer.Option(help="`user`, `event`, `user_period:1D` or `window:24`; `/replace` after it for that relation."),
+        typer.Option(
+            help="`user`, `event`, `user_period:1D`, `window:24` or `swap:20`; `/replace` after it for that relation."
+        ),
     ] = "user",
     delta: Annotated[float, typer.Option(help="Delta of the guarantee; 0 for a pure one.")] = 0.0,
     rule: Annotated[

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from chronodp import __version__
 from chronodp.cli.account import account
+from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.choose_order import choose_order
 from chronodp.cli.compare import compare
@@ -40,6 +41,7 @@ app.command()(release)
 app.command()(stream)
 app.command()(watch)
 app.command()(plan_alert)
+app.command()(blur_times)
 app.command()(compare)
 app.command()(rehearse)
 app.command("choose-order")(choose_order)

@@ -3,9 +3,9 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import alerts, catalogue, choices
+from chronodp.audit.twins import alerts, catalogue, choices, temporal
 from chronodp.audit.twins.catalogue import Twin
 
-TWINS: tuple[Twin, ...] = (*catalogue.TWINS, *alerts.ALERT_TWINS, *choices.CHOICE_TWINS)
-
 __all__ = ["TWINS", "Twin"]
+
+TWINS: tuple[Twin, ...] = (*catalogue.TWINS, *alerts.TWINS, *choices.TWINS, *temporal.TWINS)
