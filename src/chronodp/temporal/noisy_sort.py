@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Swap
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import at_least, written
 from chronodp.privacy.parameters import check_epsilon, check_whole
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
@@ -71,7 +72,7 @@ class NoisySort:
     @property
     def scale(self) -> float:
         """The scale of the noise in periods, 2 w / epsilon, rounded up."""
-        return _at_least(2 * self.window / min(Fraction(self.epsilon), Fraction(repr(self.epsilon))))
+        return at_least(2 * self.window / min(Fraction(self.epsilon), written(self.epsilon)))
 
     @property
     def claim(self) -> Claim:
@@ -104,7 +105,7 @@ class NoisySort:
         if not rows * length:
             return np.empty((rows, length), dtype=np.int64)
         steps = self.grid
-        noise = entropy.laplace(max(_at_least(Fraction(self.scale) * steps), _FINEST), (rows, length))
+        noise = entropy.laplace(max(at_least(Fraction(self.scale) * steps), _FINEST), (rows, length))
         keys = np.arange(length) * steps + noise
         order = np.argsort(keys, axis=1, kind="stable")
         ordered = np.take_along_axis(keys, order, axis=1)
@@ -115,9 +116,3 @@ class NoisySort:
             again = np.argsort(np.take_along_axis(keys[tied], mixed, axis=1), axis=1, kind="stable")
             order[tied] = np.take_along_axis(mixed, again, axis=1)
         return order
-
-
-def _at_least(wanted: Fraction) -> float:
-    """Return the least float that is not below a number."""
-    found = float(wanted)
-    return found if Fraction(found) >= wanted else math.nextafter(found, math.inf)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_number
 
 __all__ = ["MOST", "Odds", "check_budget", "odds_below"]
@@ -40,7 +41,7 @@ def odds_below(epsilon: float, alternatives: int) -> Odds:
     >>> odds_below(0.0, 9) == (MOST // 10, MOST // 10)
     True
     """
-    exact = min(Fraction(epsilon), Fraction(repr(float(epsilon))))
+    exact = min(Fraction(epsilon), written(epsilon))
     if exact <= 0:
         return MOST // (1 + alternatives), MOST // (1 + alternatives)
     if exact >= _HUGE:
