@@ -1,0 +1,124 @@
+"""Leakage computed from the joint law, with nothing bounded: for groups of sequences small enough to be listed.
+
+The adversary knows all about sequences outside the target's group, past and present; inside it either the present of
+all others, or nothing (`Adversary`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.correlated.ageing import aged_outputs
+from chronodp.correlated.chain import Floats, Integers
+from chronodp.correlated.joint import JointChain
+from chronodp.correlated.mixtures import log_densities
+from chronodp.correlated.query import Fold
+from chronodp.errors import InvalidArgument
+
+__all__ = ["Adversary", "check_adversary", "exact_leakage", "outside_values"]
+
+Adversary: TypeAlias = Literal["knows_others", "knows_none"]
+
+_MOST_POINTS = 2**16  # of a grid of outputs, and of values times snapshots
+
+
+def check_adversary(value: object) -> Adversary:
+    """Return ``value`` if it names an adversary."""
+    for name in get_args(Adversary):
+        if value == name:
+            return name  # type: ignore[no-any-return]  # one of the literals
+    raise InvalidArgument("adversary", value, "'knows_others' or 'knows_none'")
+
+
+def exact_leakage(
+    joint: JointChain,
+    outputs: Fold,
+    ages: NDArray[np.int64],
+    *,
+    scale: float,
+    adversary: Adversary,
+    outside: Floats,
+) -> Floats:
+    """Return for each sequence of the group the largest |ln p(y | a) / p(y | b)| over outputs and pairs of its states.
+
+    Args:
+        joint: of the group.
+        outputs: what the group contributes.
+        ages: of the group.
+        scale: of the Laplace noise on each output.
+        adversary: what it knows within the group.
+        outside: what the sequences outside the group may contribute, one case a row.
+    """
+    own, law = aged_outputs(joint, outputs, ages)
+    worst = np.zeros(joint.model.sequences)
+    for case in outside:
+        values = outputs.together(own, np.broadcast_to(case, own.shape))
+        merged, which = np.unique(values, axis=0, return_inverse=True)
+        together = np.zeros((len(merged), law.shape[1]))
+        np.add.at(together, which.reshape(-1), law)
+        worst = np.maximum(worst, _leakage(joint, merged, together, scale, adversary))
+    return worst
+
+
+def outside_values(outputs: Fold, members: Integers) -> Floats:
+    """Return every contribution, as far as it matters, that sequences outside a group can make.
+
+    A sum only moves by it, so that one case stands for all; a maximum may hide what the group does.
+    """
+    outside = np.setdiff1d(np.arange(outputs.parts.shape[1]), members)
+    columns = []
+    for part, compared in zip(outputs.parts, outputs.largest, strict=True):
+        if not compared or not len(outside):
+            columns.append([-np.inf if compared else 0.0])
+            continue
+        floor = part[outside].min(axis=1).max()
+        columns.append(np.unique(part[outside][part[outside] >= floor]).tolist())
+    return np.asarray(list(itertools.product(*columns)))
+
+
+def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adversary: Adversary) -> Floats:
+    m, count = joint.model.states, joint.model.sequences
+    tensor = law.reshape(len(values), *joint.shape)
+    worst = np.zeros(count)
+    if adversary == "knows_none":
+        for target in range(count):
+            others = tuple(axis for axis in range(1, count + 1) if axis != target + 1)
+            densities = _log_conditionals(values, tensor.sum(axis=others), scale)
+            worst[target] = _apart(densities, axis=0)
+        return worst
+    densities = _log_conditionals(values, law, scale).reshape(*joint.shape, -1)
+    for target in range(count):
+        worst[target] = _apart(densities, axis=target)
+    return worst if m > 1 else np.zeros(count)
+
+
+def _log_conditionals(values: Floats, law: Floats, scale: float) -> Floats:
+    """Log densities, up to a constant, wherever the largest ratio can lie; a row a case, nan if it never occurs."""
+    total = law.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        given = (law / total).T
+    if values.shape[1] == 1:
+        return log_densities(values[:, 0], given, scale)
+    # As a function of one output alone the ratio is Möbius again: its extremes lie on the grid of all outputs' values.
+    axes = [np.unique(values[:, output]) for output in range(values.shape[1])]
+    points = np.asarray(list(itertools.product(*axes))) if np.prod([len(a) for a in axes]) <= _MOST_POINTS else None
+    if points is None:
+        raise InvalidArgument("query", values.shape[1], "fewer outputs, or outputs with fewer values")
+    distance = np.abs(points[:, None, :] - values[None]).sum(axis=2) / scale
+    nearest = distance.min(axis=1)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(given @ np.exp(nearest[:, None] - distance).T) - nearest)
+
+
+def _apart(densities: Floats, *, axis: int) -> float:
+    known = ~np.isnan(densities)
+    high = np.where(known, densities, -np.inf).max(axis=axis)
+    low = np.where(known, densities, np.inf).min(axis=axis)
+    both = np.isfinite(high) | np.isfinite(low)
+    if not both.any():
+        return 0.0
+    return max(0.0, float((high - low)[both].max()))
