@@ -5,6 +5,7 @@ aged values with noise gives away about the present of any of them.
 """
 
 from chronodp.correlated.chain import CouplingMarkovChain
+from chronodp.correlated.fran import Fran
 from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.leakage import Leakage, leakage
 from chronodp.correlated.query import Maximum, Mean, Query, Several, Sum, WeightedSum
@@ -12,6 +13,7 @@ from chronodp.correlated.simulate import simulate
 
 __all__ = [
     "CouplingMarkovChain",
+    "Fran",
     "Gauge",
     "Leakage",
     "Maximum",

@@ -3,6 +3,10 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins.catalogue import TWINS, Twin
+from chronodp.audit.twins import catalogue
+from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.correlated import CORRELATED
 
 __all__ = ["TWINS", "Twin"]
+
+TWINS: tuple[Twin, ...] = (*catalogue.TWINS, *CORRELATED)
