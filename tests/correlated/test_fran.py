@@ -192,7 +192,7 @@ def test_what_cannot_be_opened(ledger: cdp.Ledger) -> None:
         ({"query": "mode"}, InvalidArgument, "query must be"),
         ({"ledger": "budget.db"}, InvalidArgument, "a Ledger"),
         ({"entropy": 7}, InvalidArgument, "entropy must be"),
-        ({"unit": Window(10**6, relation="replace"), "epsilon": 10.0}, BudgetExhausted, ""),
+        ({"unit": Window(10**6, relation="replace"), "epsilon": 10.0}, BudgetExhausted, "cannot pay"),
     ):
         with pytest.raises(error, match=said):
             Fran(two(0.75), **{**good, **change})  # type: ignore[arg-type]
