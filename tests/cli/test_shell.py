@@ -19,7 +19,7 @@ DAY = "approximate:epsilon=0.05,delta=1e-8,times=1440"
 def test_version_and_help() -> None:
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
     commands: list[tuple[str, ...]] = [
-        (name,) for name in ("plan", "release", "stream", "compare", "account", "explain", "demo", "verify")
+        (name,) for name in ("plan", "release", "stream", "compare", "leakage", "account", "explain", "demo", "verify")
     ]
     commands += [("budget", name) for name in ("open", "status", "history", "close", "export")]
     for command in commands:

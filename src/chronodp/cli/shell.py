@@ -18,6 +18,7 @@ from chronodp.cli.budget import budget
 from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
 from chronodp.cli.explain import explain
+from chronodp.cli.leakage import leakage
 from chronodp.cli.plan import plan
 from chronodp.cli.release import release
 from chronodp.cli.stream import stream
@@ -36,6 +37,7 @@ app.command()(plan)
 app.command()(release)
 app.command()(stream)
 app.command()(compare)
+app.command()(leakage)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
