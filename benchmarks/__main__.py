@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, continual, engine, ledger, noise
+from benchmarks import accounting, continual, correlated, engine, ledger, noise
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -17,6 +17,7 @@ TOPICS = (
     ledger.measure,
     continual.measure,
     continual.measure_speed,
+    correlated.measure,
     engine.measure_large,
 )
 
