@@ -9,10 +9,13 @@ import pytest
 
 from chronodp.correlated import CouplingMarkovChain, Gauge, Maximum, Mean, Several, Sum, WeightedSum, leakage
 from chronodp.correlated.bounds import aged_distances, from_distance, total_variation
+from chronodp.correlated.exact import outside_values
 from chronodp.correlated.gauge import Released
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.mixtures import largest_log_ratio
+from chronodp.correlated.paper import estimate_bounded_aged_correlation
 from chronodp.correlated.query import fold
+from chronodp.errors import InvalidArgument
 from tests.conftest import Trials
 from tests.correlated import reference
 from tests.correlated.chains import draw, two
@@ -212,3 +215,39 @@ def test_probabilities_are_as_exact_as_their_margin_says() -> None:
             exact = mpmath.lu_solve(system, right)
             error = max(abs(joint.stationary[state] / exact[state] - 1) for state in range(size))
         assert error < 1e-12
+
+
+def test_levels_outside_a_group_are_tried_at_every_release_by_themselves() -> None:
+    apart = CouplingMarkovChain(np.full((3, 3), 0.2) + 0.4 * np.eye(3), np.eye(3))
+    outputs = fold(Maximum(), 3, 3)
+    one = outside_values(outputs, np.array([0]))
+    assert one.ravel().tolist() == [0.0, 1.0, 2.0]
+    two_ = outside_values(outputs, np.array([0]), releases=2)
+    assert len(two_) == 9
+    both = fold(Several((Maximum(), Maximum(scores=(2.0, 1.0, 0.0)))), 2, 3)
+    # One other sequence cannot be low and high at once: three levels, not nine.
+    assert outside_values(both, np.array([0])).tolist() == [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]
+    assert outside_values(fold(Sum(), 3, 3), np.array([0])).tolist() == [[0.0]]
+    # Levels that differ between releases tell as much as any: the exact value covers each of them.
+    told = leakage(apart, query=Maximum(), ages=1, epsilon=1.0, releases=2)
+    alone = CouplingMarkovChain(np.full((3, 3), 0.2) + 0.4 * np.eye(3), [[1.0]])
+    assert told.exact is not None
+    assert told.exact >= (leakage(alone, query=Maximum(), ages=1, epsilon=1.0, releases=2).exact or 0.0) - 1e-12
+
+
+def test_outputs_with_too_many_values_fall_back_to_bounds_and_say_so() -> None:
+    many = leakage(two(0.75), query=Mean(), ages=1, epsilon=1.0, releases=500)
+    assert many.exact is None
+    assert "too many values" in many.reasons[0]
+    wide = Several(tuple(WeightedSum((1.0, 0.1 + number)) for number in range(9)))
+    told = leakage(two(0.75), query=wide, ages=2, epsilon=1.0)
+    assert told.exact is None
+    assert told.certified_by == "total variation"
+
+
+def test_the_papers_quantity_by_simulation_is_no_better_than_its_samples() -> None:
+    exact = leakage(two(0.75), query=Mean(), ages=1, epsilon=1.0).paper_theorem_2
+    guess = estimate_bounded_aged_correlation(two(0.75), ages=1, samples=200_000, seed=2)
+    assert guess == pytest.approx(exact, rel=0.05)
+    with pytest.raises(InvalidArgument, match="samples must be"):
+        estimate_bounded_aged_correlation(two(0.75), ages=1, samples=0, seed=2)

@@ -174,7 +174,7 @@ def _edges(coupling: Coupling) -> tuple[Integers, Integers, Floats, int]:
             raise InvalidArgument("coupling", coupling, allowed) from None
         if dense.ndim != 2:
             raise InvalidArgument("coupling", coupling, allowed)
-        table = sparse.coo_array(np.where(np.isnan(dense), np.nan, dense))
+        table = sparse.coo_array(dense)
     if len(table.shape) != 2 or table.shape[0] != table.shape[1] or not table.shape[0]:
         raise InvalidArgument("coupling", coupling, allowed)
     sequences = int(table.shape[0])

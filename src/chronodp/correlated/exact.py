@@ -23,7 +23,8 @@ __all__ = ["Adversary", "check_adversary", "exact_leakage", "outside_values"]
 
 Adversary: TypeAlias = Literal["knows_others", "knows_none"]
 
-_MOST_POINTS = 2**16  # of a grid of outputs, and of values times snapshots
+_MOST_POINTS = 2**16  # of a grid of outputs
+_MOST_CASES = 2**10  # of levels outside
 
 
 def check_adversary(value: object) -> Adversary:
@@ -53,6 +54,7 @@ def exact_leakage(
         adversary: what it knows within the group.
         outside: what the sequences outside the group may contribute, one case a row.
     """
+    _check_outputs(joint, outputs)
     own, law = aged_outputs(joint, outputs, ages)
     worst = np.zeros(joint.model.sequences)
     for case in outside:
@@ -64,20 +66,24 @@ def exact_leakage(
     return worst
 
 
-def outside_values(outputs: Fold, members: Integers) -> Floats:
-    """Return every contribution, as far as it matters, that sequences outside a group can make.
+def outside_values(outputs: Fold, members: Integers, *, releases: int = 1) -> Floats:
+    """Return every contribution, as far as it matters, that sequences outside a group can make to releases in a row.
 
-    A sum only moves by it, so that one case stands for all; a maximum may hide what the group does.
+    A sum only moves by it, so that one case stands for all; a maximum may hide what the group does, at each release
+    by another level.
     """
     outside = np.setdiff1d(np.arange(outputs.parts.shape[1]), members)
-    columns = []
-    for part, compared in zip(outputs.parts, outputs.largest, strict=True):
-        if not compared or not len(outside):
-            columns.append([-np.inf if compared else 0.0])
-            continue
-        floor = part[outside].min(axis=1).max()
-        columns.append(np.unique(part[outside][part[outside] >= floor]).tolist())
-    return np.asarray(list(itertools.product(*columns)))
+    compared = np.asarray(outputs.largest)
+    reached = {tuple(outputs.nothing().tolist())}
+    if compared.any() and len(outside):
+        kinds, counts = np.unique(outputs.parts[:, outside].swapaxes(0, 1), axis=0, return_counts=True)
+        for kind, count in zip(kinds, counts, strict=True):
+            levels = [tuple(np.where(compared, level, 0.0).tolist()) for level in kind.T]
+            for _ in range(min(int(count), len(levels))):  # more of the same kind reach nothing new
+                reached = {tuple(map(max, seen, level)) for seen in reached for level in levels}
+    if len(reached) ** releases > _MOST_CASES:
+        raise InvalidArgument("releases", releases, "fewer: too many levels of other groups to try")
+    return np.asarray([sum(rows, ()) for rows in itertools.product(sorted(reached), repeat=releases)])
 
 
 def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adversary: Adversary) -> Floats:
@@ -96,6 +102,16 @@ def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adver
     return worst if m > 1 else np.zeros(count)
 
 
+def _check_outputs(joint: JointChain, outputs: Fold) -> None:
+    """Raise if several outputs have so many values that their grid cannot be walked."""
+    count = 1.0
+    for output in range(len(outputs.largest)):
+        single = Fold(outputs.parts[output : output + 1], outputs.largest[output : output + 1])
+        count *= len(np.unique(single.values(joint.snapshots)))
+    if len(outputs.largest) > 1 and count > _MOST_POINTS:
+        raise InvalidArgument("query", len(outputs.largest), "fewer outputs, or outputs with fewer values")
+
+
 def _log_conditionals(values: Floats, law: Floats, scale: float) -> Floats:
     """Log densities, up to a constant, wherever the largest ratio can lie; a row a case, nan if it never occurs."""
     total = law.sum(axis=0)
@@ -105,9 +121,7 @@ def _log_conditionals(values: Floats, law: Floats, scale: float) -> Floats:
         return log_densities(values[:, 0], given, scale)
     # As a function of one output alone the ratio is Möbius again: its extremes lie on the grid of all outputs' values.
     axes = [np.unique(values[:, output]) for output in range(values.shape[1])]
-    points = np.asarray(list(itertools.product(*axes))) if np.prod([len(a) for a in axes]) <= _MOST_POINTS else None
-    if points is None:
-        raise InvalidArgument("query", values.shape[1], "fewer outputs, or outputs with fewer values")
+    points = np.asarray(list(itertools.product(*axes)))
     distance = np.abs(points[:, None, :] - values[None]).sum(axis=2) / scale
     nearest = distance.min(axis=1)
     with np.errstate(divide="ignore"):

@@ -15,6 +15,7 @@ from chronodp.correlated.bounds.one_step import blunted, log_ranges
 from chronodp.correlated.bounds.ratios import least_ratios
 from chronodp.correlated.bounds.rounding import round_up
 from chronodp.correlated.bounds.space_time import reach_of_release, space_time
+from chronodp.correlated.bounds.total_variation import total_variation
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
 from chronodp.correlated.joint import LARGEST, JointChain
@@ -25,7 +26,7 @@ from chronodp.privacy.parameters import check_whole
 __all__ = ["Gauge", "Reading", "Released"]
 
 _MOST_GROUPS = 1_000
-_MOST_VALUES = 2**24  # values of the outputs times joint states, beyond which bounds are cheaper
+_LISTED = 2**10  # joint states up to which the whole law of the past is listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,13 +146,12 @@ class Gauge:
     def measure(self, released: Released, adversary: Adversary) -> Reading:
         """Return exact leakage where it is in reach, and bounds where it is not."""
         exact, reasons = self._exact(released, adversary)
-        if not np.isnan(exact).any():
-            return Reading(exact, {"exact": round_up(exact)}, reasons)
-        return Reading(
-            exact,
-            {"exact": round_up(np.where(np.isnan(exact), np.inf, exact)), **self.bounds(released, adversary)},
-            reasons,
-        )
+        found = {"exact": round_up(np.where(np.isnan(exact), np.inf, exact))}
+        if np.isnan(exact).any():
+            found |= self.bounds(released, adversary)
+            if adversary == "knows_others" and released.releases == 1:
+                found["total variation"] = round_up(self._by_distance(released))
+        return Reading(exact, found, reasons)
 
     def certify(self, released: Released, adversary: Adversary) -> tuple[float, str]:
         """Return the certified leakage about any sequence's present, and what certified it."""
@@ -180,6 +180,15 @@ class Gauge:
             found["memory"] = blunted(memory_ranges(self.model, oldest), heard)
         return {name: round_up(bound) for name, bound in found.items()}
 
+    def _by_distance(self, released: Released) -> Floats:
+        """The total variation bound for groups whose joint law is listed; infinite for the others."""
+        found, heard = np.full(self.model.sequences, np.inf), self._heard(released)
+        for number, joint in self.joints.items():
+            members = self.groups[number]
+            if len(joint.snapshots) <= _LISTED:
+                found[members] = total_variation(joint, released.ages[members], heard=heard[members])
+        return found
+
     def _heard(self, released: Released) -> Floats:
         return group_spans(self.model, released.outputs) * released.epsilon * released.releases
 
@@ -190,8 +199,8 @@ class Gauge:
         for number, joint in self.joints.items():
             members = self.groups[number]
             outputs, ages = released.part(members)
-            outside = np.tile(outside_values(released.outputs, members), (1, released.releases))
             try:
+                outside = outside_values(released.outputs, members, releases=released.releases)
                 exact[members] = exact_leakage(joint, outputs, ages, scale=scale, adversary=adversary, outside=outside)
             except InvalidArgument:
                 reasons = (*self.reasons, "the outputs take too many values together: bounds instead")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from chronodp.correlated.ageing import Ages, check_ages
+from chronodp.correlated.bounds import log_ranges, round_up
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary, check_adversary
 from chronodp.correlated.fran.design import FranDesign, finest_step
@@ -32,6 +34,7 @@ class AboutThePresent:
         model: the fingerprint of the model.
         knows_others: certified for an adversary who knows the present of all others; by what, in ``by_others``.
         knows_none: certified for one who knows nothing else; by what, in ``by_none``.
+        all_releases: of all releases together, however many, for either; None if the model sets no limit.
     """
 
     model: str
@@ -39,6 +42,7 @@ class AboutThePresent:
     by_others: str
     knows_none: float
     by_none: str
+    all_releases: float | None
 
     @property
     def claim(self) -> Claim:
@@ -54,7 +58,8 @@ class AboutThePresent:
         return (
             f"if the sequences follow the model {self.model[:16]}, one release tells at most {self.knows_others:.4g} "
             f"about a present when all others are known ({self.by_others}), {self.knows_none:.4g} when nothing else is "
-            f"({self.by_none})"
+            f"({self.by_none}); all releases together tell "
+            + ("no more than group privacy allows" if self.all_releases is None else f"at most {self.all_releases:.4g}")
         )
 
 
@@ -112,7 +117,10 @@ def about_the_present(model: CouplingMarkovChain | Gauge, design: FranDesign) ->
     released = Released(design.outputs, design.reading_ages, max(design.epsilons))
     others, by_others = gauge.certify(released, "knows_others")
     none, by_none = gauge.certify(released, "knows_none")
-    return AboutThePresent(gauge.model.fingerprint, others, by_others, none, by_none)
+    # The last step limits what any number of releases can tell.
+    always = float(round_up(log_ranges(gauge.least) + released.direct).max())
+    limit = always if math.isfinite(always) else None
+    return AboutThePresent(gauge.model.fingerprint, others, by_others, none, by_none, limit)
 
 
 def largest_epsilon(
