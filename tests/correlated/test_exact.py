@@ -247,7 +247,7 @@ def test_outputs_with_too_many_values_fall_back_to_bounds_and_say_so() -> None:
 
 def test_the_papers_quantity_by_simulation_is_no_better_than_its_samples() -> None:
     exact = leakage(two(0.75), query=Mean(), ages=1, epsilon=1.0).paper_theorem_2
-    guess = estimate_bounded_aged_correlation(two(0.75), ages=1, samples=200_000, seed=2)
-    assert guess == pytest.approx(exact, rel=0.05)
+    guess = estimate_bounded_aged_correlation(two(0.75), ages=1, samples=20_000, seed=2)
+    assert guess == pytest.approx(exact, rel=0.15)
     with pytest.raises(InvalidArgument, match="samples must be"):
         estimate_bounded_aged_correlation(two(0.75), ages=1, samples=0, seed=2)

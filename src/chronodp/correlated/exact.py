@@ -23,8 +23,8 @@ __all__ = ["Adversary", "check_adversary", "exact_leakage", "outside_values"]
 
 Adversary: TypeAlias = Literal["knows_others", "knows_none"]
 
-_MOST_POINTS = 2**16  # of a grid of outputs
-_MOST_CASES = 2**10  # of levels outside
+_MOST_POINTS = 2**12  # of a grid of outputs; each is compared with each value
+_MOST_CASES = 2**8  # of levels outside
 
 
 def check_adversary(value: object) -> Adversary:
@@ -87,7 +87,7 @@ def outside_values(outputs: Fold, members: Integers, *, releases: int = 1) -> Fl
 
 
 def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adversary: Adversary) -> Floats:
-    m, count = joint.model.states, joint.model.sequences
+    count = joint.model.sequences
     tensor = law.reshape(len(values), *joint.shape)
     worst = np.zeros(count)
     if adversary == "knows_none":
@@ -99,7 +99,7 @@ def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adver
     densities = _log_conditionals(values, law, scale).reshape(*joint.shape, -1)
     for target in range(count):
         worst[target] = _apart(densities, axis=target)
-    return worst if m > 1 else np.zeros(count)
+    return worst
 
 
 def _check_outputs(joint: JointChain, outputs: Fold) -> None:
@@ -122,7 +122,9 @@ def _log_conditionals(values: Floats, law: Floats, scale: float) -> Floats:
     # As a function of one output alone the ratio is Möbius again: its extremes lie on the grid of all outputs' values.
     axes = [np.unique(values[:, output]) for output in range(values.shape[1])]
     points = np.asarray(list(itertools.product(*axes)))
-    distance = np.abs(points[:, None, :] - values[None]).sum(axis=2) / scale
+    distance = np.zeros((len(points), len(values)))
+    for point, value in zip(points.T, values.T, strict=True):
+        distance += np.abs(point[:, None] - value) / scale
     nearest = distance.min(axis=1)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(given @ np.exp(nearest[:, None] - distance).T) - nearest)
