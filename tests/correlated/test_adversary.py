@@ -82,7 +82,7 @@ def test_the_same_adversary_refutes_theorem_1(trials: Trials) -> None:
     past = np.linalg.matrix_power(backward, 8)
     design = design_fran(model, query=Mean(), ages=8, epsilon=4.0)
     answers = np.array([design.answer(snapshot)[0] for snapshot in joint.snapshots])
-    chance, runs = np.random.default_rng(3), trials(40_000_000, least=2_000_000)
+    chance, runs = np.random.default_rng(3), trials(8_000_000, least=2_000_000)
     worst = -math.inf
     for a, b in ((1, 3), (0, 1)):
         drawn = [
