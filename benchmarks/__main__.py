@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, alerts, continual, engine, ledger, noise, selection, temporal
+from benchmarks import accounting, alerts, continual, correlated, engine, ledger, noise, selection, temporal
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -25,6 +25,7 @@ TOPICS = (
     alerts.measure_power,
     selection.measure,
     temporal.measure,
+    correlated.measure,
     engine.measure_large,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")

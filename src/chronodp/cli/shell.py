@@ -20,6 +20,7 @@ from chronodp.cli.choose_order import choose_order
 from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
 from chronodp.cli.explain import explain
+from chronodp.cli.leakage import leakage
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
@@ -45,6 +46,7 @@ app.command()(blur_times)
 app.command()(compare)
 app.command()(rehearse)
 app.command("choose-order")(choose_order)
+app.command()(leakage)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
