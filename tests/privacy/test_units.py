@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Report, Swap, Unit, User, UserPeriod, Window
+from chronodp.privacy import Event, History, Report, Swap, Unit, User, UserPeriod, Window
 
-EVERY_UNIT: list[Unit] = [Event(), User(), UserPeriod("1D"), Window(24), Swap(8), Report()]
+EVERY_UNIT: list[Unit] = [Event(), User(), UserPeriod("1D"), Window(24), Swap(8), Report(), History(), History("same")]
 
 
 @pytest.mark.parametrize("unit", EVERY_UNIT, ids=str)
@@ -50,3 +50,5 @@ def test_refuses_unknown_relations_and_blocks_of_one() -> None:
             build()
     with pytest.raises(InvalidArgument, match="block"):
         Swap(1)
+    with pytest.raises(InvalidArgument, match="changes must be 'any' or 'same'"):
+        History("none")  # type: ignore[arg-type]

@@ -18,9 +18,22 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
 
-__all__ = ["Event", "Relation", "Report", "Swap", "Unit", "User", "UserPeriod", "Window", "check_unit"]
+__all__ = [
+    "Changes",
+    "Event",
+    "History",
+    "Relation",
+    "Report",
+    "Swap",
+    "Unit",
+    "User",
+    "UserPeriod",
+    "Window",
+    "check_unit",
+]
 
 Relation: TypeAlias = Literal["add_remove", "replace"]
+Changes: TypeAlias = Literal["any", "same"]
 
 _PERIOD = re.compile(r"[1-9][0-9]{0,5}(s|min|h|D|W|mo|Y)")
 
@@ -152,7 +165,38 @@ class Report:
         return "the true value behind one report of one device"
 
 
-Unit: TypeAlias = Event | User | UserPeriod | Window | Swap | Report
+@document("history")
+@dataclass(frozen=True, slots=True)
+class History:
+    """All values that one device ever reports on, against everyone including the collector.
+
+    With ``changes="same"`` only histories that return to a value at the same times are alike: which periods hold equal
+    values is then not protected. That is all that repeating an answer for a repeated value can promise.
+
+    >>> print(History())
+    all values one device ever reports on, replaced by any others
+    """
+
+    changes: Changes = "any"
+    relation: ClassVar[Relation] = "replace"
+    protects: ClassVar[str] = "everything one device ever reports on, even from whoever collects it"
+
+    def __post_init__(self) -> None:
+        if self.changes not in get_args(Changes):
+            raise InvalidArgument("changes", self.changes, "'any' or 'same'")
+
+    @property
+    def does_not_protect(self) -> str:
+        """What stays open."""
+        known = "that the device takes part, and other devices of the same person"
+        return known if self.changes == "any" else f"when its values change and when they return; {known}"
+
+    def __str__(self) -> str:
+        others = "any others" if self.changes == "any" else "others that change and return at the same times"
+        return f"all values one device ever reports on, replaced by {others}"
+
+
+Unit: TypeAlias = Event | User | UserPeriod | Window | Swap | Report | History
 
 
 def check_unit(name: str, value: object) -> Unit:
