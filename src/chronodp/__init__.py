@@ -15,7 +15,7 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, audit, dataset, engines, estimation, ledger, report, series
+    from chronodp import accounting, audit, dataset, engines, estimation, ledger, local, report, series
     from chronodp.dataset import Aggregate, TimeSeries
     from chronodp.ledger import Ledger
     from chronodp.series import (
@@ -60,6 +60,7 @@ __all__ = [
     "errors",
     "estimation",
     "ledger",
+    "local",
     "privacy",
     "randomness",
     "report",
@@ -68,7 +69,9 @@ __all__ = [
 ]
 
 # Rooms that need heavy libraries, and names from them, are imported when first used.
-_LATE = dict.fromkeys(("accounting", "audit", "dataset", "engines", "estimation", "ledger", "report", "series"), "") | {
+_LATE = dict.fromkeys(
+    ("accounting", "audit", "dataset", "engines", "estimation", "ledger", "local", "report", "series"), ""
+) | {
     "Aggregate": "dataset",
     "EachPeriod": "series",
     "Ewm": "series",

@@ -3,6 +3,7 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins.catalogue import TWINS, Twin
+from chronodp.audit.twins.catalogue import TWINS
+from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
