@@ -15,8 +15,10 @@ from rich.console import Console
 from chronodp import __version__
 from chronodp.cli.account import account
 from chronodp.cli.budget import budget
+from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
+from chronodp.cli.device import device
 from chronodp.cli.explain import explain
 from chronodp.cli.plan import plan
 from chronodp.cli.release import release
@@ -39,6 +41,8 @@ app.command()(compare)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
+app.add_typer(device, name="device")
+app.command()(collect)
 app.command()(verify)
 app.command()(demo)
 

@@ -14,6 +14,7 @@ from chronodp.local.hybrid import Hybrid
 from chronodp.local.laplace import LaplaceNumber
 from chronodp.local.law import Law
 from chronodp.local.longitudinal import (
+    Absorption,
     Fresh,
     Lifetime,
     Memoised,
@@ -33,6 +34,7 @@ from chronodp.local.tally import Tally
 from chronodp.local.unary import OptimizedUnary, SymmetricUnary
 
 __all__ = [
+    "Absorption",
     "Collector",
     "Device",
     "Estimates",

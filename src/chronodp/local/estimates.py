@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Estimates", "best_window", "estimate"]
 
 Floats = NDArray[np.float64]
+_MEANS = ("mean",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,7 @@ class Estimates:
 
     def projected(self) -> Estimates:
         """Return the nearest frequencies that are at least 0 and add up to 1. No longer unbiased; deviations stay."""
-        if isinstance(self.labels[0], str):
+        if self.labels == _MEANS:
             raise InvalidArgument("estimates", "means", "frequencies")
         return replace(self, values=project_rows(self.values))
 
@@ -148,7 +149,7 @@ def estimate(plan: LocalPlan, tally: Tally, *, labels: tuple[Any, ...] | None = 
     slots = tally.first + np.arange(len(tally.reports))
     if isinstance(plan.mechanism, NumberMechanism):
         values, deviations = _means(plan, tally)
-        names: tuple[Any, ...] = ("mean",)
+        names: tuple[Any, ...] = _MEANS
     else:
         values, deviations = _frequencies(plan, tally)
         names = tuple(range(values.shape[1])) if labels is None else labels
