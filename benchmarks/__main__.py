@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, continual, engine, ledger, noise
+from benchmarks import accounting, continual, engine, ledger, local, noise
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -18,6 +18,7 @@ TOPICS = (
     continual.measure,
     continual.measure_speed,
     engine.measure_large,
+    local.measure,
 )
 
 

@@ -209,12 +209,12 @@ def test_packed_coins_use_every_digit_of_the_numerator() -> None:
 
         def integers(self, below: int, size: int) -> Any:
             digit = self.numerator >> self.level & 1
-            self.level = self.level - 1 if self.level > 46 else 61
+            self.level -= 1
             return np.full(size, -digit & (below - 1), dtype=np.int64)
 
         def coins(self, numerators: int, denominator: int, size: int) -> Any:
             self.asked += size
-            assert (numerators, denominator) == (self.numerator % 2**46, 2**46)
+            assert (numerators, denominator) == (self.numerator % 2**51, 2**51)
             return np.ones(size, dtype=bool)
 
     ties = Ties(3**38)

@@ -13,7 +13,7 @@ __all__ = ["packed_coins"]
 _FEW = 4096  # so many coins are tossed one by one, which an auditor can follow
 _WORDS = 2**15
 _BITS = WHOLE.bit_length() - 1
-_LEVELS = 16
+_LEVELS = 11
 _LANES = 2**56 - 1  # of the 62 bits of a word, seven bytes are used
 
 
@@ -21,7 +21,7 @@ def packed_coins(entropy: Entropy, numerator: int, rows: int, columns: int) -> N
     """Return coins that fall 1 with probability numerator / 2^62, a row of bits each; bits that fill a byte are 0.
 
     A coin is a uniform number U < 2^62 compared with the numerator, digit by digit from the highest: 56 coins share a
-    machine word. After 16 digits one coin in 65,536 is undecided; its lower digits are drawn on their own.
+    machine word. After 11 digits one coin in 2,048 is undecided; its lower digits are drawn on their own.
     """
     if rows * columns <= _FEW:
         return np.packbits(entropy.coins(numerator, WHOLE, (rows, columns)), axis=1, bitorder="little")
@@ -43,13 +43,16 @@ def _compare(entropy: Entropy, numerator: int, words: int) -> NDArray[np.int64]:
     for level in range(_BITS - 1, _BITS - 1 - _LEVELS, -1):
         drawn = entropy.integers(WHOLE, words)
         if numerator >> level & 1:
-            below |= undecided & ~drawn
-            undecided &= drawn
+            drawn &= undecided
+            undecided ^= drawn
+            below |= undecided
+            undecided = drawn
         else:
-            undecided &= ~drawn
-    for word in np.flatnonzero(undecided):
-        places = [place for place in range(56) if int(undecided[word]) >> place & 1]
-        rest = 2 ** (_BITS - _LEVELS)
-        for place, fell in zip(places, entropy.coins(numerator % rest, rest, len(places)), strict=True):
-            below[word] |= np.int64(int(fell) << place)
+            np.bitwise_and(undecided, drawn, out=drawn)
+            undecided ^= drawn
+    open_ = np.flatnonzero(undecided)
+    places = np.unpackbits(undecided[open_].astype("<i8").view(np.uint8), bitorder="little")
+    rest = 2 ** (_BITS - _LEVELS)
+    places[places == 1] = entropy.coins(numerator % rest, rest, int(places.sum()))
+    below[open_] |= np.packbits(places, bitorder="little").view("<i8").astype(np.int64)
     return below

@@ -87,7 +87,11 @@ class RandomizedResponse:
 
     def support(self, answers: NDArray[Any]) -> NDArray[np.int64]:
         """Return how many answers name each value."""
-        return np.bincount(answers, minlength=self.choices)
+        counts = np.zeros(self.choices, dtype=np.int64)
+        step = max(_CHUNK, self.choices)
+        for first in range(0, len(answers), step):
+            counts += np.bincount(answers[first : first + step], minlength=self.choices)
+        return counts
 
 
 def respond(values: NDArray[np.int64], choices: int, keep: int, whole: int, entropy: Entropy) -> NDArray[np.uint32]:

@@ -22,7 +22,7 @@ __all__ = ["WIDEST", "OptimizedUnary", "SymmetricUnary", "Unary"]
 
 WIDEST = 2**16
 """Bits of a report at most: beyond, hashing tells as much in a few bytes."""
-_ROWS = 2**16
+_ROWS = 2**15
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,10 @@ class Unary:
         for first in range(0, len(numbers), _ROWS):
             part = numbers[first : first + _ROWS]
             rows = packed_coins(bits, other, len(part), self.choices)
-            places, shifts = (np.arange(len(part)), part >> 3), (part & 7).astype(np.uint8)
+            flat, shifts = rows.reshape(-1), (part & 7).astype(np.uint8)
+            places = np.arange(0, len(flat), rows.shape[1]) + (part >> 3)
             own = bits.coins(held, WHOLE, len(part)).astype(np.uint8)
-            rows[places] = rows[places] & ~(np.uint8(1) << shifts) | own << shifts
+            flat[places] = flat[places] & ~(np.uint8(1) << shifts) | own << shifts
             answers[first : first + _ROWS] = rows
         return answers
 
@@ -82,9 +83,14 @@ class Unary:
 
     def support(self, answers: NDArray[Any]) -> NDArray[np.int64]:
         """Return how many answers name each value."""
+        # How often each pattern of a byte occurs is counted first, and then which bits the patterns have.
+        patterns = np.zeros((answers.shape[1], 256), dtype=np.int64)
+        for first in range(0, len(answers), _ROWS):
+            part = answers[first : first + _ROWS]
+            for byte in range(part.shape[1]):
+                patterns[byte] += np.bincount(part[:, byte], minlength=256)
         bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.int64)
-        columns = [np.bincount(answers[:, byte], minlength=256) @ bits for byte in range(answers.shape[1])]
-        return np.concatenate(columns)[: self.choices]
+        return (patterns @ bits).reshape(-1)[: self.choices]
 
 
 @document("local_optimized_unary")

@@ -30,7 +30,7 @@ def choices_of(values: ArrayLike, choices: int) -> NDArray[np.int64]:
         raise InvalidArgument("values", values, allowed, private=True)
     if given.size and (given.min() < 0 or given.max() >= choices):
         raise InvalidArgument("values", values, allowed, private=True)
-    return given.astype(np.int64)
+    return given.astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
