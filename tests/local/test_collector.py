@@ -107,10 +107,14 @@ def test_replays_and_everything_malformed_is_dropped_and_counted(tmp_path: Path)
     bad["slot"][3] = 3
     bad["answer"][4] = 0b0010_0000  # a bit beyond the alphabet
     both = np.concatenate((records, bad, records[:9]))
-    tally = collected(plan, both)
+    collector = Collector(plan)
+    collector.add(both)
+    collector.add(records[:9])  # a batch of replays alone
+    collector.add(records[:0])
+    tally = collector.tally
     assert tally.reports.sum() == 150 + 1  # the sixth is another valid report
     assert (tally.dropped.malformed, tally.dropped.other_plan, tally.dropped.slot) == (2, 1, 1)
-    assert (tally.dropped.answer, tally.dropped.duplicate) == (1, 9)
+    assert (tally.dropped.answer, tally.dropped.duplicate) == (1, 18)
     (tmp_path / "cut.bin").write_bytes(records.tobytes()[:-5])
     collector = Collector(plan)
     collector.read(tmp_path / "cut.bin")

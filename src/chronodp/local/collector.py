@@ -116,7 +116,8 @@ class Collector:
         self.add(records)
 
     def _count(self, records: Records) -> None:
-        records = records[records["id"][:, 0] % np.uint64(self._part[1]) == self._part[0]]
+        if self._part[1] > 1:
+            records = records[records["id"][:, 0] % np.uint64(self._part[1]) == self._part[0]]
         known = (records["mark"] == MARK) & (records["version"] == VERSION)
         ours = records["plan"] == plan_number(self.plan)
         timely = (records["slot"] >= self._slots.start) & (records["slot"] < self._slots.stop)
@@ -130,12 +131,12 @@ class Collector:
             answer=int(np.count_nonzero(known & ours & timely & ~sound)),
             duplicate=int(np.count_nonzero(~fresh)),
         )
-        taken = records[kept[fresh]]
-        places = taken["slot"].astype(np.int64) - self._slots.start
+        taken = kept[fresh]
+        places = records["slot"][taken].astype(np.int64) - self._slots.start
         order = np.argsort(places, kind="stable")
-        answers, places = taken["answer"][order], places[order]
+        answers, places = records["answer"][taken[order]], places[order]
         found, starts = np.unique(places, return_index=True)
-        for place, first, last in zip(found.tolist(), starts, [*starts[1:], len(places)], strict=True):
+        for place, (first, last) in zip(found.tolist(), itertools.pairwise([*starts, len(places)]), strict=True):
             self._reports[place] += last - first
             self._sums[place] += self._summed(answers[first:last])
 

@@ -168,7 +168,8 @@ def answer(
             recent = [past for past in state["recent"] if past > when - protocol["window"]]
             if len(recent) >= protocol["reports"]:
                 raise Refused("budget", f"{len(recent)} reports within {protocol['window']} slots are all there may be")
-            after["recent"] = [*recent, when]
+            if protocol["reports"] < protocol["window"]:  # otherwise slots that only go forward cannot be too many
+                after["recent"] = [*recent, when]
             after["spent"] += 1
             return after, _draw(table, place, chance)
         case _:

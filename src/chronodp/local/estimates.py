@@ -104,7 +104,10 @@ class Estimates:
         return replace(self, values=values, deviations=deviations)
 
     def projected(self) -> Estimates:
-        """Return the nearest frequencies that are at least 0 and add up to 1. No longer unbiased; deviations stay."""
+        """Return the nearest frequencies that are at least 0 and add up to 1.
+
+        Nearer to the truth in all, but no longer unbiased: intervals around them keep their width, not their coverage.
+        """
         if self.labels == _MEANS:
             raise InvalidArgument("estimates", "means", "frequencies")
         return replace(self, values=project_rows(self.values))

@@ -21,7 +21,7 @@ class SeenIds:
 
     def take(self, ids: Words) -> NDArray[np.bool_]:
         """Return which of the ids come for the first time, and remember them."""
-        order = np.lexsort((np.arange(len(ids)), ids[:, 1], ids[:, 0])) if _tied(ids[:, 0]) else np.argsort(ids[:, 0])
+        order = _sorting(ids[:, 0], ids[:, 1])
         first, second = ids[order, 0], ids[order, 1]
         new = np.ones(len(ids), dtype=np.bool_)
         new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
@@ -37,20 +37,26 @@ class SeenIds:
         while len(self._runs) > 1 and 2 * len(self._runs[-1][0]) >= len(self._runs[-2][0]):
             parts = self._runs.pop(), self._runs.pop()
             one, two = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-            order = np.lexsort((two, one)) if _tied(one) else np.argsort(one, kind="stable")
+            order = _sorting(one, two)
             self._runs.append((one[order], two[order]))
 
 
-def _tied(words: Words) -> bool:
-    ordered = np.sort(words)
-    return bool(np.any(ordered[1:] == ordered[:-1]))
+def _sorting(first: Words, second: Words) -> NDArray[np.int64]:
+    """Return the order of ids; second halves are only looked at if first halves are ever equal."""
+    order = np.argsort(first)
+    ordered = first[order]
+    return np.lexsort((second, first)) if np.any(ordered[1:] == ordered[:-1]) else order
 
 
 def _held(run: tuple[Words, Words], first: Words, second: Words) -> NDArray[np.bool_]:
-    """Return which ids a sorted run holds; more than one id with the same first half is looked at one by one."""
-    left = np.searchsorted(run[0], first, side="left")
-    right = np.searchsorted(run[0], first, side="right")
+    """Return which ids a sorted run holds."""
     held = np.zeros(len(first), dtype=np.bool_)
-    for place in np.flatnonzero(right > left):
-        held[place] = bool(np.any(run[1][left[place] : right[place]] == second[place]))
+    if not len(run[0]):
+        return held
+    left = np.minimum(np.searchsorted(run[0], first), len(run[0]) - 1)
+    alike = run[0][left] == first
+    held[alike] = run[1][left[alike]] == second[alike]
+    for place in np.flatnonzero(alike & ~held):  # another id with the same first half: someone made them up
+        last = np.searchsorted(run[0], first[place], side="right")
+        held[place] = bool(np.any(run[1][left[place] : last] == second[place]))
     return held

@@ -65,6 +65,13 @@ class LaplaceNumber(Number):
         reach = math.ceil(_FAR * self.scale)
         return -reach, self.grid + reach
 
+    def variance(self, value: float) -> float:
+        """Return the variance of one amount, the same for every ``value``."""
+        self.range.check([value])
+        # In whole steps the noise is 0 with 1 - e^(-1/2s), else a sign and a geometric number from 1 on.
+        kept, ratio = math.exp(-0.5 / self.scale), math.exp(-1 / self.scale)
+        return kept * (1 + ratio) / math.expm1(-1 / self.scale) ** 2 * (self.range.width / self.grid) ** 2
+
     def _draw(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.int64]:
         steps = self.range.to_steps(values)
         made: NDArray[np.int64] = np.clip(steps + entropy.laplace(self.scale, len(steps)), *self.bounds)
@@ -73,9 +80,3 @@ class LaplaceNumber(Number):
     def _fractions(self, answers: NDArray[Any]) -> NDArray[np.float64]:
         made: NDArray[np.float64] = answers / self.grid
         return made
-
-    def _variance(self, step: int) -> float:
-        # Of the noise in whole steps: 0 with 1 - e^(-1/2s), else a sign and a geometric number from 1 on.
-        del step
-        kept, ratio = math.exp(-0.5 / self.scale), math.exp(-1 / self.scale)
-        return kept * (1 + ratio) / math.expm1(-1 / self.scale) ** 2 / self.grid**2

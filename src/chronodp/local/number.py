@@ -53,6 +53,10 @@ class Number(ABC):
     def bounds(self) -> tuple[int, int]:
         """The least and the largest answer."""
 
+    @abstractmethod
+    def variance(self, value: float) -> float:
+        """Return the variance of one amount when the true value is ``value``."""
+
     @property
     def worst_variance(self) -> float:
         """The largest variance of one amount over all values: at an end of the range or in its middle."""
@@ -74,11 +78,6 @@ class Number(ABC):
         """Return an unbiased amount for each answer: its mean over the draws is the value, to half a step."""
         return self.range.from_fractions(self._fractions(answers))
 
-    def variance(self, value: float) -> float:
-        """Return the variance of one amount when the true value is ``value``."""
-        (step,) = self.range.to_steps([value]).tolist()
-        return self._variance(step) * (self.range.upper - self.range.lower) ** 2
-
     def amount_bounds(self) -> tuple[float, float]:
         """Return the least and the largest amount that a single answer can stand for."""
         ends = self.amounts(np.array(self.extremes(), dtype=np.int64))
@@ -94,7 +93,3 @@ class Number(ABC):
     @abstractmethod
     def _fractions(self, answers: NDArray[Any]) -> NDArray[np.float64]:
         """Unbiased fractions of the range."""
-
-    def _variance(self, step: int) -> float:
-        """The variance of one fraction of the range."""
-        raise NotImplementedError

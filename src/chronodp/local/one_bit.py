@@ -67,6 +67,11 @@ class OneBit(Number):
         """The least and the largest answer."""
         return 0, 1
 
+    def variance(self, value: float) -> float:
+        """Return the variance of one amount when the true value is ``value``."""
+        place = self.range.step_of(value) / self.grid
+        return float(self.law.sampled_variance(place, 1)) * self.range.width**2
+
     def _draw(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.int64]:
         steps = self.range.to_steps(values)
         a, b = self.weights
@@ -75,6 +80,3 @@ class OneBit(Number):
 
     def _fractions(self, answers: NDArray[Any]) -> NDArray[np.float64]:
         return self.law.frequencies(answers, 1)
-
-    def _variance(self, step: int) -> float:
-        return float(self.law.sampled_variance(step / self.grid, 1))

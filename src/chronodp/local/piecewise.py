@@ -80,6 +80,17 @@ class Piecewise(Number):
         """The least and the largest answer."""
         return 0, self.shape[0] - 1
 
+    def variance(self, value: float) -> float:
+        """Return the variance of one amount when the true value is ``value``."""
+        (outputs, window), (a, b) = self.shape, self.weights
+        centre = 2 * self.range.step_of(value) - (outputs - window)
+        # Outputs are 2 i - (N - 1): sums of squares of numbers in a row, two apart.
+        near = window * centre**2 + Fraction(window * (window**2 - 1), 3)
+        square = (b * Fraction(outputs * (outputs**2 - 1), 3) + (a - b) * near) / self.whole
+        mean = Fraction((a - b) * window * centre, self.whole)
+        gain = Fraction((a - b) * window, self.whole) * (outputs - window)
+        return float((square - mean**2) / gain**2) / 4 * self.range.width**2
+
     def _draw(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.int64]:
         steps = self.range.to_steps(values)
         outputs, window = self.shape
@@ -102,13 +113,3 @@ class Piecewise(Number):
         centred = (2 * answers - (outputs - 1)) / (outputs - window)
         made: NDArray[np.float64] = (centred / self._gain + 1) / 2
         return made
-
-    def _variance(self, step: int) -> float:
-        (outputs, window), (a, b) = self.shape, self.weights
-        centre = 2 * step - (outputs - window)
-        # Outputs are 2 i - (N - 1): sums of squares of numbers in a row, two apart.
-        near = window * centre**2 + Fraction(window * (window**2 - 1), 3)
-        square = (b * Fraction(outputs * (outputs**2 - 1), 3) + (a - b) * near) / self.whole
-        mean = Fraction((a - b) * window * centre, self.whole)
-        gain = Fraction((a - b) * window, self.whole) * (outputs - window)
-        return float((square - mean**2) / gain**2) / 4

@@ -28,7 +28,7 @@ from chronodp.local.longitudinal import (
 from chronodp.local.mechanism import ChoiceMechanism, LocalMechanism
 from chronodp.local.one_bit import OneBit
 from chronodp.local.response import RandomizedResponse
-from chronodp.privacy import Certificate, Claim, Guarantee, History, PureCost, Window, dump, load
+from chronodp.privacy import Certificate, Claim, Guarantee, History, PureCost, Window, load
 from chronodp.privacy.documents import document, to_document
 
 __all__ = ["LocalPlan"]
@@ -175,7 +175,7 @@ class LocalPlan:
         return plan
 
     def __str__(self) -> str:
-        return f"{self.name}: {dump(self.mechanism)}; {self.protocol}. {self.lifetime}"
+        return f"{self.name}: {type(self.mechanism).__name__}, {self.protocol}. In all, {self.lifetime}."
 
     def _compiled_protocol(self) -> dict[str, Any]:
         match self.protocol:

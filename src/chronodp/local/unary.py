@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,7 +27,7 @@ _ROWS = 2**15
 
 
 @dataclass(frozen=True)
-class Unary:
+class Unary(ABC):
     """What both encodings share: a bit a value, 1 with one probability for the true value and another for the rest."""
 
     epsilon: float
@@ -38,9 +39,9 @@ class Unary:
             raise InvalidArgument("choices", self.choices, f"at most {WIDEST}; LocalHashing takes larger alphabets")
 
     @property
+    @abstractmethod
     def numerators(self) -> tuple[int, int]:
         """Numerators, over 2^62, of the chance of a 1 for the value that is held and for each other."""
-        raise NotImplementedError
 
     @property
     def law(self) -> Law:

@@ -54,12 +54,21 @@ class Range:
 
     def to_steps(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return the nearest step of each value."""
-        scaled = (self.check(values) - self.lower) / (self.upper - self.lower) * self.steps
+        scaled = (self.check(values) - self.lower) / self.width * self.steps
         return np.minimum(np.floor(scaled + 0.5), self.steps).astype(np.int64)
+
+    def step_of(self, value: float) -> int:
+        """Return the nearest step of one value."""
+        return int(self.to_steps([value])[0])
+
+    @property
+    def width(self) -> float:
+        """Upper less lower."""
+        return self.upper - self.lower
 
     def from_fractions(self, fractions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return numbers at the given fractions of the range."""
-        return self.lower + (self.upper - self.lower) * fractions
+        return self.lower + self.width * fractions
 
 
 def check_range(clip: object, grid: int) -> Range:
