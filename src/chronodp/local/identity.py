@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,52 +13,44 @@ Words = NDArray[np.uint64]
 
 
 class SeenIds:
-    """Remembers 128-bit ids in sorted runs; runs are joined as they grow, so that n ids cost about n log n."""
+    """Remembers 128-bit ids by keyed 64-bit digests, in sorted runs that are joined as they grow.
+
+    The keys are drawn anew and kept secret, so nobody can choose an id that is taken for another's: a new id is
+    mistaken for one of n old ones with a chance of about n / 2^64, and one report is then dropped.
+    """
 
     def __init__(self) -> None:
-        self._runs: list[tuple[Words, Words]] = []
+        self._keys = np.frombuffer(os.urandom(16), dtype=np.uint64) | np.uint64(1)
+        self._runs: list[Words] = []
 
     def __len__(self) -> int:
-        return sum(len(first) for first, _ in self._runs)
+        return sum(len(run) for run in self._runs)
 
     def take(self, ids: Words) -> NDArray[np.bool_]:
         """Return which of the ids come for the first time, and remember them."""
-        order = _sorting(ids[:, 0], ids[:, 1])
-        first, second = ids[order, 0], ids[order, 1]
-        new = np.ones(len(ids), dtype=np.bool_)
-        new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-        for run in self._runs:
-            new &= ~_held(run, first, second)
-        self._keep(first[new], second[new])
-        fresh = np.empty(len(ids), dtype=np.bool_)
-        fresh[order] = new
+        digests: Words = ids[:, 0] * self._keys[0] + ids[:, 1] * self._keys[1]  # modulo 2^64
+        ordered = np.sort(digests)
+        repeated = bool(np.any(ordered[1:] == ordered[:-1])) or any(_held(run, ordered).any() for run in self._runs)
+        fresh = np.ones(len(ids), dtype=np.bool_)
+        if repeated:
+            ordered, places = np.unique(digests, return_index=True)
+            new = ~np.logical_or.reduce([_held(run, ordered) for run in self._runs] or [np.zeros(len(ordered), bool)])
+            ordered = ordered[new]
+            fresh[:] = False
+            fresh[places[new]] = True
+        self._keep(ordered)
         return fresh
 
-    def _keep(self, first: Words, second: Words) -> None:
-        self._runs.append((first, second))
-        while len(self._runs) > 1 and 2 * len(self._runs[-1][0]) >= len(self._runs[-2][0]):
-            parts = self._runs.pop(), self._runs.pop()
-            one, two = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-            order = _sorting(one, two)
-            self._runs.append((one[order], two[order]))
+    def _keep(self, ordered: Words) -> None:
+        self._runs.append(ordered)
+        while len(self._runs) > 1 and 2 * len(self._runs[-1]) >= len(self._runs[-2]):
+            self._runs.append(np.sort(np.concatenate((self._runs.pop(), self._runs.pop()))))
 
 
-def _sorting(first: Words, second: Words) -> NDArray[np.int64]:
-    """Return the order of ids; second halves are only looked at if first halves are ever equal."""
-    order = np.argsort(first)
-    ordered = first[order]
-    return np.lexsort((second, first)) if np.any(ordered[1:] == ordered[:-1]) else order
-
-
-def _held(run: tuple[Words, Words], first: Words, second: Words) -> NDArray[np.bool_]:
-    """Return which ids a sorted run holds."""
-    held = np.zeros(len(first), dtype=np.bool_)
-    if not len(run[0]):
-        return held
-    left = np.minimum(np.searchsorted(run[0], first), len(run[0]) - 1)
-    alike = run[0][left] == first
-    held[alike] = run[1][left[alike]] == second[alike]
-    for place in np.flatnonzero(alike & ~held):  # another id with the same first half: someone made them up
-        last = np.searchsorted(run[0], first[place], side="right")
-        held[place] = bool(np.any(run[1][left[place] : last] == second[place]))
+def _held(run: Words, ordered: Words) -> NDArray[np.bool_]:
+    """Return which digests a sorted run holds."""
+    if not len(run):
+        return np.zeros(len(ordered), dtype=np.bool_)
+    places = np.minimum(np.searchsorted(run, ordered), len(run) - 1)
+    held: NDArray[np.bool_] = run[places] == ordered
     return held

@@ -19,7 +19,8 @@ from chronodp.randomness import Entropy, check_entropy, secure
 
 __all__ = ["RandomizedResponse", "respond"]
 
-_CHUNK = 2**16  # draws that stay in the processor's cache
+_CHUNK = 2**13  # draws that stay in the processor's cache
+_FEW = 4096
 
 
 @document("local_response")
@@ -95,7 +96,26 @@ class RandomizedResponse:
 
 
 def respond(values: NDArray[np.int64], choices: int, keep: int, whole: int, entropy: Entropy) -> NDArray[np.uint32]:
-    """Keep each value with probability keep/whole; otherwise take one of the others, all alike."""
+    """Keep each value with probability keep/whole; otherwise take one of the others, all alike.
+
+    A few are drawn coin by coin, which an auditor can follow. Many take one number below ``whole`` each, if what is not
+    kept divides evenly among the others: it tells both whether the value is kept and what replaces it. The same law.
+    """
+    share, uneven = divmod(whole - keep, choices - 1)
+    if len(values) <= _FEW or uneven or not share:
+        return _toss(values, choices, keep, whole, entropy)
+    answers = np.empty(len(values), dtype=np.uint32)
+    for first in range(0, len(values), _CHUNK):
+        part = values[first : first + _CHUNK]
+        beyond = entropy.integers(whole, len(part)) - keep
+        other = beyond // share
+        other += other >= part
+        np.copyto(other, part, where=beyond < 0)
+        answers[first : first + _CHUNK] = other
+    return answers
+
+
+def _toss(values: NDArray[np.int64], choices: int, keep: int, whole: int, entropy: Entropy) -> NDArray[np.uint32]:
     answers = np.empty(len(values), dtype=np.uint32)
     for first in range(0, len(values), _CHUNK):
         part = values[first : first + _CHUNK]
