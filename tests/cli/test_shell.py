@@ -22,6 +22,7 @@ def test_version_and_help() -> None:
         (name,) for name in ("plan", "release", "stream", "compare", "account", "explain", "demo", "verify")
     ]
     commands += [("budget", name) for name in ("open", "status", "history", "close", "export")]
+    commands += [("collect",), *(("device", name) for name in ("plan", "start", "send", "fleet"))]
     for command in commands:
         assert command[0] in run("--help")
         text = run(*command, "--help")

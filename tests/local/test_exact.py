@@ -27,6 +27,7 @@ from chronodp.local import (
     WindowPopulation,
 )
 from chronodp.local.mechanism import LocalMechanism
+from chronodp.privacy import History
 from chronodp.randomness import Entropy
 from tests.local.histories import Pair, pairs, teller, worst
 
@@ -145,21 +146,21 @@ def test_the_limit_on_distinct_values_holds_with_one_level() -> None:
         assert plan.lifetime.same_pattern == pytest.approx(stated, abs=1e-12)
 
 
+def sides(history: tuple[float, ...]) -> tuple[tuple[bool, ...], ...]:
+    """On which side of each threshold a counter lies, as seen from where it begins."""
+    return tuple(tuple((value > level) == (history[0] > level) for value in history) for level in (0, 1))
+
+
 @pytest.mark.parametrize("first", [1.0, 0.5])
 def test_counters_rounded_to_one_bit(first: float) -> None:
     plan = LocalPlan("counter", OneBit(first, (0.0, 2.0), grid=2), Memoised(permanent_epsilon=1.0, horizon=4))
-    small = (
-        (0.0, 0.0, 0.0, 0.0),
-        (1.0, 1.0, 1.0, 1.0),
-        (2.0, 2.0, 2.0, 2.0),
-        (0.0, 2.0, 0.0, 2.0),
-        (2.0, 0.0, 2.0, 0.0),
-    )
-    constant, crossing = list(itertools.combinations(small[:3], 2)), [small[3:]]
-    # These go together over every threshold, or are its opposite.
-    for alike in ([(small[0], small[2])], crossing):
-        assert worst(plan, alike).epsilon <= plan.lifetime.same_pattern
-    assert worst(plan, constant).epsilon <= plan.lifetime.same_pattern
+    whole = list(itertools.product((0.0, 1.0, 2.0), repeat=3))
+    crossing = [pair for pair in itertools.combinations(whole, 2) if sides(pair[0]) == sides(pair[1])]
+    assert worst(plan, crossing).epsilon <= plan.lifetime.same_pattern
+    assert worst(plan, [((0.0, 2.0, 0.0, 2.0), (2.0, 0.0, 2.0, 0.0))]).epsilon <= plan.lifetime.same_pattern
+    if first == 1.0:  # equal values at the same times are not enough: here the thresholds crossed differ
+        assert worst(plan, pairs((0.0, 1.0, 2.0), 3)[0]).epsilon > plan.lifetime.same_pattern + 0.1
+        assert plan.claim.unit == History("crossing")
     every, different = pairs((0.0, 2.0), 4)
     assert worst(plan, every).epsilon == pytest.approx(plan.lifetime.same_pattern, abs=1e-12)
     assert worst(plan, every + different).epsilon == pytest.approx(plan.lifetime.any_pattern, abs=1e-12)

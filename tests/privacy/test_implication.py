@@ -131,6 +131,8 @@ def test_no_two_neighbours_are_farther_apart_than_the_price(held: Unit) -> None:
         (User(), Report(), None),
         (History(), History("same"), 1),
         (History("same"), History(), None),
+        (History("same"), History("crossing"), 1),
+        (History("crossing"), History("same"), None),
         (History(), Report(), 1),
         (History("same"), Report(), None),
         (Report(), History(), None),
@@ -152,6 +154,10 @@ def alike(unit: Unit, history: tuple[int, ...]) -> frozenset[tuple[int, ...]]:
                 near = sum(one != two for one, two in zip(history, other, strict=True)) == 1
             case History("same"):
                 near = pattern
+            case History("crossing"):
+                near = all(
+                    sides(history, level) in (sides(other, level), sides(other, level)[::-1]) for level in range(1, 3)
+                )
             case _:
                 near = True
         if near and other != history:
@@ -159,8 +165,16 @@ def alike(unit: Unit, history: tuple[int, ...]) -> frozenset[tuple[int, ...]]:
     return frozenset(found)
 
 
-@pytest.mark.parametrize("held", [Report(), History(), History("same")], ids=repr)
-@pytest.mark.parametrize("wanted", [Report(), History(), History("same")], ids=repr)
+def sides(history: tuple[int, ...], level: int) -> tuple[frozenset[int], frozenset[int]]:
+    below = frozenset(place for place, value in enumerate(history) if value < level)
+    return below, frozenset(range(len(history))) - below
+
+
+DEVICES: list[Unit] = [Report(), History(), History("same"), History("crossing")]
+
+
+@pytest.mark.parametrize("held", DEVICES, ids=repr)
+@pytest.mark.parametrize("wanted", DEVICES, ids=repr)
 def test_prices_of_devices_against_every_small_history(held: Unit, wanted: Unit) -> None:
     stated = price(held, wanted, horizon=3)
     worst = 0

@@ -28,10 +28,25 @@ from chronodp.local.longitudinal import (
 from chronodp.local.mechanism import ChoiceMechanism, LocalMechanism
 from chronodp.local.one_bit import OneBit
 from chronodp.local.response import RandomizedResponse
-from chronodp.privacy import Certificate, Claim, Guarantee, History, PureCost, Window, load
+from chronodp.privacy import (
+    AssumedCost,
+    Assumption,
+    Certificate,
+    Changes,
+    Claim,
+    Guarantee,
+    History,
+    PureCost,
+    Window,
+    load,
+)
 from chronodp.privacy.documents import document, to_document
 
-__all__ = ["LocalPlan"]
+__all__ = ["ONE_DEVICE", "LocalPlan"]
+
+ONE_DEVICE = Assumption(
+    "one device a person", "nobody has two devices in the fleet, or what they hold is not about one"
+)
 
 _ARGUMENT = "docs/explanation/proofs/local.md"
 
@@ -114,23 +129,29 @@ class LocalPlan:
         """What is promised for the whole life of a device, or for any window of it."""
         match self.protocol:
             case WindowBudget(window=window):
-                return Claim(Window(window, "replace"), PureCost(window * self.mechanism.epsilon), _ARGUMENT)
+                cost = AssumedCost(PureCost(window * self.mechanism.epsilon), ONE_DEVICE)
+                return Claim(Window(window, "replace"), cost, _ARGUMENT)
             case WindowPopulation(window=window) | WindowAsked(window=window):
-                return Claim(Window(window, "replace"), PureCost(self.mechanism.epsilon), _ARGUMENT)
+                cost = AssumedCost(PureCost(self.mechanism.epsilon), ONE_DEVICE)
+                return Claim(Window(window, "replace"), cost, _ARGUMENT)
         if math.isinf(self.lifetime.any_pattern):
-            return Claim(History("same"), PureCost(self.lifetime.same_pattern), _ARGUMENT)
+            # A counter rounded at a secret threshold repeats itself by sides of the threshold, not by values.
+            changes: Changes = "crossing" if isinstance(self.mechanism, OneBit) else "same"
+            return Claim(History(changes), PureCost(self.lifetime.same_pattern), _ARGUMENT)
         return Claim(History(), PureCost(self.lifetime.any_pattern), _ARGUMENT)
 
     @property
     def certificate(self) -> Certificate:
         """What is promised, in words."""
         claim = self.claim
-        if not isinstance(claim.cost, PureCost):
+        assumed = (ONE_DEVICE,) if isinstance(claim.cost, AssumedCost) else ()
+        cost = claim.cost.cost if isinstance(claim.cost, AssumedCost) else claim.cost
+        if not isinstance(cost, PureCost):
             raise AssertionError("claims of plans are pure")
         return Certificate(
             mechanism=f"{type(self.mechanism).__name__} on the device; {self.protocol}",
             claim=claim,
-            guarantee=Guarantee(claim.unit, claim.cost.epsilon),
+            guarantee=Guarantee(claim.unit, cost.epsilon, assumptions=assumed),
             theorem="sums over reports (pure)" if self.levels is None else "kept answers (pure)",
             precision="whole numbers in a table; odds rounded down",
         )

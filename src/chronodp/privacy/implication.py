@@ -69,6 +69,8 @@ def _of_devices(held: Unit, wanted: Unit, horizon: int | None) -> int | None:
     """Price what is said of devices; a device is no person, who may have several, and the other way round."""
     if held == History("any") and isinstance(wanted, Report | History):
         return 1
+    if held == History("same") and wanted == History("crossing"):
+        return 1  # equal values lie on one side of every level
     if isinstance(held, Report) and isinstance(wanted, History):
         return horizon
     return None

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 Relation: TypeAlias = Literal["add_remove", "replace"]
-Changes: TypeAlias = Literal["any", "same"]
+Changes: TypeAlias = Literal["any", "same", "crossing"]
 
 _PERIOD = re.compile(r"[1-9][0-9]{0,5}(s|min|h|D|W|mo|Y)")
 
@@ -170,8 +170,10 @@ class Report:
 class History:
     """All values that one device ever reports on, against everyone including the collector.
 
-    With ``changes="same"`` only histories that return to a value at the same times are alike: which periods hold equal
-    values is then not protected. That is all that repeating an answer for a repeated value can promise.
+    With ``changes="same"`` only histories that hold equal values at the same times are alike: when values change and
+    return is then not protected. That is all that repeating an answer for a repeated value can promise. With
+    ``changes="crossing"`` they must also cross every level at the same times: all that repeating an answer for either
+    side of a secret level can promise.
 
     >>> print(History())
     all values one device ever reports on, replaced by any others
@@ -183,17 +185,22 @@ class History:
 
     def __post_init__(self) -> None:
         if self.changes not in get_args(Changes):
-            raise InvalidArgument("changes", self.changes, "'any' or 'same'")
+            raise InvalidArgument("changes", self.changes, "'any', 'same' or 'crossing'")
 
     @property
     def does_not_protect(self) -> str:
         """What stays open."""
         known = "that the device takes part, and other devices of the same person"
-        return known if self.changes == "any" else f"when its values change and when they return; {known}"
+        open_ = {"any": "", "same": "when its values change and return; ", "crossing": "when they cross any level; "}
+        return open_[self.changes] + known
 
     def __str__(self) -> str:
-        others = "any others" if self.changes == "any" else "others that change and return at the same times"
-        return f"all values one device ever reports on, replaced by {others}"
+        others = {
+            "any": "any others",
+            "same": "others that change and return at the same times",
+            "crossing": "others that cross every level at the same times",
+        }
+        return f"all values one device ever reports on, replaced by {others[self.changes]}"
 
 
 Unit: TypeAlias = Event | User | UserPeriod | Window | Swap | Report | History

@@ -26,7 +26,8 @@ class Lifetime:
 
     Attributes:
         report: epsilon of one report seen alone.
-        same_pattern: epsilon of all reports, between histories that hold equal values at the same times.
+        same_pattern: epsilon of all reports, between histories that hold equal values at the same times; for counters
+            rounded to a bit, between those that cross every threshold at the same times.
         any_pattern: epsilon of all reports, between any two histories; infinite if there is no bound.
         linkable: whether reports themselves show that they come from one device. That they arrive over one connection,
             at one time or from one address is not seen here.
