@@ -173,12 +173,12 @@ def test_two_threads_never_share_a_charge(tmp_path: Path) -> None:
 
 
 def test_nothing_shows_the_value(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    plan = LocalPlan("large", RandomizedResponse(0.01, 10**6), Fresh(3))
+    plan = LocalPlan("large", RandomizedResponse(0.01, 2**31 - 1), Fresh(3))
     mine = begun(tmp_path, plan)
-    mine.send(765_432, slot=0)
+    mine.send(1_987_654_321, slot=0)
     shown = capfd.readouterr()
     texts = [repr(mine), shown.out, shown.err, *(path.read_text() for path in tmp_path.iterdir())]
-    assert not any("765432" in text for text in texts)
+    assert not any("1987654321" in text for text in texts)
 
 
 def test_the_file_works_alone_and_reports_can_be_read(tmp_path: Path) -> None:
@@ -228,11 +228,11 @@ def test_both_forms_of_a_report_say_the_same(mechanism: Any, value: float, tmp_p
 
 
 def test_secrets_have_their_law() -> None:
-    """Each count lies within six standard deviations, which a right one leaves once in 10^9."""
+    """Each count lies within 6.6 standard deviations, which a right one leaves once in 10^10."""
     chance, size = SecretChance(), 20_000
 
     def near(made: int, expected: float) -> bool:
-        return abs(made - size * expected) < 6.2 * math.sqrt(size * expected * (1 - expected))
+        return abs(made - size * expected) < 6.6 * math.sqrt(size * expected * (1 - expected))
 
     for numerator, denominator in ((1, 3), (1, 1), (5, 2)):
         decays = sum(chance.decay(numerator, denominator) for _ in range(size))

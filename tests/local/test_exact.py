@@ -124,16 +124,14 @@ def test_one_level_is_unbounded_between_histories_that_change_at_other_times() -
     assert worst(plan, [((0, 0, 0, 0), (0, 0, 0, 1))]).ratio is None
 
 
-@pytest.mark.parametrize("limit", [None, 2])
-def test_kept_answers_of_three_values_stay_below_the_stated_bounds(limit: int | None) -> None:
-    protocol = Memoised(permanent_epsilon=1.5, horizon=3, max_values=limit)
+def test_kept_answers_of_three_values_stay_below_the_stated_bounds() -> None:
+    protocol = Memoised(permanent_epsilon=1.5, horizon=3, max_values=2)
     plan = LocalPlan("kept", RandomizedResponse(0.5, 3), protocol)
     same, different = pairs((0, 1, 2), 3)
     alike, any_ = worst(plan, same), worst(plan, different)
     assert alike.epsilon <= plan.lifetime.same_pattern
     assert any_.epsilon <= plan.lifetime.any_pattern
-    # More distinct values tell more, so the limit bites.
-    assert alike.epsilon > 0.25 * plan.lifetime.same_pattern
+    assert alike.epsilon > 0.25 * plan.lifetime.same_pattern  # the comparison is not empty
 
 
 def test_the_limit_on_distinct_values_holds_with_one_level() -> None:

@@ -54,9 +54,12 @@ def recommend(*, epsilon: float, choices: int | None = None, clip: tuple[float, 
     'Hybrid'
     """
     check_local_epsilon(epsilon)
-    if (choices is None) == (clip is None):
+    if choices is not None and clip is None:
+        found = _for_choices(epsilon, choices)
+    elif clip is not None and choices is None:
+        found = _for_numbers(epsilon, clip)
+    else:
         raise InvalidArgument("choices", choices, "given, or clip in its place")
-    found = _for_choices(epsilon, choices) if choices is not None else _for_numbers(epsilon, clip or (0.0, 1.0))
     ordered = sorted(found, key=lambda one: one.variance)
     near = [one for one in ordered if one.variance <= 1.01 * ordered[0].variance]
     short = [one for one in near if one.bits <= _WIDE]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.local.longitudinal.protocols import WindowAsked
+from chronodp.local.mechanism import ChoiceMechanism
 from chronodp.privacy.parameters import check_whole
 from chronodp.randomness import Entropy, check_entropy, secure
 
@@ -49,16 +50,16 @@ class Absorption:
     """
 
     def __init__(self, plan: LocalPlan, *, devices: int, entropy: Entropy | None = None) -> None:
-        if not isinstance(plan.protocol, WindowAsked) or not hasattr(plan.mechanism, "support"):
+        if not isinstance(plan.protocol, WindowAsked) or not isinstance(plan.mechanism, ChoiceMechanism):
             raise InvalidArgument("plan", str(plan), "one that names values and asks with WindowAsked")
-        self._mechanism: Any = plan.mechanism
+        self._mechanism = plan.mechanism
         self._law = plan.law
         self._window = plan.protocol.window
         self._share = check_whole("devices", devices, least=2 * self._window) // (2 * self._window)
         self._entropy = secure() if entropy is None else check_entropy(entropy)
         self._free_from = np.zeros(devices, dtype=np.int64)
         self._slot, self._anchor, self._shares = 0, -1, 0
-        self._released: NDArray[np.float64] = np.full(plan.mechanism.choices, 1.0 / plan.mechanism.choices)  # type: ignore[union-attr]
+        self._released: NDArray[np.float64] = np.full(plan.mechanism.choices, 1.0 / plan.mechanism.choices)
 
     @property
     def slot(self) -> int:
