@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, alerts, continual, correlated, engine, ledger, noise, selection, temporal
+from benchmarks import accounting, alerts, continual, correlated, engine, ledger, local, noise, selection, temporal
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -27,6 +27,7 @@ TOPICS = (
     temporal.measure,
     correlated.measure,
     engine.measure_large,
+    local.measure,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

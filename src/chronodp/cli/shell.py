@@ -17,8 +17,10 @@ from chronodp.cli.account import account
 from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.choose_order import choose_order
+from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
+from chronodp.cli.device import device
 from chronodp.cli.explain import explain
 from chronodp.cli.leakage import leakage
 from chronodp.cli.plan import plan
@@ -50,6 +52,8 @@ app.command()(leakage)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
+app.add_typer(device, name="device")
+app.command()(collect)
 app.command()(verify)
 app.command()(demo)
 

@@ -3,9 +3,16 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import alerts, catalogue, choices, temporal
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins import alerts, catalogue, choices, correlated, devices, temporal
+from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
 
-TWINS: tuple[Twin, ...] = (*catalogue.TWINS, *alerts.TWINS, *choices.TWINS, *temporal.TWINS)
+TWINS: tuple[Twin, ...] = (
+    *catalogue.TWINS,
+    *alerts.TWINS,
+    *choices.TWINS,
+    *correlated.TWINS,
+    *devices.TWINS,
+    *temporal.TWINS,
+)

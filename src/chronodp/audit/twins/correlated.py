@@ -12,14 +12,14 @@ from functools import cache
 
 import numpy as np
 
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.correlated import CouplingMarkovChain, Sum
 from chronodp.correlated.fran import FranDesign, FranState, advance, largest_epsilon
 from chronodp.correlated.paper import theorem_1
 from chronodp.privacy import AssumedCost, Assumption, Claim, LaplaceCost, PureCost, Window
 from chronodp.randomness import Entropy
 
-__all__ = ["CORRELATED"]
+__all__ = ["TWINS"]
 
 _PAGE = "docs/explanation/proofs/correlated.md"
 _RECORD = Window(1, relation="replace")
@@ -89,7 +89,7 @@ def _turning(epsilon: float) -> FranDesign:
     return FranDesign(_IS_TWO, 1, 3, (1,), (epsilon,), _RECORD, None, 0.25)
 
 
-CORRELATED: tuple[Twin, ...] = (
+TWINS: tuple[Twin, ...] = (
     Twin(
         name="the paper's Theorem 1 as a guarantee",
         claim=Claim(_RECORD, AssumedCost(PureCost(_THEOREM_1), _CHAIN), _PAGE),
