@@ -15,7 +15,22 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, audit, dataset, engines, estimation, ledger, report, selection, series
+    from chronodp import (
+        accounting,
+        alerts,
+        audit,
+        correlated,
+        dataset,
+        engines,
+        estimation,
+        ledger,
+        local,
+        report,
+        selection,
+        series,
+        temporal,
+    )
+    from chronodp.alerts import Alert
     from chronodp.dataset import Aggregate, TimeSeries
     from chronodp.ledger import Ledger
     from chronodp.series import (
@@ -36,6 +51,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Aggregate",
+    "Alert",
     "EachPeriod",
     "Event",
     "Ewm",
@@ -53,26 +69,46 @@ __all__ = [
     "Window",
     "__version__",
     "accounting",
+    "alerts",
     "audit",
     "compare",
+    "correlated",
     "dataset",
     "engines",
     "errors",
     "estimation",
     "ledger",
+    "local",
     "privacy",
     "randomness",
     "report",
     "selection",
     "series",
     "solve",
+    "temporal",
 ]
 
 # Rooms that need heavy libraries, and names from them, are imported when first used.
 _LATE = dict.fromkeys(
-    ("accounting", "audit", "dataset", "engines", "estimation", "ledger", "report", "selection", "series"), ""
+    (
+        "accounting",
+        "alerts",
+        "audit",
+        "correlated",
+        "dataset",
+        "engines",
+        "estimation",
+        "ledger",
+        "local",
+        "report",
+        "selection",
+        "series",
+        "temporal",
+    ),
+    "",
 ) | {
     "Aggregate": "dataset",
+    "Alert": "alerts",
     "EachPeriod": "series",
     "Ewm": "series",
     "Filter": "series",

@@ -124,10 +124,8 @@ def _laplace_weights(scale: Fraction) -> list[Fraction]:
 @lru_cache(maxsize=64)
 def _exponential_weights(scale: Fraction) -> list[Fraction]:
     """Probabilities of floor(scale Z) = 0 .. reach, then of everything beyond."""
-    kept = exponential(-1 / scale)
-    reach = math.ceil(scale * 60)
-    inside = [(1 - kept) * kept**step for step in range(reach + 1)]
-    return [*inside, kept ** (reach + 1)]
+    edges = [exponential(-step / scale) for step in range(math.ceil(scale * 60) + 2)]
+    return [*(upper - lower for upper, lower in itertools.pairwise(edges)), edges[-1]]
 
 
 @lru_cache(maxsize=64)
@@ -151,6 +149,7 @@ def _weights(above: Callable[[Fraction], Fraction], reach: int) -> list[Fraction
     return [*inside, beyond]
 
 
+@lru_cache(maxsize=1024)
 def exponential(x: Fraction) -> Fraction:
     """Return e^x to 300 bits, over a power of two."""
     import mpmath

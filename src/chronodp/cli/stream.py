@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chronodp.series.windowed import WindowedAnswer, WindowedMechanism, WindowedStream
     from chronodp.series.workloads import CausalFilter
 
-__all__ = ["parse_workload", "stream"]
+__all__ = ["number_in", "parse_workload", "stream"]
 
 
 def stream(
@@ -109,6 +109,19 @@ def parse_workload(text: str) -> CausalFilter:
     raise InvalidArgument("workload", text, "running_total, each_period, rolling:7 or ewm:0.1")
 
 
+def number_in(fields: list[str], column: int) -> float:
+    """Return the finite number in a field of a line, counted from 1."""
+    try:
+        number = float(fields[column - 1])
+    except (ValueError, IndexError):
+        number = math.nan
+    if not math.isfinite(number):
+        # The line is data: its content is not repeated.
+        allowed = f"one with a finite number in field {column}; nothing was released for it"
+        raise InvalidArgument("line", ",".join(fields), allowed, private=True)
+    return number
+
+
 @dataclass(frozen=True)
 class _Lines:
     """How lines are read.
@@ -128,10 +141,10 @@ class _Lines:
     def values(self, line: str, number: int, next_step: int) -> list[float]:
         """Return what is to be released for a line: nothing if it was before, and 0 for every step left out."""
         fields = line.strip().split(",")
-        value = self._number(fields, self.column)
+        value = number_in(fields, self.column)
         at = number if self.replay else next_step
         if self.period is not None:
-            at = int(self._number(fields, self.period))
+            at = int(number_in(fields, self.period))
         if at < next_step:
             if self.replay:
                 return []
@@ -139,17 +152,6 @@ class _Lines:
         if at > next_step and not self.zeros:
             raise StreamConflict(f"the line of step {at} leaves out step {next_step}: --missing-as-zero counts it as 0")
         return [*[0.0] * (at - next_step), value]
-
-    def _number(self, fields: list[str], column: int) -> float:
-        try:
-            number = float(fields[column - 1])
-        except (ValueError, IndexError):
-            number = math.nan
-        if not math.isfinite(number):
-            # The line is data: its content is not repeated.
-            allowed = f"one with a finite number in field {column}; nothing was released for it"
-            raise InvalidArgument("line", fields, allowed, private=True)
-        return number
 
 
 def _resume(ledger: Ledger, name: str) -> Stream | WindowedStream:

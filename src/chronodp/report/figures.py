@@ -43,7 +43,7 @@ class Line:
     """
 
     name: str
-    times: Sequence[datetime | str | int]
+    times: Sequence[datetime | str | float]
     values: Numbers
     lower: Numbers
     upper: Numbers

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.ledger import Ledger, StreamState
+from chronodp.ledger.packing import pack, unpack
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
-from chronodp.privacy.documents import dump, load
+from chronodp.privacy.documents import dump
 from chronodp.privacy.parameters import check_fraction, check_whole
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.series.answers import Memory, answer
@@ -282,17 +283,12 @@ class Stream:
 
 def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:
     """Return what a stream must remember: public but for the buffers, which would give the noise away."""
-    head = {"design": dump(design), "seeded": seeded, "rows": len(memory.numbers)}
-    text = json.dumps(head).encode()
-    return len(text).to_bytes(4, "big") + text + memory.numbers.tobytes() + buffers.tobytes()
+    rows = len(memory.numbers).to_bytes(4, "big")
+    return pack(design, rows + memory.numbers.tobytes() + buffers.tobytes(), seeded=seeded)
 
 
 def _unsealed(state: bytes) -> tuple[StreamDesign, Memory, Floats, bool]:
-    size = int.from_bytes(state[:4], "big")
-    head = json.loads(state[4 : 4 + size])
-    design: StreamDesign = load(head["design"], StreamDesign)
-    numbers = np.frombuffer(state[4 + size :], dtype=np.float64)
-    rows = int(head["rows"])
-    memory = Memory(numbers[: rows * design.keys].reshape(rows, design.keys).copy())
-    buffers = numbers[rows * design.keys :].reshape(-1, design.keys).copy()
-    return design, memory, buffers, bool(head["seeded"])
+    design, content, seeded = unpack(state, StreamDesign)
+    numbers = np.frombuffer(content[4:], dtype=np.float64).reshape(-1, design.keys)
+    rows = int.from_bytes(content[:4], "big")
+    return design, Memory(numbers[:rows].copy()), numbers[rows:].copy(), seeded

@@ -3,9 +3,17 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import catalogue, choices, estimates
-from chronodp.audit.twins.catalogue import Twin
-
-TWINS: tuple[Twin, ...] = (*catalogue.TWINS, *choices.CHOICE_TWINS, *estimates.ESTIMATE_TWINS)
+from chronodp.audit.twins import alerts, catalogue, choices, correlated, devices, estimates, temporal
+from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
+
+TWINS: tuple[Twin, ...] = (
+    *catalogue.TWINS,
+    *alerts.TWINS,
+    *choices.TWINS,
+    *correlated.TWINS,
+    *devices.TWINS,
+    *estimates.TWINS,
+    *temporal.TWINS,
+)

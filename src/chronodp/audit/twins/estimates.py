@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.estimation.state_space import FilterDesign, StateSpace, design_filter
 from chronodp.estimation.state_space.filter import first_belief
 from chronodp.estimation.state_space.perturb import perturb
@@ -15,7 +15,7 @@ from chronodp.privacy import Claim, Event, LaplaceCost
 from chronodp.randomness import Entropy
 from chronodp.series import Noise
 
-__all__ = ["ESTIMATE_TWINS"]
+__all__ = ["TWINS"]
 
 _FILTER, _SPECTRUM = "docs/explanation/proofs/state-estimation.md", "docs/explanation/proofs/spectrum.md"
 _CHANGE, _SCALE = 2.0, 0.25  # in steps of a grid of 1, coarse enough to enumerate
@@ -87,7 +87,7 @@ def _filter_design() -> FilterDesign:
 
 _SERIES = (((1.0, 0.0, 3.0, 2.0), (3.0, 0.0, 3.0, 2.0)),)
 
-ESTIMATE_TWINS: tuple[Twin, ...] = (
+TWINS: tuple[Twin, ...] = (
     Twin(
         name="noise on the surprises of a filter that sees exact measurements",
         claim=Claim(Event(), LaplaceCost(sensitivity=_CHANGE, scale=_SCALE), _FILTER),

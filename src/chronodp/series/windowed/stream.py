@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, StreamState
-from chronodp.privacy import Certificate, Claim, Guarantee, Window, dump, load
+from chronodp.ledger.packing import pack, unpack
+from chronodp.privacy import Certificate, Claim, Guarantee, Window, dump
 from chronodp.privacy.parameters import check_whole
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.series.windowed.advance import advance
@@ -113,7 +114,7 @@ class WindowedStream:
             cost=design.cost,
             unit=unit,
             plan=dump(design),
-            state=_sealed(design, state, seeded=bits.seeded),
+            state=pack(design, state.to_bytes(), seeded=bits.seeded),
             analyst=analyst,
         )
         self._begin(ledger, design, stored, state, bits, seeded=bits.seeded)
@@ -124,7 +125,8 @@ class WindowedStream:
         if not isinstance(ledger, Ledger):
             raise InvalidArgument("ledger", ledger, "a Ledger")
         stored = ledger.resume_stream(name)
-        design, state, seeded = _unsealed(stored.state)
+        design, memory, seeded = unpack(stored.state, WindowedDesign)
+        state = WindowedState.from_bytes(memory)
         bits = secure() if entropy is None else check_entropy(entropy)
         stream = cls.__new__(cls)
         stream._begin(ledger, design, stored, state, bits, seeded=seeded or bits.seeded)
@@ -161,7 +163,7 @@ class WindowedStream:
             self._stored = self._ledger.advance_stream(
                 self._stored,
                 values=[json.dumps(released.tolist())],
-                state=_sealed(self.design, after, seeded=self._seeded),
+                state=pack(self.design, after.to_bytes(), seeded=self._seeded),
             )
             self._state = after
             charged = int(after.spent[-1])
@@ -184,15 +186,3 @@ class WindowedStream:
         self.design, self._ledger, self._stored, self._state = design, ledger, stored, state
         self._entropy, self._seeded = entropy, seeded
         self._lock = threading.Lock()
-
-
-def _sealed(design: WindowedDesign, state: WindowedState, *, seeded: bool) -> bytes:
-    head = json.dumps({"design": dump(design), "seeded": seeded}).encode()
-    return len(head).to_bytes(4, "big") + head + state.to_bytes()
-
-
-def _unsealed(content: bytes) -> tuple[WindowedDesign, WindowedState, bool]:
-    size = int.from_bytes(content[:4], "big")
-    head = json.loads(content[4 : 4 + size])
-    design: WindowedDesign = load(head["design"], WindowedDesign)
-    return design, WindowedState.from_bytes(content[4 + size :]), bool(head["seeded"])

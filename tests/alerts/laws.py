@@ -1,0 +1,113 @@
+"""The law of short streams of an alert: every draw of `start` and `advance`, weighted by its exact probability."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.alerts import AlertDesign, Exponential, Noise, Split, advance, start
+from chronodp.audit.enumerated_entropy import EnumeratedEntropy
+from chronodp.privacy import User
+from chronodp.privacy.exact import at_least
+from chronodp.randomness import Shape
+
+Floats = NDArray[np.float64]
+
+_SCALES = 60  # e^-60 of the mass lies beyond
+
+
+class Given(EnumeratedEntropy):
+    """Answers the one request for noise with given numbers, and notes the scale that was asked for."""
+
+    def __init__(self, numbers: NDArray[np.int64]) -> None:
+        super().__init__([])
+        self._numbers = numbers
+        self.scale = 0.0
+
+    def exponential(self, scale: float, size: Shape) -> NDArray[np.int64]:
+        return self._give(scale, size)
+
+    def laplace(self, scale: float, size: Shape) -> NDArray[np.int64]:
+        return self._give(scale, size)
+
+    def _give(self, scale: float, size: Shape) -> NDArray[np.int64]:
+        assert size == len(self._numbers)
+        self.scale = scale
+        return self._numbers
+
+
+def every_draw(noise: Noise, scale: float) -> tuple[NDArray[np.int64], Floats]:
+    """Return every number that noise of this scale can be, and its probability."""
+    reach = math.ceil(scale * _SCALES)
+    if isinstance(noise, Exponential):
+        places = np.arange(reach)
+        return places, np.exp(-places / scale) * -math.expm1(-1 / scale)
+    places = np.arange(-reach, reach + 1)
+    far = np.exp(-(np.abs(places) - 0.5) / scale) * -math.expm1(-1 / scale) / 2
+    return places, np.where(places == 0, -math.expm1(-0.5 / scale), far)
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of an alert on a grid of whole numbers whose units change a value by one.
+
+    Attributes:
+        thresholds: probability of every noisy threshold.
+        fires: for each of them, and for values from -reach to reach, the probability that a step fires.
+        quiet: that it does not.
+        reach: the largest value.
+    """
+
+    thresholds: Floats
+    fires: Floats
+    quiet: Floats
+    reach: int
+
+    def log_chance(self, values: tuple[int, ...], fired: tuple[int, ...], times: tuple[int, ...]) -> float:
+        """Return ln P(step i fires, or not, times i in a row)."""
+        logs = np.log(self.thresholds)
+        for value, one, repeated in zip(values, fired, times, strict=True):
+            if repeated:
+                chances = (self.fires if one else self.quiet)[:, value + self.reach]
+                with np.errstate(divide="ignore"):
+                    logs = logs + repeated * np.log(chances)
+        top = logs.max()
+        return float(top + math.log(np.exp(logs - top).sum())) if top > -math.inf else -math.inf
+
+
+def tiny(noise: Noise, split: Split, *, max_alerts: int, monotone: bool = False) -> AlertDesign:
+    """Whole numbers, of which one unit changes each by 1: the coarsest grid."""
+    return AlertDesign(
+        above=0.0,
+        change=1.0,
+        unit=User(),
+        max_alerts=max_alerts,
+        epsilon=split.total(max_alerts),
+        split=split,
+        monotone=monotone,
+        noise=noise,
+        step=1.0,
+    )
+
+
+def law_of(noise: Noise, split: Split, *, monotone: bool = False, reach: int = 12) -> Law:
+    """Return the law of `start` and of one step of `advance`."""
+    design = tiny(noise, split, max_alerts=2**20, monotone=monotone)  # so that every draw of one call is compared
+    places, thresholds = every_draw(noise, float(design.threshold_scale))
+    draws, weights = every_draw(noise, float(design.query_scale))
+    fires, quiet = (np.zeros((len(places), 2 * reach + 1)) for _ in range(2))
+    for row, place in enumerate(places):
+        opening = Given(np.array([place]))
+        state = start(design, opening)
+        assert opening.scale == at_least(design.threshold_scale)
+        for value in range(-reach, reach + 1):
+            entropy = Given(draws)
+            _, alarms = advance(design, state, np.full(len(draws), float(value)), entropy)
+            assert entropy.scale == at_least(design.query_scale)
+            fired = np.zeros(len(draws), np.bool_)
+            fired[alarms.periods] = True
+            fires[row, value + reach], quiet[row, value + reach] = weights[fired].sum(), weights[~fired].sum()
+    return Law(thresholds, fires, quiet, reach)

@@ -1,0 +1,117 @@
+"""The worst loss, found by search over values, changes and events, is the price: neither more nor less."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+
+import pytest
+
+from chronodp.alerts import Comparator, Exponential, Laplace, Noise, Split, advance, start
+from chronodp.audit.exact import examine
+from chronodp.privacy import User
+from chronodp.randomness import Entropy
+from tests.alerts.laws import Law, law_of, tiny
+
+TEXTBOOK = Split(threshold=0.5, alert=0.25)
+BOTH: list[Noise] = [Exponential(), Laplace()]
+ANY = (-1, 0, 1)
+ONE_WAY = ((0, 1), (-1, 0))
+
+law = cache(law_of)
+
+
+def long_runs(alerts: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
+    """Quiet so many times at one value, then ``alerts`` alerts at another: (values, fired, times)."""
+    for values in product((-2, 0, 2), (-11, -6, -2, 0, 3)):
+        for quiet in (0, 1, 3, 100, 10**5):
+            yield values, (0, 1), (quiet, alerts)
+
+
+def short_runs(alerts: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
+    """All answers of three steps with at most so many alerts."""
+    for fired in product((0, 1), repeat=3):
+        if sum(fired) <= alerts:
+            for values in product((-9, 0, 2), repeat=3):
+                yield values, fired, (1, 1, 1)
+
+
+def worst(found: Law, alerts: int, *, moves: tuple[int, ...] = ANY) -> float:
+    """Return the largest log ratio of any event between values and the same values moved by ``moves``."""
+    losses = [0.0]
+    for values, fired, times in (*long_runs(alerts), *short_runs(alerts)):
+        here = found.log_chance(values, fired, times)
+        if here < -600:  # beyond what sums of floats can tell
+            continue
+        for changes in product(moves, repeat=len(values)):
+            other = tuple(value + change for value, change in zip(values, changes, strict=True))
+            losses.append(abs(here - found.log_chance(other, fired, times)))
+    return max(losses)
+
+
+@pytest.mark.parametrize(("alerts", "price"), [(1, 0.75), (3, 1.25)])
+@pytest.mark.parametrize("noise", BOTH, ids=str)
+def test_the_worst_loss_is_the_price(noise: Noise, alerts: int, price: float) -> None:
+    assert tiny(noise, TEXTBOOK, max_alerts=alerts).cost.epsilon == price
+    assert worst(law(noise, TEXTBOOK), alerts) == pytest.approx(price, abs=1e-6)
+
+
+@pytest.mark.parametrize(("alerts", "price", "leak"), [(1, 0.75, 1.0), (3, 1.25, 2.0)])
+@pytest.mark.parametrize("noise", BOTH, ids=str)
+def test_half_the_noise_is_enough_for_monotone_values_and_for_no_others(
+    noise: Noise, alerts: int, price: float, leak: float
+) -> None:
+    found = law(noise, TEXTBOOK, monotone=True)
+    assert max(worst(found, alerts, moves=moves) for moves in ONE_WAY) == pytest.approx(price, abs=1e-6)
+    assert worst(found, alerts) == pytest.approx(leak, abs=1e-6)
+
+
+@pytest.mark.parametrize("noise", BOTH, ids=str)
+def test_the_search_notices_narrower_noise_and_one_alert_too_many(noise: Noise) -> None:
+    thin = Split(threshold=0.5 / 0.9, alert=0.25 / 0.9)
+    assert worst(law(noise, thin), 1) > 0.75 + 0.05
+    assert worst(law(noise, TEXTBOOK), 2) > 0.75 + 0.2
+
+
+def watched(values: tuple[int, ...], *, entropy: Entropy) -> tuple[int, ...]:
+    """The real thing, step by step, on scales that can be walked through: ε₀ = 8, ε₁ = 16."""
+    design = tiny(Exponential(), Split(8.0, 16.0), max_alerts=1)
+    state = start(design, entropy)
+    told = []
+    for value in values:
+        state, alarms = advance(design, state, [float(value)], entropy)
+        told.append(len(alarms.periods))
+        if state.alerts:
+            break
+    return tuple(told)
+
+
+def test_every_outcome_of_two_steps_of_the_real_thing() -> None:
+    pairs = [((0, -1), (1, -2)), ((0, 0), (1, 1)), ((0, 1), (-1, 0)), ((2, -1), (1, 0))]
+    finding = examine(watched, pairs)
+    assert not finding.refutes(24.0)
+    assert finding.epsilon == pytest.approx(24.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("noise", BOTH, ids=str)
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_a_check_costs_epsilon(noise: Noise, side: str) -> None:
+    once = Comparator(**{side: 0.0}, change=1.0, unit=User(), epsilon=4.0, noise=noise, step=1.0)
+
+    def check(value: int, *, entropy: Entropy) -> bool:
+        return once.fires(value, entropy)
+
+    pairs = [(value, value + 1) for value in range(-4, 4)]
+    finding = examine(check, pairs)
+    assert not finding.refutes(4.0)
+    assert finding.epsilon == pytest.approx(4.0, abs=1e-9 if isinstance(noise, Exponential) else 1.0)
+
+
+def test_exponential_noise_attains_the_price_after_one_quiet_step() -> None:
+    found = law(Exponential(), TEXTBOOK)
+    here = found.log_chance((0, -6), (0, 1), (1, 3))
+    there = found.log_chance((1, -7), (0, 1), (1, 3))
+    assert here - there == pytest.approx(1.25, abs=1e-12)
+    assert math.isfinite(there)
