@@ -167,10 +167,11 @@ class SpectrumRelease:
         return f"{self.design.wanted}\n{self.to_pandas()}\n{self.certificate}"
 
     def _quantile(self, level: float) -> float:
-        """How many deviations a weighted sum of noise reaches; of Laplace noise none farther than a single draw."""
-        check_fraction("level", level)
-        law = self.design.noise.law
-        return float(quantiles(law, [1], level)[0]) * self.design.noise.scale / self.design.noise.deviation
+        """How many deviations a sum of noise reaches; of Laplace noise, no farther than one draw or the normal law."""
+        normal = float(quantiles("gaussian", [1], check_fraction("level", level))[0])
+        if self.design.noise.law == "gaussian":
+            return normal
+        return max(normal, float(quantiles("laplace", [1], level)[0]) / math.sqrt(2))
 
     def _reach(self, numbers: int, level: float) -> float:
         """How far noise carries one number, or two at once, at a level."""
