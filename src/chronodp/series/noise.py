@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from chronodp.privacy.exact import written
 from chronodp.randomness import Entropy
 from chronodp.series.tails import Law
 
-__all__ = ["Noise", "Share", "calibrated", "cost_of", "with_grid"]
+__all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
 
 _FINE = 25  # noise spans about 2^25 steps: rounding a person's total is lost in it even for many people
 _REACH = 30  # one person reaches at most 2^30 steps, so that sums of billions of people fit 64 bits
@@ -61,40 +60,24 @@ class Noise:
         return partial(law, self.scale / self.step)
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What may be spent on numbers that are released together, in the terms of the noise.
-
-    Attributes:
-        law: of the noise.
-        amount: the epsilon of Laplace noise; of Gaussian noise the mu, whose squares add up.
-    """
-
-    law: Law
-    amount: float
-
-    @classmethod
-    def of(cls, law: Law, epsilon: float, delta: float) -> Self:
-        """Return the whole of a budget."""
-        return cls(law, epsilon if law == "laplace" else gaussian.mu_for(epsilon, delta))
-
-
 def cost_of(noises: Sequence[Noise]) -> Cost:
     """Return the cost of several kinds of numbers released together."""
     costs = tuple(noise.cost for noise in noises)
     return costs[0] if len(costs) == 1 else SequenceCost(costs)
 
 
-def calibrated(share: Share, sensitivities: Sequence[Sensitivity]) -> list[tuple[float, float]]:
-    """Return (sensitivity, scale) for each kind of numbers, the share split evenly among them.
+def calibrated(
+    law: Law, sensitivities: Sequence[Sensitivity], *, epsilon: float, delta: float
+) -> list[tuple[float, float]]:
+    """Return (sensitivity, scale) for each kind of numbers, the budget shared evenly among them.
 
     Even shares are the best for a mean: its sum about the middle and its count matter alike where it matters most.
     """
     count = len(sensitivities)
-    if share.law == "laplace":
-        each = written(share.amount) / count
-        return [(part.l1, _scale_within(part.l1, each)) for part in sensitivities]
-    mu = share.amount / math.sqrt(count)
+    if law == "laplace":
+        share = written(epsilon) / count
+        return [(part.l1, _scale_within(part.l1, share)) for part in sensitivities]
+    mu = gaussian.mu_for(epsilon, delta) / math.sqrt(count)
     # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
     return [(part.l2, part.l2 / mu * (1 + 1e-12)) for part in sensitivities]
 

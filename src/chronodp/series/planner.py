@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Sensitivity, Window
 from chronodp.privacy.parameters import check_delta, check_epsilon
 from chronodp.series.design import Design, Table
 from chronodp.series.measures import Blocks, Count, Histogram, Mean, Total
-from chronodp.series.noise import Noise, Share, calibrated, with_grid
+from chronodp.series.noise import Noise, calibrated, with_grid
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.candidates import shape_candidates
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
@@ -21,7 +20,7 @@ from chronodp.series.shaping import LONGEST_FILTER, ReleasedShape, rounding_boun
 from chronodp.series.tails import Law
 from chronodp.series.workloads import EachPeriod, Workload
 
-__all__ = ["design_release", "design_share"]
+__all__ = ["design_release"]
 
 _WIDEST = 2.0**30  # steps of noise that the sampler can draw
 _MOST_FILTERED = 2**20  # cells up to which shapes without a recursion are quick
@@ -31,15 +30,16 @@ def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
     """Return every way to release a table within (epsilon, delta), the one with the least error first."""
     check_epsilon(epsilon)
     check_delta(delta)
-    _check_tuning(table, tuned_for)
+    if isinstance(table.measure, Blocks) and not isinstance(tuned_for, EachPeriod):
+        allowed = f"EachPeriod() for a {table.measure.statistic} of blocks; tune the series itself for sums of it"
+        raise InvalidArgument("tuned_for", str(tuned_for), allowed)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
     designs: list[Design] = []
     refused: list[InvalidArgument] = []
     for law in laws:
-        share = Share.of(law, epsilon, delta)
         for shape in _shapes(table, law, tuned_for):
             try:
-                noises = _noises(table, shape, share, epsilon)
+                noises = _noises(table, law, shape, epsilon, delta)
             except InvalidArgument as error:
                 refused.append(error)
             else:
@@ -48,23 +48,6 @@ def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
     if not designs:
         raise refused[-1]
     return tuple(sorted(designs, key=lambda design: design.errors.rmse_mean))
-
-
-def design_share(table: Table, share: Share, *, delta: float) -> Design:
-    """Return the design of a table that is released, each period for itself, at a share of a larger budget.
-
-    Its epsilon is that of the share alone; of a Gaussian share at ``delta``.
-    """
-    pure = share.law == "laplace"
-    epsilon = share.amount if pure else gaussian.epsilon_of(share.amount, delta)
-    noises = _noises(table, White(), share, epsilon)
-    return Design(table, noises, epsilon, 0.0 if pure else delta, EachPeriod(), White())
-
-
-def _check_tuning(table: Table, tuned_for: Workload) -> None:
-    if isinstance(table.measure, Blocks) and not isinstance(tuned_for, EachPeriod):
-        allowed = f"EachPeriod() for a {table.measure.statistic} of blocks; tune the series itself for sums of it"
-        raise InvalidArgument("tuned_for", str(tuned_for), allowed)
 
 
 def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedShape]:
@@ -89,9 +72,9 @@ def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedSha
             yield shape  # a mean needs the same few terms in its sum and its count, for its interval
 
 
-def _noises(table: Table, shape: ReleasedShape, share: Share, epsilon: float) -> tuple[Noise, ...]:
-    scales = calibrated(share, table.sensitivities(shape))
-    noises = tuple(_on_grid(table, share.law, index, *scale) for index, scale in enumerate(scales))
+def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta: float) -> tuple[Noise, ...]:
+    scales = calibrated(law, table.sensitivities(shape), epsilon=epsilon, delta=delta)
+    noises = tuple(_on_grid(table, law, index, *scale) for index, scale in enumerate(scales))
     for noise in noises:
         if noise.scale / noise.step > _WIDEST:
             allowed = f"larger: noise of scale {noise.scale:.3g} would drown what one person can add"
@@ -105,7 +88,7 @@ def _noises(table: Table, shape: ReleasedShape, share: Share, epsilon: float) ->
     widened = [
         Sensitivity(part.l1, part.l2 + _rounded(table, shape, noise)) for part, noise in zip(exact, noises, strict=True)
     ]
-    scales = calibrated(share, widened)
+    scales = calibrated(law, widened, epsilon=epsilon, delta=delta)
     return tuple(
         replace(noise, sensitivity=sensitivity, scale=scale)
         for noise, (sensitivity, scale) in zip(noises, scales, strict=True)
@@ -123,12 +106,12 @@ def _rounded(table: Table, shape: ReleasedShape, noise: Noise) -> float:
 def _on_grid(table: Table, law: Law, index: int, sensitivity: float, scale: float) -> Noise:
     measure = table.periods.measure
     # A total of a block holds a person as often as it has periods.
-    added = table.blocks.lengths.max() if isinstance(table.measure, Blocks) else 1
+    times = int(table.blocks.lengths.max()) if isinstance(table.measure, Blocks) else 1
     if isinstance(measure, Count | Histogram) or index == 1:
         reach = measure.reach if isinstance(measure, Count) else 1.0
-        return with_grid(law, sensitivity, scale, reach=added * reach, width=reach, whole=True)
+        return with_grid(law, sensitivity, scale, reach=times * reach, width=reach, whole=True)
     if not isinstance(measure, Mean):
-        return with_grid(law, sensitivity, scale, reach=added * measure.reach, width=measure.reach, whole=False)
+        return with_grid(law, sensitivity, scale, reach=times * measure.reach, width=measure.reach, whole=False)
     width = measure.clip[1] - measure.clip[0]
     if measure.reach > 2**20 * width:
         raise InvalidArgument(

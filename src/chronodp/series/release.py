@@ -51,9 +51,11 @@ class Release:
     Intervals cover noise at their level (0.95 unless you say otherwise); clipping and left-out periods are not in them.
     """
 
-    def __init__(self, text: str, signed: SignedLink) -> None:
+    def __init__(self, text: str, signed: SignedLink, *, whole: str | None = None) -> None:
+        """Read a release from its text, and from the text that was signed if it is a part of that."""
         self.text, self.signed = text, signed
-        if self.link.release != digest(text):
+        self._whole = text if whole is None else whole
+        if text not in self._whole or self.link.release != digest(self._whole):
             raise CertificateInvalid("the certificate belongs to another release")
 
     @classmethod
@@ -158,6 +160,10 @@ class Release:
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
+        if self._whole != self.text:
+            raise InvalidArgument(
+                "release", "one of several released together", "the whole of them: it was signed as one"
+            )
         return save_release(path, self.text, self.signed)
 
     def plot(self) -> Any:

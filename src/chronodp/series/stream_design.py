@@ -15,7 +15,7 @@ from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
 from chronodp.privacy.units import check_unit
 from chronodp.series.endless import LONGEST_STREAM, EndlessReach, running_variances
-from chronodp.series.noise import Noise, Share, calibrated
+from chronodp.series.noise import Noise, calibrated
 from chronodp.series.ongoing import OngoingShape
 from chronodp.series.recursion import Floats, Recursion
 from chronodp.series.shapes.buffered import BufferedLinear
@@ -179,15 +179,14 @@ def _noise(
     periods = unit.periods if isinstance(unit, Window) else bounds.max_periods or 1
     touched = min(bounds.groups, 2 * periods * bounds.max_groups)
     found = None
-    share = Share.of(law, epsilon, delta)
     for power in range(_FINEST, _WIDEST + 1):
-        ((_, scale),) = calibrated(share, [_times(one, change)])
+        ((_, scale),) = calibrated(law, [_times(one, change)], epsilon=epsilon, delta=delta)
         step = math.ldexp(1.0, math.frexp(scale)[1] - 1 - power)
         rounded = _times(one, change + step)  # values are rounded to the grid before noise comes
         if isinstance(shape, BufferedLinear):
             bound = Recursion(shape).rounding_bound(bounds.horizon, 2.0 ** (power + 1))
             rounded = replace(rounded, l2=rounded.l2 + 2 * bound * step * math.sqrt(bounds.horizon * touched))
-        ((sensitivity, wide),) = calibrated(share, [rounded])
+        ((sensitivity, wide),) = calibrated(law, [rounded], epsilon=epsilon, delta=delta)
         found = Noise(law, sensitivity, wide, step)
         if rounded.l2 <= (1 + _SLACK) * one.l2 * change:
             break
