@@ -17,7 +17,7 @@ from chronodp.privacy import Event, User, UserPeriod, Window
 if TYPE_CHECKING:
     from chronodp import accounting, alerts, audit, dataset, engines, estimation, ledger, report, selection, series
     from chronodp.alerts import Alert
-    from chronodp.dataset import Aggregate, TimeSeries
+    from chronodp.dataset import Aggregate, TimeSeries, plan_together
     from chronodp.ledger import Ledger
     from chronodp.series import (
         EachPeriod,
@@ -63,6 +63,7 @@ __all__ = [
     "errors",
     "estimation",
     "ledger",
+    "plan_together",
     "privacy",
     "randomness",
     "report",
@@ -89,6 +90,7 @@ _LATE = dict.fromkeys(
     "Stream": "series",
     "TimeSeries": "dataset",
     "compare": "series",
+    "plan_together": "dataset",
     "solve": "series",
 }
 
