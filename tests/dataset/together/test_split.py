@@ -19,7 +19,11 @@ from chronodp.dataset.together import PlanTogether, Strategy, best_shares, equal
 from chronodp.dataset.together.split import squared_error
 from chronodp.series.tails import Law
 
-UNITS = {"event_level": cdp.Event(), "user_level": cdp.User(), "day_level": cdp.UserPeriod("1D")}
+UNITS: dict[str, cdp.privacy.Unit] = {
+    "event_level": cdp.Event(),
+    "user_level": cdp.User(),
+    "day_level": cdp.UserPeriod("1D"),
+}
 
 
 def month_of(level: str, weights: Any, *, delta: float = 1e-6) -> PlanTogether:
