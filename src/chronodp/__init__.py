@@ -15,7 +15,21 @@ from chronodp import errors, privacy, randomness
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
-    from chronodp import accounting, alerts, audit, dataset, engines, estimation, ledger, report, selection, series
+    from chronodp import (
+        accounting,
+        alerts,
+        audit,
+        correlated,
+        dataset,
+        engines,
+        estimation,
+        ledger,
+        local,
+        report,
+        selection,
+        series,
+        temporal,
+    )
     from chronodp.alerts import Alert
     from chronodp.dataset import Aggregate, TimeSeries, plan_together
     from chronodp.ledger import Ledger
@@ -58,11 +72,13 @@ __all__ = [
     "alerts",
     "audit",
     "compare",
+    "correlated",
     "dataset",
     "engines",
     "errors",
     "estimation",
     "ledger",
+    "local",
     "plan_together",
     "privacy",
     "randomness",
@@ -70,11 +86,27 @@ __all__ = [
     "selection",
     "series",
     "solve",
+    "temporal",
 ]
 
 # Rooms that need heavy libraries, and names from them, are imported when first used.
 _LATE = dict.fromkeys(
-    ("accounting", "alerts", "audit", "dataset", "engines", "estimation", "ledger", "report", "selection", "series"), ""
+    (
+        "accounting",
+        "alerts",
+        "audit",
+        "correlated",
+        "dataset",
+        "engines",
+        "estimation",
+        "ledger",
+        "local",
+        "report",
+        "selection",
+        "series",
+        "temporal",
+    ),
+    "",
 ) | {
     "Aggregate": "dataset",
     "Alert": "alerts",

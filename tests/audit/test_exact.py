@@ -90,6 +90,7 @@ def test_an_output_only_one_neighbour_can_give_is_an_infinite_loss() -> None:
     assert finding.epsilon == math.inf
     assert finding.output in (0, 2)
     assert finding.delta(5.0) == (0.5, 0.5)
+    assert finding.impossible == Fraction(1, 2)
 
 
 def tossed(output: object, entropy: Entropy) -> object:
@@ -103,6 +104,8 @@ def test_outputs_of_any_plain_kind_are_compared_by_value() -> None:
         np.float64(3.0),
         [1, [2, 3]],
         {"value": np.int64(4), "series": np.zeros(3)},
+        np.array([1.0, math.nan]),
+        np.ma.masked_equal([1, 2], 2),
         "text",
         None,
     ):
@@ -124,6 +127,7 @@ def test_mass_that_was_not_followed_counts_for_the_mechanism_when_accusing_it() 
     second = Outcomes({"a": Fraction(1, 4)}, Fraction(3, 4))
     finding = compare_outcomes([(first, second)])
     assert finding.ratio == 1
+    assert finding.impossible == 0
     low, high = finding.delta(0.0)
     assert low == 0
     assert high == 0.75

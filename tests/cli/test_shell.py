@@ -3,38 +3,35 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 import chronodp
 from chronodp.cli.account import parse_release
+from chronodp.cli.shell import app
 from chronodp.privacy import ApproximateCost, GaussianCost, LaplaceCost, RepeatedCost, SequenceCost, dump
 from tests.cli.conftest import run
 
 DAY = "approximate:epsilon=0.05,delta=1e-8,times=1440"
 
 
+def every_command(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of every command, those of groups included."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from every_command(command, (*before, name))
+        else:
+            yield (*before, name)
+
+
 def test_version_and_help() -> None:
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
-    commands: list[tuple[str, ...]] = [
-        (name,)
-        for name in (
-            "plan",
-            "release",
-            "stream",
-            "watch",
-            "plan-alert",
-            "compare",
-            "choose-order",
-            "account",
-            "explain",
-            "demo",
-            "verify",
-        )
-    ]
-    commands += [("budget", name) for name in ("open", "status", "history", "close", "export")]
+    commands = list(every_command(typer.main.get_command(app)))
+    assert len(commands) > 15
     for command in commands:
         assert command[0] in run("--help")
         text = run(*command, "--help")

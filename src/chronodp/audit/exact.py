@@ -67,6 +67,11 @@ class Finding:
     pairs: tuple[tuple[Outcomes, Outcomes], ...]
 
     @property
+    def impossible(self) -> Fraction:
+        """The largest probability, over pairs and directions, of outputs that the neighbour certainly cannot give."""
+        return max(_impossible(*ordered) for pair in self.pairs for ordered in (pair, pair[::-1]))
+
+    @property
     def epsilon(self) -> float:
         """The logarithm of the ratio: no smaller pure epsilon is true of this mechanism."""
         return math.inf if self.ratio is None else _log(self.ratio)
@@ -144,6 +149,15 @@ def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -
     raise AssertionError("unreachable")
 
 
+def _impossible(first: Outcomes, second: Outcomes) -> Fraction:
+    if second.unresolved:
+        return Fraction(0)
+    return sum(
+        (first.probabilities[output] for output in first.probabilities.keys() - second.probabilities.keys()),
+        Fraction(0),
+    )
+
+
 def _log(ratio: Fraction) -> float:
     import mpmath
 
@@ -168,10 +182,13 @@ def _delta(first: Outcomes, second: Outcomes, factor: Fraction) -> tuple[Fractio
 def _freeze(value: object) -> Hashable:
     """Return an output or input as something that can be compared and counted."""
     if isinstance(value, np.ndarray):
-        return (value.shape, *value.ravel().tolist())
+        parts = value.ravel().tolist()
+        return (value.shape, *(map(_freeze, parts) if value.dtype.kind in "fO" else parts))
     if isinstance(value, np.generic):
         item: Hashable = value.item()
         return item
+    if isinstance(value, float) and math.isnan(value):
+        return "not a number"  # which is otherwise unequal to itself
     if isinstance(value, list | tuple):
         return tuple(_freeze(part) for part in value)
     if isinstance(value, dict):

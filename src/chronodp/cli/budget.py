@@ -35,7 +35,9 @@ def open_budget(
     epsilon: Annotated[float, typer.Option(help="Epsilon of the guarantee.")],
     unit: Annotated[
         str,
-        typer.Option(help="`user`, `event`, `user_period:1D` or `window:24`; `/replace` after it for that relation."),
+        typer.Option(
+            help="`user`, `event`, `user_period:1D`, `window:24` or `swap:20`; `/replace` after it for that relation."
+        ),
     ] = "user",
     delta: Annotated[float, typer.Option(help="Delta of the guarantee; 0 for a pure one.")] = 0.0,
     rule: Annotated[
@@ -176,7 +178,7 @@ def parse_unit(text: str) -> Unit:
     if kind in ("window", "swap"):
         document["periods" if kind == "window" else "block"] = int(detail) if detail.isdigit() else detail
     elif detail:
-        document["every"] = detail
+        document["changes" if kind == "history" else "every"] = detail
     if relation:
         document["relation"] = relation
     unit: Unit = load(document, Unit)

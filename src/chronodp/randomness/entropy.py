@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness.integers import uniform_below, uniform_permutations
+from chronodp.randomness.integers import uniform_below, uniform_below_one, uniform_permutations
 from chronodp.randomness.keystream import Keystream, Lineage, SecureKeystream, SeededKeystream
 from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.variates import EXPONENTIAL, GAUSSIAN, LAPLACE, Family
@@ -90,6 +90,8 @@ class KeystreamEntropy:
         """
         bounds = _whole_numbers("below", below)
         shape = bounds.shape if size is None else _shape(size)
+        if bounds.ndim == 0:
+            return uniform_below_one(self._keystream, int(bounds), math.prod(shape)).reshape(shape)
         return uniform_below(self._keystream, _spread(bounds, shape).reshape(-1)).reshape(shape)
 
     def coins(self, numerators: ArrayLike, denominator: int, size: Shape | None = None) -> NDArray[np.bool_]:

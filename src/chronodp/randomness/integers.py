@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.randomness.keystream import Keystream
 
-__all__ = ["uniform_below", "uniform_permutations"]
+__all__ = ["uniform_below", "uniform_below_one", "uniform_permutations"]
 
 
 def uniform_below(keystream: Keystream, below: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -26,6 +26,22 @@ def uniform_below(keystream: Keystream, below: NDArray[np.int64]) -> NDArray[np.
     while len(open_):
         result[open_] = keystream.words(len(open_)) & mask[open_]
         open_ = open_[result[open_] >= below[open_]]
+    return result
+
+
+def uniform_below_one(keystream: Keystream, below: int, count: int) -> NDArray[np.int64]:
+    """Return ``count`` uniform integers below one bound: the same as `uniform_below`, from the same words, faster."""
+    if below < 1:
+        raise InvalidArgument("below", "a bound under 1", "whole numbers of at least 1")
+    mask = np.int64((1 << (below - 1).bit_length()) - 1)
+    result = keystream.words(count) & mask
+    if mask == below - 1:
+        return result
+    open_ = np.flatnonzero(result >= below)
+    while len(open_):
+        again = keystream.words(len(open_)) & mask
+        result[open_] = again
+        open_ = open_[again >= below]
     return result
 
 

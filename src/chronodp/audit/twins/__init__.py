@@ -3,14 +3,17 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import alerts, budgets, catalogue, choices
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, temporal
+from chronodp.audit.twins.twin import Twin
+
+__all__ = ["TWINS", "Twin"]
 
 TWINS: tuple[Twin, ...] = (
     *catalogue.TWINS,
-    *alerts.ALERT_TWINS,
-    *choices.CHOICE_TWINS,
-    *budgets.BUDGET_TWINS,
+    *alerts.TWINS,
+    *budgets.TWINS,
+    *choices.TWINS,
+    *correlated.TWINS,
+    *devices.TWINS,
+    *temporal.TWINS,
 )
-
-__all__ = ["TWINS", "Twin"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chronodp.alerts import AlertDesign, Exponential, Split, advance, start
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, PureCost, User
 from chronodp.randomness import Entropy
 
-__all__ = ["ALERT_TWINS"]
+__all__ = ["TWINS"]
 
 Values = tuple[int, ...]
 
@@ -122,7 +122,7 @@ def _twin(
     )
 
 
-ALERT_TWINS: tuple[Twin, ...] = (
+TWINS: tuple[Twin, ...] = (
     _twin("alerts without noise on values", watch_without_noise_on_values, (((0, 1), (1, 0)),)),
     _twin("alerts without end", watch_without_end, (((0, 1, 1), (1, 0, 0)),)),
     _twin("alerts that tell the noisy value they compared", watch_and_tell_the_noisy_value, (((0, 0), (1, 0)),)),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, LaplaceCost, User
 from chronodp.randomness import Entropy
 
-__all__ = ["BUDGET_TWINS"]
+__all__ = ["TWINS"]
 
 Days = tuple[tuple[int, ...], ...]
 Hours = tuple[int, ...]
@@ -47,7 +47,7 @@ def release_a_peak_and_its_hour(day: Hours, *, entropy: Entropy) -> Hours:
     return (max(day) + int(entropy.laplace(_SCALE, 1)[0]), day.index(max(day)))
 
 
-BUDGET_TWINS: tuple[Twin, ...] = (
+TWINS: tuple[Twin, ...] = (
     Twin(
         name="a total with noise of its own, taken to follow from the hours",
         claim=Claim(User(), LaplaceCost(sensitivity=2.0, scale=_SCALE), _PAGE),

@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from chronodp.accounting import gaussian
+from chronodp.audit.twins.twin import Twin
 from chronodp.engines import Question, Record, reference_totals
 from chronodp.privacy import Calendar, Claim, Event, GaussianCost, Grid, LaplaceCost, PureCost, Report, Swap, User
 from chronodp.randomness import Entropy
 
-__all__ = ["TWINS", "Twin"]
-
-
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """A mistake to be caught.
-
-    Attributes:
-        name: what is wrong.
-        claim: what is claimed, truly of ``sound`` and falsely of ``broken``.
-        epsilon: the epsilon that follows from the claim at ``delta``.
-        delta: where the claim is read.
-        sound: the mechanism without the mistake.
-        broken: the mechanism with it.
-        neighbours: inputs on which the difference shows.
-    """
-
-    name: str
-    claim: Claim
-    epsilon: float
-    delta: float
-    sound: Callable[..., object]
-    broken: Callable[..., object]
-    neighbours: tuple[tuple[Any, Any], ...]
+__all__ = ["TWINS"]
 
 
 def respond(bit: int, *, entropy: Entropy) -> int:

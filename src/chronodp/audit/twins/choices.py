@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, PureCost, Unit, User
 from chronodp.randomness import Entropy
 from chronodp.selection import (
@@ -23,7 +23,7 @@ from chronodp.selection import (
     tally,
 )
 
-__all__ = ["CHOICE_TWINS"]
+__all__ = ["TWINS"]
 
 _ARGUMENT = "docs/explanation/proofs/selection.md"
 _REPLACED = User(relation="replace")
@@ -85,7 +85,7 @@ def _remembering() -> tuple[tuple[float, ...], tuple[float, ...]]:
     return tuple(series), tuple(moved)
 
 
-CHOICE_TWINS: tuple[Twin, ...] = (
+TWINS: tuple[Twin, ...] = (
     Twin(
         name="choice without the 2 where a person is replaced",
         claim=Claim(_REPLACED, PureCost(1.0), _ARGUMENT),

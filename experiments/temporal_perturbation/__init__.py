@@ -1,0 +1,1 @@
+"""The paper on temporal perturbation, claim by claim."""

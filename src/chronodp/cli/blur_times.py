@@ -1,0 +1,141 @@
+"""``chronodp blur-times``: values stay exact, their times are blurred."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from chronodp.cli.budget import Address, Keys
+from chronodp.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from chronodp.temporal import BlurredTable, Mechanism
+
+__all__ = ["blur_times", "parse_mechanism"]
+
+_ROWS = 12
+
+
+def blur_times(
+    data: Annotated[str, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")],
+    time: Annotated[str, typer.Option(help="The column with the time.")],
+    value: Annotated[list[str], typer.Option(help="A column to move. May be repeated: they move together.")],
+    block: Annotated[int, typer.Option(help="Periods of a block or window.")],
+    epsilon: Annotated[float, typer.Option(help="Epsilon of the guarantee; 0 shuffles evenly.")],
+    user: Annotated[str | None, typer.Option(help="The column with the person; one person if not given.")] = None,
+    mechanism: Annotated[
+        str, typer.Option(help="`block-shuffle`, `noisy-sort`; or `backward`, `forward`, `threshold` of the paper.")
+    ] = "block-shuffle",
+    resample: Annotated[
+        str | None, typer.Option(help="First put times on an even grid: `15min`, `1h`, `1D`; the last value stays.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the table: .csv or .parquet.")] = None,
+    page: Annotated[Path | None, typer.Option(help="Where to write the owner's page, before and after: .html.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    dataset: Annotated[str | None, typer.Option(help="Whose budget pays.")] = None,
+    request: Annotated[str | None, typer.Option(help="An id of your choice, once for each release.")] = None,
+    analyst: Annotated[str, typer.Option(help="Whose part of the budget pays.")] = "",
+    ledger: Address = "budget.db",
+    keys: Keys = None,
+) -> None:
+    """Blur when values occurred; the values themselves never change.
+
+    `block-shuffle` and `noisy-sort` are differentially private for the order of values and are paid from a budget with
+    the unit `swap:BLOCK`. The paper's mechanisms are not, and pay nothing.
+
+    **Examples**
+
+    `chronodp budget open watch --unit swap:20 --epsilon 5`
+
+    `chronodp blur-times pulse.csv --time at --user who --value pulse --block 20 --epsilon 5 --dataset watch
+    --request january --out blurred.csv --page owner.html`
+    """
+    from chronodp import temporal
+    from chronodp.ledger import Ledger
+    from chronodp.report import watching
+
+    chosen = parse_mechanism(mechanism, block, epsilon)
+    for name, path, suffixes in (("out", out, (".csv", ".parquet")), ("page", page, (".html",))):
+        if path is not None and (path.suffix.lower() not in suffixes or not path.absolute().parent.is_dir()):
+            raise InvalidArgument(
+                name, str(path), f"a file that ends in {' or '.join(suffixes)}, in a folder that exists"
+            )
+    private = isinstance(chosen, temporal.BlockShuffle | temporal.NoisySort)
+    if private and (dataset is None or request is None):
+        raise InvalidArgument("dataset", dataset, "given with --dataset, and an id with --request: a budget pays")
+    if not private and (dataset is not None or request is not None):
+        raise InvalidArgument("dataset", dataset, f"left out: {mechanism} promises nothing that can be paid for")
+    with watching("Blurring times") as tell:
+        table: object = data
+        if resample is not None:
+            table = temporal.resample(data, time=time, user=user, values=value, every=resample)
+        tell(0.3)
+        if isinstance(chosen, temporal.BlockShuffle | temporal.NoisySort):
+            with Ledger(ledger, keys=keys) as opened:
+                made = temporal.release_times(
+                    table,
+                    chosen,
+                    time=time,
+                    user=user,
+                    values=value,
+                    ledger=opened,
+                    dataset=dataset or "",
+                    request=request or "",
+                    analyst=analyst,
+                )
+        else:
+            made = temporal.blur_times(table, chosen, time=time, user=user, values=value)
+        tell(0.9)
+        if out is not None:
+            made.write(out)
+        if page is not None:
+            temporal.report_times(made, page)
+    _show(made, out, page, as_json=as_json)
+
+
+def parse_mechanism(name: str, block: int, epsilon: float) -> Mechanism:
+    """Return the mechanism of that name."""
+    from chronodp.temporal import Backward, BlockShuffle, Forward, NoisySort, Threshold
+
+    match name:
+        case "block-shuffle":
+            return BlockShuffle(block, epsilon)
+        case "noisy-sort":
+            return NoisySort(block - 1, epsilon)
+        case "backward":
+            return Backward(block, epsilon)
+        case "forward":
+            return Forward(block, epsilon)
+        case "threshold":
+            return Threshold(block, epsilon)
+    raise InvalidArgument("mechanism", name, "block-shuffle, noisy-sort, backward, forward or threshold")
+
+
+def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        cells = made.frame.astype(object)
+        content: dict[str, object] = {
+            "rows": cells.where(cells.notna(), None).to_dict("records"),
+            "promise": str(made.promise),
+        }
+        if made.signed is not None:
+            content["link"] = made.signed.to_dict()
+        print(json.dumps(content, ensure_ascii=False, default=str))  # floats as they are, to the last digit
+        return
+    console = Console(highlight=False)
+    shown = Table(*(str(name) for name in made.frame.columns))
+    top = made.frame.head(_ROWS)
+    for row in top.astype(object).where(top.notna(), "").itertuples(index=False):
+        shown.add_row(*(str(cell) for cell in row))
+    console.print(shown)
+    if len(made.frame) > _ROWS:
+        console.print(f"{len(made.frame) - _ROWS:,} more rows; --out writes them all.")
+    console.print(str(made.promise), markup=False)
+    for path in (out, page):
+        if path is not None:
+            console.print(f"Written: {path}", markup=False)

@@ -1,0 +1,140 @@
+"""All sequences of a small chain together: their joint kernel, stationary law and time reversal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
+from chronodp.errors import InvalidArgument
+
+__all__ = ["LARGEST", "JointChain"]
+
+LARGEST = 2**12
+_ITERATIONS = 2_000
+_STILL = 4e-16
+
+
+@dataclass(frozen=True)
+class JointChain:
+    """The chain on whole snapshots, for as many of them as can be listed (states to the power of sequences).
+
+    >>> model = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], [[0.5, 0.5], [0.5, 0.5]])
+    >>> joint = JointChain(model)
+    >>> joint.kernel.shape, joint.stationary.round(4).tolist(), joint.is_reversible
+    ((4, 4), [0.2717, 0.2283, 0.2283, 0.2717], True)
+    """
+
+    model: CouplingMarkovChain
+
+    def __post_init__(self) -> None:
+        size = self.model.states**self.model.sequences
+        if size > LARGEST:
+            allowed = (
+                f"a chain of at most {LARGEST} joint states; this one has {self.model.states}^{self.model.sequences}"
+            )
+            raise InvalidArgument("model", self.model, allowed)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """States of each sequence: the joint laws as tensors."""
+        return (self.model.states,) * self.model.sequences
+
+    @cached_property
+    def snapshots(self) -> Integers:
+        """Every joint state, one a row, the last sequence counting fastest."""
+        return np.indices(self.shape).reshape(self.model.sequences, -1).T.astype(np.int64)
+
+    @cached_property
+    def kernel(self) -> Floats:
+        """K[x', x], the probability of x' after x: the product over sequences of p_j(x'_j | x); columns sum to one."""
+        laws = self.model.next_laws(self.snapshots)
+        made = np.ones((len(laws), 1))
+        for sequence in range(self.model.sequences):
+            made = (made[:, :, None] * laws[:, sequence, None, :]).reshape(len(laws), -1)
+        return np.ascontiguousarray(made.T)
+
+    @cached_property
+    def closed_classes(self) -> list[Integers]:
+        """The sets of joint states that are never left once entered: one each for every stationary law there is."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        reach: Any = csr_array(self.kernel.T > 0)
+        count, label = connected_components(reach, directed=True, connection="strong")
+        leaving = np.zeros(count, dtype=bool)
+        of, to = reach.nonzero()
+        leaving[label[of][label[of] != label[to]]] = True
+        return [np.flatnonzero(label == group) for group in range(count) if not leaving[group]]
+
+    @cached_property
+    def stationary(self) -> Floats:
+        """The stationary law π of snapshots; 0 on those that are left for good.
+
+        Computed without subtractions, so that small probabilities are as exact as large ones.
+        """
+        if len(self.closed_classes) > 1:
+            allowed = (
+                "a chain with one stationary law; this one has "
+                f"{len(self.closed_classes)} closed classes, and where it started decides in which it is"
+            )
+            raise InvalidArgument("model", self.model, allowed)
+        inside = self.closed_classes[0]
+        law = np.zeros(len(self.snapshots))
+        law[inside] = _stationary(self.kernel[np.ix_(inside, inside)])
+        return law
+
+    @cached_property
+    def period(self) -> int:
+        """Every how many steps the chain can return; above 1 it never settles, though it has a stationary law."""
+        inside = self.closed_classes[0]
+        links = self.kernel[np.ix_(inside, inside)] > 0
+        level = np.full(len(inside), -1)
+        level[0], front, found = 0, [0], 0
+        while front:
+            here = front.pop()
+            for there in np.flatnonzero(links[:, here]):
+                if level[there] < 0:
+                    level[there] = level[here] + 1
+                    front.append(int(there))
+                else:
+                    found = int(np.gcd(found, abs(level[here] + 1 - level[there])))
+        return found
+
+    @cached_property
+    def is_reversible(self) -> bool:
+        """Whether the past given the present has the law of the future: π(x) K(x'|x) = π(x') K(x|x') for all pairs."""
+        flow = self.kernel * self.stationary
+        return bool(np.all(np.abs(flow - flow.T) <= 1e-12 * (flow + flow.T)))
+
+    def power(self, steps: int) -> Floats:
+        """Return the kernel of so many steps."""
+        return np.linalg.matrix_power(self.kernel, steps)
+
+
+def _stationary(kernel: Floats) -> Floats:
+    law = np.full(len(kernel), 1 / len(kernel))
+    for _ in range(_ITERATIONS):
+        following: Floats = kernel @ law
+        following /= following.sum()
+        if np.all(np.abs(following - law) <= _STILL * law):
+            return following
+        law = following
+    return _eliminated(kernel)
+
+
+def _eliminated(kernel: Floats) -> Floats:
+    """Eliminate states one by one; no differences are taken (Grassmann, Taksar, Heyman 1985)."""
+    rest = kernel.T.copy()
+    count = len(rest)
+    for last in range(count - 1, 0, -1):
+        rest[:last, last] /= rest[last, :last].sum()
+        rest[:last, :last] += np.outer(rest[:last, last], rest[last, :last])
+    law: Floats = np.ones(count)
+    for state in range(1, count):
+        law[state] = law[:state] @ rest[:state, state]
+    law /= law.sum()
+    return law

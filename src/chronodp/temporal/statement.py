@@ -1,0 +1,57 @@
+"""What the paper's mechanisms promise, said plainly: a marginal dispatch budget, and what an observer can rule out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import fill
+
+from chronodp.privacy import AssumedCost, Assumption, PureCost
+from chronodp.privacy.documents import document
+
+__all__ = ["ARGUMENT", "UNPROTECTED", "DispatchStatement"]
+
+ARGUMENT = "docs/explanation/proofs/temporal.md"
+
+UNPROTECTED = AssumedCost(
+    PureCost(1e-60),
+    Assumption(
+        "times are not protected",
+        "which values came first may be learnt from what is released; the owner decided that this needs no protection",
+    ),
+)
+"""What a ledger records for a mechanism that keeps no guarantee: nothing but that its owner accepted that."""
+
+
+@document("dispatch_statement")
+@dataclass(frozen=True, slots=True)
+class DispatchStatement:
+    """The statement that travels with a release of Backward, Forward or Threshold in place of a certificate.
+
+    Attributes:
+        mechanism: what ran, in words.
+        budget: of the one thing that holds: a value is sent to one time of its window at most e^(budget / 2) times as
+            likely as to another.
+        window: periods of that window.
+        ruled_out: for a swap of two values at each distance, how often, at least, what is released shows in which
+            order they came.
+        seeded: whether the randomness was repeatable.
+    """
+
+    mechanism: str
+    budget: float
+    window: int
+    ruled_out: tuple[tuple[int, float], ...]
+    seeded: bool = False
+
+    def __str__(self) -> str:
+        lines = [] if not self.seeded else ["SEEDED RUN, FOR TESTS ONLY: whoever knows the seed knows every time."]
+        lines += [
+            f"Promise      marginal dispatch budget {self.budget:g} over a window of {self.window}: a value is sent to "
+            f"one time of its window at most e^{self.budget / 2:g} times as likely as to another",
+            "Not          differential privacy of any unit: no value is released before its time, and that tells",
+            f"Mechanism    {self.mechanism}",
+            "Rules out    for two values so many periods apart, how often (at least) the release proves their order: "
+            + ", ".join(f"{distance}: {chance:.3f}" for distance, chance in self.ruled_out),
+            f"Argument     {ARGUMENT}",
+        ]
+        return "\n".join(fill(line, 79, subsequent_indent=" " * 13) for line in lines)

@@ -1,0 +1,216 @@
+"""A blurred stream: values in, the same values at blurred times out, each on disk before it is told."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from typing import Any, Self
+
+from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
+from chronodp.ledger import Ledger, StreamState
+from chronodp.privacy import Cost, Swap, dump, load
+from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.temporal.block_shuffle import BlockShuffle
+from chronodp.temporal.blurred import Promise
+from chronodp.temporal.mechanisms import Online, promise_of
+from chronodp.temporal.online import Slot, WaitingValues, advance, finish, start
+from chronodp.temporal.statement import UNPROTECTED
+
+__all__ = ["BlurredStream", "Released"]
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What a step releases. All of it is public.
+
+    Attributes:
+        first: the period that the first of the values is released for.
+        values: for consecutive periods; none while a block fills.
+        filled: for each of them, whether a value is released there; where not, the value is None.
+    """
+
+    first: int
+    values: tuple[Any, ...]
+    filled: tuple[bool, ...]
+
+
+class BlurredStream:
+    """Blurs the times of one person's values as they come, with bounded delay.
+
+    A budget counts all that it pays as if it were about the same person: give every person a dataset of their own.
+
+    `BlockShuffle` releases a block when its last value has come: at most k - 1 periods late, (k - 1) / 2 on average.
+    `Backward`, `Forward` and `Threshold` release at every step.
+
+    Guarantee: of `BlockShuffle`, ε-differential privacy for `Swap` of all releases together, however long the stream
+    runs; it pays once, when the stream opens. The others give no differential privacy and cannot be paid for as if they
+    did: the ledger records that their owner accepted so, and only a budget opened with
+    ``accepts=("times are not protected",)`` lets them run. The argument stands in
+    ``docs/explanation/proofs/temporal.md``.
+
+    Args:
+        mechanism: BlockShuffle, Backward, Forward or Threshold.
+        ledger: what pays, and where the stream lives.
+        dataset: whose budget pays.
+        name: of the stream.
+        analyst: whose part of the budget pays.
+        entropy: of the draws; secure unless a test says otherwise.
+
+    >>> import pathlib, tempfile, chronodp as cdp
+    >>> from chronodp.temporal import BlockShuffle
+    >>> ledger = cdp.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> ledger.open("watch", unit=cdp.privacy.Swap(3), epsilon=1.0)
+    >>> live = BlurredStream(BlockShuffle(3, 1.0), ledger=ledger, dataset="watch", name="pulse")
+    >>> [len(live.step(value).values) for value in (71, 74, 70, 90)]
+    [0, 0, 3, 0]
+    >>> BlurredStream.resume(ledger, "pulse").finish().values
+    (90,)
+    >>> ledger.close_connection()
+    """
+
+    mechanism: Online
+    _ledger: Ledger
+    _stored: StreamState
+    _state: WaitingValues
+    _entropy: Entropy
+    _seeded: bool
+    _lock: threading.Lock
+
+    def __init__(
+        self,
+        mechanism: Online,
+        *,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        analyst: str = "",
+        entropy: Entropy | None = None,
+    ) -> None:
+        if not isinstance(mechanism, Online):
+            raise InvalidArgument("mechanism", mechanism, "BlockShuffle, Backward, Forward or Threshold")
+        _check_ledger(ledger)
+        bits = secure() if entropy is None else check_entropy(entropy)
+        state = start(mechanism, bits)
+        cost, unit = _price(mechanism)
+        stored = ledger.open_stream(
+            dataset,
+            name,
+            cost=cost,
+            unit=unit,
+            plan=dump(mechanism),
+            state=_sealed(mechanism, state, seeded=bits.seeded),
+            analyst=analyst,
+        )
+        self._begin(ledger, mechanism, stored, state, bits, seeded=bits.seeded)
+
+    @classmethod
+    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
+        """Return a stream where it stands, after a restart or a crash."""
+        _check_ledger(ledger)
+        stored = ledger.resume_stream(name)
+        mechanism, state, seeded = _unsealed(stored.state)
+        bits = secure() if entropy is None else check_entropy(entropy)
+        stream = cls.__new__(cls)
+        stream._begin(ledger, mechanism, stored, state, bits, seeded=seeded or bits.seeded)
+        return stream
+
+    @property
+    def period(self) -> int:
+        """The number of the next value, from 0."""
+        return self._state.step
+
+    @property
+    def promise(self) -> Promise:
+        """What holds of all releases together: a certificate, or the statement of a mechanism that gives none."""
+        return promise_of(self.mechanism, seeded=self._seeded)
+
+    def step(self, value: object) -> Released:
+        """Take the next value, or a list of channels, and return what is released now."""
+        kept = _check_value(value)
+        with self._lock:
+            self._check_open()
+            after, slots = advance(self.mechanism, self._state, kept, self._entropy)
+            return self._announce(after, slots, finished=False)
+
+    def finish(self) -> Released:
+        """End the stream and return what was still to come: a last block, or values sent to later times."""
+        with self._lock:
+            self._check_open()
+            after, slots = finish(self.mechanism, self._state, self._entropy)
+            return self._announce(after, slots, finished=True)
+
+    def __repr__(self) -> str:
+        return f"BlurredStream({self.mechanism}, {self._state.step} values taken)"
+
+    def _announce(self, after: WaitingValues, slots: list[Slot], *, finished: bool) -> Released:
+        """Commit what is about to be told; only then is it told."""
+        behind = len(slots) if isinstance(self.mechanism, BlockShuffle) or not finished else 0
+        made = Released(
+            first=after.step - behind,
+            values=tuple(slot[0] if slot else None for slot in slots),
+            filled=tuple(bool(slot) for slot in slots),
+        )
+        self._stored = self._ledger.advance_stream(
+            self._stored,
+            values=[json.dumps(slots)],
+            state=_sealed(self.mechanism, after, seeded=self._seeded),
+            finished=finished,
+        )
+        self._state = after
+        return made
+
+    def _check_open(self) -> None:
+        if self._stored.finished:
+            raise StreamConflict(f"stream {self._stored.name!r} is finished: open another")
+
+    def _begin(
+        self,
+        ledger: Ledger,
+        mechanism: Online,
+        stored: StreamState,
+        state: WaitingValues,
+        entropy: Entropy,
+        *,
+        seeded: bool,
+    ) -> None:
+        self.mechanism, self._ledger, self._stored, self._state = mechanism, ledger, stored, state
+        self._entropy, self._seeded = entropy, seeded
+        self._lock = threading.Lock()
+
+
+def _price(mechanism: Online) -> tuple[Cost, Swap]:
+    if isinstance(mechanism, BlockShuffle):
+        return mechanism.claim.cost, Swap(mechanism.block)
+    return UNPROTECTED, Swap(mechanism.window)
+
+
+def _check_ledger(ledger: object) -> None:
+    if not isinstance(ledger, Ledger):
+        raise InvalidArgument("ledger", ledger, "a Ledger")
+
+
+def _check_value(value: object) -> object:
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    parts = plain if isinstance(plain, list) else [plain]
+    if not all(isinstance(part, _PLAIN) for part in parts):
+        raise InvalidArgument(
+            "value", value, "a number, a text or None, or a list of them, one a channel", private=True
+        )
+    return plain
+
+
+def _sealed(mechanism: Online, state: WaitingValues, *, seeded: bool) -> bytes:
+    content = {"mechanism": dump(mechanism), "step": state.step, "slots": state.slots, "seeded": seeded}
+    return json.dumps(content).encode()
+
+
+def _unsealed(content: bytes) -> tuple[Online, WaitingValues, bool]:
+    try:
+        stored = json.loads(content)
+        mechanism: Online = load(stored["mechanism"], Online)
+        return mechanism, WaitingValues(stored["step"], stored["slots"]), bool(stored["seeded"])
+    except (ValueError, KeyError, TypeError):
+        raise UnknownDocument("not the state of a blurred stream") from None

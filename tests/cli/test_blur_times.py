@@ -1,0 +1,83 @@
+"""``chronodp blur-times``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import run
+
+ASKED = ("--time", "at", "--user", "who", "--value", "pulse", "--block", "4", "--epsilon", "1")
+PAID = ("--dataset", "watch", "--request", "january")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    run("budget", "open", "watch", "--epsilon", "2", "--unit", "swap:4")
+    rows = [f"{who},2026-01-01T{hour:02d}:00,{60 + hour}.10" for who in ("ann", "bo") for hour in range(24)]
+    (tmp_path / "pulse.csv").write_text("who,at,pulse\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    pd.DataFrame({"who": "ann", "at": range(20), "pulse": [hour / 3 for hour in range(20)]}).to_parquet(
+        tmp_path / "pulse.parquet"
+    )
+    return tmp_path
+
+
+def test_a_file_in_a_table_and_a_page_out(home: Path) -> None:
+    text = run("blur-times", "pulse.csv", *ASKED, *PAID, "--out", "out.csv", "--page", "owner.html")
+    assert "ε-TLDP" in text
+    assert "36 more rows" in text
+    made = pd.read_csv(home / "out.csv", dtype=str)
+    assert sorted(made["pulse"]) == sorted([f"{60 + hour}.10" for hour in range(24)] * 2)
+    assert "For the owner only" in (home / "owner.html").read_text(encoding="utf-8")
+    again = json.loads(run("blur-times", "pulse.csv", *ASKED, *PAID, "--json"))
+    assert [row["pulse"] for row in again["rows"]] == made["pulse"].tolist()
+    assert json.loads(run("budget", "status", "watch", "--json"))["charges"] == 1
+    assert set(again["link"]) == {"body", "signature"}
+
+
+def test_parquet_and_the_papers_mechanisms(home: Path) -> None:
+    for name in ("backward", "forward", "threshold"):
+        text = run("blur-times", "pulse.parquet", *ASKED, "--mechanism", name, "--out", "out.parquet")
+        assert "marginal dispatch budget" in text
+        assert "TLDP" not in text
+    assert len(pd.read_parquet(home / "out.parquet")) == 20
+    rows = json.loads(run("blur-times", "pulse.parquet", *ASKED, "--mechanism", "forward", "--json"))["rows"]
+    assert {row["pulse"] for row in rows} <= {None, *(hour / 3 for hour in range(20))}
+    run("blur-times", "pulse.parquet", *ASKED, *PAID, "--mechanism", "noisy-sort")
+    assert json.loads(run("budget", "status", "watch", "--json"))["charges"] == 1
+
+
+def test_uneven_times_are_refused_or_resampled(home: Path, refuse: Callable[..., str]) -> None:
+    text = (home / "pulse.csv").read_text(encoding="utf-8").replace("T03:00", "T03:20")
+    (home / "uneven.csv").write_text(text, encoding="utf-8")
+    said = refuse("blur-times", "uneven.csv", *ASKED, *PAID)
+    assert "time must be evenly spaced" in said
+    assert "03:20" not in said
+    assert json.loads(run("budget", "status", "watch", "--json"))["charges"] == 0
+    rows = json.loads(run("blur-times", "uneven.csv", *ASKED, *PAID, "--resample", "1h", "--json"))["rows"]
+    assert len(rows) == 48
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("pulse.csv", *ASKED), "dataset must be given"),
+        (("pulse.csv", *ASKED, *PAID, "--mechanism", "backward"), "left out: backward promises nothing"),
+        (("pulse.csv", *ASKED, "--mechanism", "magic"), "mechanism must be block-shuffle"),
+        (("pulse.csv", *ASKED, *PAID, "--out", "out.xlsx"), "out must be a file that ends in .csv or .parquet"),
+        (("pulse.csv", *ASKED, *PAID, "--page", "no/folder.html"), "in a folder that exists"),
+        (("none.csv", *ASKED, *PAID), "cannot be read"),
+        (("pulse.csv", *ASKED[:-1], "5", *PAID), "cannot pay"),
+        (("pulse.csv", *ASKED[:7], "1", "--epsilon", "1", *PAID), "block must be a whole number from 2"),
+    ],
+)
+def test_requests_that_are_refused(
+    arguments: tuple[str, ...], said: str, home: Path, refuse: Callable[..., str]
+) -> None:
+    assert said in refuse("blur-times", *arguments)
+    assert not (home / "out.csv").exists()
