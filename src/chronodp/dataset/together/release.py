@@ -76,6 +76,11 @@ class ReleaseTogether:
         """The alerts that were opened."""
         return tuple(name for name, part in self._content["parts"].items() if part["kind"] == "alert")
 
+    @property
+    def streams(self) -> dict[str, str]:
+        """The names under which the alerts live in the ledger."""
+        return {name: stream_name(self.link.request, name) for name in self.alerts}
+
     def __getitem__(self, name: str) -> Release | View:
         """Return a query's own release; of a query that another answers, a view of that."""
         if name not in self.names:
@@ -99,7 +104,7 @@ class ReleaseTogether:
         """Return an alert where it stands, ready for the next value; see `Alert.resume`."""
         if name not in self.alerts:
             raise InvalidArgument("name", name, f"one of {', '.join(self.alerts) or 'no alerts here'}")
-        alert = Alert.resume(ledger, stream_name(self.link.request, name))
+        alert = Alert.resume(ledger, self.streams[name])
         if alert.design != load(self._content["parts"][name], AlertDesign):
             raise CertificateInvalid(f"the alert {name!r} in this ledger is not the one that was released")
         return alert
@@ -113,7 +118,7 @@ class ReleaseTogether:
             frame = self.view(name, level=level).to_pandas()
             frame.insert(0, "query", name)
             tables.append(frame)
-        return pandas.concat(tables, ignore_index=True)
+        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"query": []})
 
     def save(self, path: str | Path) -> Path:
         """Write the releases with their signed certificate as JSON, which `chronodp verify` reads."""
