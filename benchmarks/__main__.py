@@ -10,7 +10,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, alerts, continual, correlated, engine, ledger, local, noise, selection, temporal
+from benchmarks import (
+    accounting,
+    alerts,
+    continual,
+    correlated,
+    engine,
+    estimation,
+    ledger,
+    local,
+    noise,
+    selection,
+    temporal,
+)
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -26,6 +38,7 @@ TOPICS = (
     selection.measure,
     temporal.measure,
     correlated.measure,
+    estimation.measure,
     engine.measure_large,
     local.measure,
 )

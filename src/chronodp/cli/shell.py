@@ -26,6 +26,7 @@ from chronodp.cli.leakage import leakage
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
 from chronodp.cli.verify import verify
 from chronodp.cli.watch import plan_alert, watch
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.command()(plan)
 app.command()(release)
 app.command()(stream)
+app.command()(spectrum)
 app.command()(watch)
 app.command()(plan_alert)
 app.command()(blur_times)

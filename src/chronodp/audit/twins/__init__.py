@@ -3,7 +3,7 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, temporal
+from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, estimates, temporal
 from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
@@ -15,5 +15,6 @@ TWINS: tuple[Twin, ...] = (
     *choices.TWINS,
     *correlated.TWINS,
     *devices.TWINS,
+    *estimates.TWINS,
     *temporal.TWINS,
 )
