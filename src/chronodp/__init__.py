@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         temporal,
     )
     from chronodp.alerts import Alert
-    from chronodp.dataset import Aggregate, TimeSeries
+    from chronodp.dataset import Aggregate, TimeSeries, plan_together
     from chronodp.ledger import Ledger
     from chronodp.series import (
         EachPeriod,
@@ -79,6 +79,7 @@ __all__ = [
     "estimation",
     "ledger",
     "local",
+    "plan_together",
     "privacy",
     "randomness",
     "report",
@@ -121,6 +122,7 @@ _LATE = dict.fromkeys(
     "Stream": "series",
     "TimeSeries": "dataset",
     "compare": "series",
+    "plan_together": "dataset",
     "solve": "series",
 }
 

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from chronodp.accounting import adversary, gaussian
 from chronodp.privacy import Event, User, UserPeriod, Window
 from chronodp.series.design import Design, Table
-from chronodp.series.measures import Histogram, Mean, PanelMean, Total
+from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean, Total
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import EachPeriod, RunningTotal
@@ -54,6 +54,8 @@ def _reach(table: Table) -> str:
     sizes = f"all in all by {sensitivity.l1:g} (l1), {sensitivity.l2:g} (l2)"
     amount = f"each by at most {table.measure.reach:g}" if not isinstance(table.measure, Mean) else "each"
     groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
+    if isinstance(table.measure, Blocks):
+        return f"{_reach(table.periods).partition(';')[0]}; the {table.measure.statistic}s {sizes}"
     match table.unit:
         case Event():
             return f"one row touches {1 if table.unit.relation == 'add_remove' else 'at most 2'} periods; {sizes}"

@@ -23,7 +23,7 @@ from chronodp.series.bands import level_for_all
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
 from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, noise_terms
-from chronodp.series.measures import Histogram, Mean, PanelMean
+from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean
 from chronodp.series.shapes.errors import filter_variances
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
@@ -51,9 +51,11 @@ class Release:
     Intervals cover noise at their level (0.95 unless you say otherwise); clipping and left-out periods are not in them.
     """
 
-    def __init__(self, text: str, signed: SignedLink) -> None:
+    def __init__(self, text: str, signed: SignedLink, *, whole: str | None = None) -> None:
+        """Read a release from its text, and from the text that was signed if it is a part of that."""
         self.text, self.signed = text, signed
-        if self.link.release != digest(text):
+        self._whole = text if whole is None else whole
+        if text not in self._whole or self.link.release != digest(self._whole):
             raise CertificateInvalid("the certificate belongs to another release")
 
     @classmethod
@@ -95,6 +97,7 @@ class Release:
         """Return the total up to and with each period. Free."""
         if isinstance(self.design.table.measure, Mean | PanelMean):
             raise InvalidArgument("release", "a mean", "a count, a sum or totals: running totals of means say nothing")
+        self._refuse_extremes("running totals")
         title = f"running total of {self.design.table.measure}"
         windows = running(self.design.table.horizon)
         return self._view(windows, title, "running totals", "running", level=level, simultaneous=simultaneous)
@@ -111,6 +114,7 @@ class Release:
 
         Periods are counted from the series' start; a last one that is not filled is left out.
         """
+        self._refuse_extremes("sums")
         title = f"{self.design.table.measure}, every {every}"
         step = f"added up to periods of {every}"
         return self._view(self._coarser(every), title, step, "coarser", level=level, simultaneous=simultaneous)
@@ -156,6 +160,10 @@ class Release:
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
+        if self._whole != self.text:
+            raise InvalidArgument(
+                "release", "one of several released together", "the whole of them: it was signed as one"
+            )
         return save_release(path, self.text, self.signed)
 
     def plot(self) -> Any:
@@ -188,6 +196,13 @@ class Release:
 
     def __str__(self) -> str:
         return f"{self.design.table.measure}\n{self.to_pandas()}\n{self.certificate}"
+
+    def _refuse_extremes(self, what: str) -> None:
+        measure = self.design.table.measure
+        if isinstance(measure, Blocks) and measure.statistic != "total":
+            raise InvalidArgument(
+                "release", f"a {measure.statistic}", f"of totals: {what} of {measure.statistic}s say nothing"
+            )
 
     def _coarser(self, every: str) -> Windows:
         calendar = self.design.table.calendar

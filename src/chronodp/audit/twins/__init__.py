@@ -3,7 +3,7 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import alerts, catalogue, choices, correlated, devices, estimates, temporal
+from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, estimates, temporal
 from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
@@ -11,6 +11,7 @@ __all__ = ["TWINS", "Twin"]
 TWINS: tuple[Twin, ...] = (
     *catalogue.TWINS,
     *alerts.TWINS,
+    *budgets.TWINS,
     *choices.TWINS,
     *correlated.TWINS,
     *devices.TWINS,

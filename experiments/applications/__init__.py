@@ -1,0 +1,1 @@
+"""Applications: budgets of a smart grid, and what anonymised trajectories tell."""
