@@ -11,7 +11,7 @@ from chronodp.privacy import Event, User, UserPeriod, Window
 from chronodp.series.design import Design, Table
 from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean, Total
 from chronodp.series.shapes.toeplitz import White
-from chronodp.series.tails import quantiles
+from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
 __all__ = ["describe", "half_width"]
@@ -26,8 +26,7 @@ def half_width(design: Design, level: float) -> float:
     if isinstance(workload, EachPeriod | RunningTotal) or noise.law == "gaussian":
         terms = (design.errors.rmse_max / noise.deviation) ** 2
         return float(quantiles(noise.law, [terms], level)[0]) * noise.scale
-    # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
-    return float(quantiles("laplace", [1], level)[0]) / math.sqrt(2) * design.errors.rmse_max
+    return deviations("laplace", level) * design.errors.rmse_max
 
 
 def describe(design: Design, delta: float) -> list[tuple[str, str]]:

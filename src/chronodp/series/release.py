@@ -27,7 +27,7 @@ from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean
 from chronodp.series.shapes.errors import filter_variances
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
-from chronodp.series.tails import quantiles
+from chronodp.series.tails import deviations
 from chronodp.series.views import Reading, View
 from chronodp.series.windows import Windows, coarser, each, rolling, running
 from chronodp.series.workloads import Ewm, Filter
@@ -213,8 +213,7 @@ class Release:
         check_fraction("level", level)
         value, _ = answer(workload, Memory.start(workload, table.places), self._parts[0])
         spread = np.sqrt(filter_variances(workload, design.shape.inverse(table.horizon)))[:, None]
-        # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
-        half = float(quantiles(design.law, [1], level)[0]) * design.noises[0].scale * spread
+        half = deviations(design.law, level) * design.noises[0].deviation * spread
         if isinstance(table.measure, PanelMean):
             value, half = value / table.measure.people, half / table.measure.people
         estimates = Estimates(value, value - half, value + half)

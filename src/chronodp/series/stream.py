@@ -21,7 +21,7 @@ from chronodp.series.answers import Memory, answer
 from chronodp.series.ongoing import first_memory, next_noise
 from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign, design_stream
-from chronodp.series.tails import quantiles
+from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
 
 __all__ = ["Stream", "StreamAnswer"]
@@ -277,8 +277,7 @@ class Stream:
         terms = self.design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
         if noise.law == "gaussian" or isinstance(self.design.workload, EachPeriod | RunningTotal):
             return quantiles(noise.law, terms, level) * noise.scale
-        # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
-        return quantiles(noise.law, [1], level) * noise.scale * np.sqrt(terms)
+        return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
 
 
 def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:

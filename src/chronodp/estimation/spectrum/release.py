@@ -22,7 +22,7 @@ from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid, load
 from chronodp.privacy.documents import to_document
 from chronodp.privacy.parameters import check_fraction
-from chronodp.series.tails import quantiles
+from chronodp.series.tails import deviations
 
 if TYPE_CHECKING:
     import pandas
@@ -130,7 +130,7 @@ class SpectrumRelease:
         value = to_series(self.coefficients, self.harmonics, horizon)
         # (σ √(2/T))² times m / T: every period has the same share of m numbers in an orthonormal basis.
         spread = self.design.deviation * math.sqrt(2 * count_numbers(self.harmonics, horizon)) / horizon
-        half = self._quantile(level) * spread
+        half = deviations(self.design.noise.law, check_fraction("level", level)) * spread
         periods = np.arange(horizon)
         return pandas.DataFrame({"period": periods, "value": value, "lower": value - half, "upper": value + half})
 
@@ -167,21 +167,14 @@ class SpectrumRelease:
     def __str__(self) -> str:
         return f"{self.design.wanted}\n{self.to_pandas()}\n{self.certificate}"
 
-    def _quantile(self, level: float) -> float:
-        """How many deviations a sum of noise reaches; of Laplace noise, no farther than one draw or the normal law."""
-        normal = float(quantiles("gaussian", [1], check_fraction("level", level))[0])
-        if self.design.noise.law == "gaussian":
-            return normal
-        return max(normal, float(quantiles("laplace", [1], level)[0]) / math.sqrt(2))
-
     def _reach(self, numbers: int, level: float) -> float:
         """How far noise carries one number, or two at once, at a level."""
         if numbers == 1:
-            return self._quantile(level) * self.design.deviation
+            return deviations(self.design.noise.law, check_fraction("level", level)) * self.design.deviation
         if self.design.noise.law == "gaussian":
             return self.design.deviation * math.sqrt(-2 * math.log1p(-check_fraction("level", level)))
         # Both within a square, each failing half as often.
-        return math.sqrt(2) * self._quantile((1 + check_fraction("level", level)) / 2) * self.design.deviation
+        return math.sqrt(2) * deviations("laplace", (1 + check_fraction("level", level)) / 2) * self.design.deviation
 
     @cached_property
     def _content(self) -> dict[str, Any]:
