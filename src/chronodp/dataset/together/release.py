@@ -121,8 +121,9 @@ class ReleaseTogether:
         tables = []
         for name in self.names:
             found = self[name]
-            read = found.to_pandas(level=level) if isinstance(found, SpectrumRelease) else None
-            frame = self.view(name, level=level).to_pandas() if read is None else read
+            if isinstance(found, View):
+                found = self.view(name, level=level)
+            frame = found.to_pandas() if isinstance(found, View) else found.to_pandas(level=level)
             frame.insert(0, "query", name)
             tables.append(frame)
         return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"query": []})
