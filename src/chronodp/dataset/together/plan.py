@@ -188,7 +188,8 @@ class PlanTogether:
             claim=self.claim,
             guarantee=self.guarantee,
             theorem=theorem + (", alerts by their largest loss)" if bounded else ")"),
-            precision="whole numbers, each query on a grid of its own; the noise has exactly the stated law",
+            precision="whole numbers, each query on a grid of its own; the noise has exactly the stated law, and what "
+            "rounding adds is in the sensitivities",
             seeded=seeded,
         )
 
