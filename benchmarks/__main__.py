@@ -22,6 +22,7 @@ from benchmarks import (
     noise,
     selection,
     temporal,
+    together,
 )
 from benchmarks.harness import machine
 
@@ -39,6 +40,8 @@ TOPICS = (
     temporal.measure,
     correlated.measure,
     estimation.measure,
+    together.measure,
+    together.measure_time,
     engine.measure_large,
     local.measure,
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments.applications.__main__ import measure
+from experiments.applications.buildings import read_occupancy
 from experiments.applications.linkage import coarsen, singled_out, smallest_class
 from experiments.applications.panels import Panel, make_steps, read_panel
 
@@ -12,8 +13,11 @@ from experiments.applications.panels import Panel, make_steps, read_panel
 def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["experiments.applications"])
     verdicts = measure()
-    assert len(verdicts) == 14
-    assert not [verdict.claim for verdict in verdicts if verdict.verdict == "false"]
+    assert len(verdicts) == 21
+    assert [verdict.claim for verdict in verdicts if verdict.verdict == "false"] == [
+        "noise on the innovations of a filter is private at the price of one measurement",
+        "noise for one measurement hides occupancy that shows in the heat",
+    ]
 
 
 def test_classes_hold_k_people_and_equal_values() -> None:
@@ -30,6 +34,14 @@ def test_classes_hold_k_people_and_equal_values() -> None:
 def test_equal_people_are_not_singled_out() -> None:
     same = Panel("2026-06-01", np.ones((12, 48)))
     assert singled_out(coarsen(same, 3), 6) == 0.0
+
+
+def test_occupancy_is_read_by_the_hour(tmp_path: Path) -> None:
+    path = tmp_path / "room.csv"
+    minutes = [f"2026-06-0{1 + hour // 24} {hour % 24:02}:{minute}:00,{int(hour >= 24)}" for hour in range(12, 60)
+               for minute in ("00", "30")]  # fmt: skip
+    path.write_text("date,Occupancy\n" + "\n".join(minutes))
+    assert read_occupancy(path).tolist() == [1.0] * 24
 
 
 def test_a_file_is_read_by_the_hour(tmp_path: Path) -> None:

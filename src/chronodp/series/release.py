@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
+from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import SignedLink
-from chronodp.ledger.certificates import Link, digest
+from chronodp.ledger.certificates import Link, check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid
 from chronodp.privacy.documents import load, to_document
@@ -53,10 +53,8 @@ class Release:
 
     def __init__(self, text: str, signed: SignedLink, *, whole: str | None = None) -> None:
         """Read a release from its text, and from the text that was signed if it is a part of that."""
-        self.text, self.signed = text, signed
-        self._whole = text if whole is None else whole
-        if text not in self._whole or self.link.release != digest(self._whole):
-            raise CertificateInvalid("the certificate belongs to another release")
+        self.text, self.signed, self.whole = text, signed, whole
+        check_signed(self.link, text, whole=whole)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
@@ -160,11 +158,7 @@ class Release:
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
-        if self._whole != self.text:
-            raise InvalidArgument(
-                "release", "one of several released together", "the whole of them: it was signed as one"
-            )
-        return save_release(path, self.text, self.signed)
+        return save_release(path, self.text, self.signed, whole=self.whole)
 
     def plot(self) -> Any:
         """Return a Plotly figure of the series with its band."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import itertools
 import json
@@ -24,6 +25,7 @@ from chronodp.dataset.together import Prepared
 from chronodp.dataset.together.series import SeriesPart
 from chronodp.engines import Progress
 from chronodp.errors import BudgetExhausted, CertificateInvalid, InvalidArgument, RequestConflict, StreamConflict
+from chronodp.estimation.spectrum import Lowest, Spectrum, SpectrumRelease, Strongest
 from chronodp.ledger import verify
 from chronodp.privacy import SequenceCost
 from chronodp.randomness import Entropy, KeystreamEntropy, SeededKeystream, Shape, seeded
@@ -58,7 +60,7 @@ def alarm(**changes: Any) -> AlertDesign:
 
 
 def six(data: object = HOUSES) -> dict[str, Any]:
-    """Five kinds of query and an alert."""
+    """Five kinds of series, a spectrum and an alert."""
     hours = month(cdp.User(), data, days=DAYS)
     load = load_of(hours)
     whole = month(cdp.User(), data, days=DAYS, every="3D", max_periods=1)
@@ -68,8 +70,16 @@ def six(data: object = HOUSES) -> dict[str, Any]:
         "trough": load.trough(every="1D"),
         "total": load.total(every="1D"),
         "mean": whole.mean("kwh", clip=(0.0, 100.0)),
+        "spectrum": spectrum(data).plan(Lowest(4), epsilon=1.0),
         "alarm": alarm(),
     }
+
+
+def spectrum(data: object) -> Spectrum:
+    """The spectrum of the same load, bounded by hand."""
+    assert isinstance(data, pd.DataFrame)
+    hours = data.assign(kwh=data["kwh"].clip(0.0, 5.0)).groupby("at")["kwh"].sum()
+    return Spectrum(hours, change=5.0, unit=cdp.User(), max_periods=24 * DAYS)
 
 
 def release(plan: PlanTogether, ledger: cdp.Ledger, request: str = "june", **more: Any) -> ReleaseTogether:
@@ -86,13 +96,15 @@ def test_all_kinds_are_paid_once_and_read_apart(ledger: cdp.Ledger, delta: float
     assert made.certificate.claim.cost == plan.cost
     assert made.certificate.guarantee == cdp.privacy.Guarantee(cdp.User(), 2.0, plan.delta)
     assert verify(made.signed, ledger.keys.public, release=made.text) == made.link
-    assert made.names == ("load", "mean", "peak", "total", "trough")
+    assert made.names == ("load", "mean", "peak", "spectrum", "total", "trough")
     for name in made.names:
         part = made[name]
-        assert isinstance(part, View if name in plan.chosen.sources else Release)
+        kind = View if name in plan.chosen.sources else SpectrumRelease if name == "spectrum" else Release
+        assert isinstance(part, kind)
         assert part.certificate.guarantee == plan.guarantee
     table = made.to_pandas()
-    assert table["query"].value_counts().to_dict() == {"load": 72, "mean": 1, "peak": 3, "total": 3, "trough": 3}
+    rows = {"load": 72, "mean": 1, "peak": 3, "spectrum": 4, "total": 3, "trough": 3}
+    assert table["query"].value_counts().to_dict() == rows
     loaded = ReleaseTogether.load(made.save(tmp_path / "june.json"))
     pd.testing.assert_frame_equal(loaded.to_pandas(level=0.5), made.to_pandas(level=0.5))
     assert (table["upper"] - table["lower"]).sum() > (made.to_pandas(level=0.5).pipe(_widths)).sum()
@@ -115,6 +127,9 @@ def test_without_noise_every_query_is_what_it_says(ledger: cdp.Ledger) -> None:
         found = made.view(name).to_pandas().set_index("time")["value"]
         np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-3)
         assert (found.index == expected.index).all()
+    coefficients = made["spectrum"]
+    assert isinstance(coefficients, SpectrumRelease)
+    np.testing.assert_allclose(coefficients.coefficients, np.fft.rfft(hours)[:4], rtol=1e-3, atol=1e-3)
     assert made.certificate.seeded
 
 
@@ -195,6 +210,14 @@ def test_parts_belong_to_the_whole_that_was_signed(ledger: cdp.Ledger, tmp_path:
             made[name]
     with pytest.raises(InvalidArgument, match="alarm"):
         made.alert(ledger, "load")
+    with pytest.raises(InvalidArgument, match="of a spectrum"):
+        made.view("spectrum")
+    coefficients = made["spectrum"]
+    assert isinstance(coefficients, SpectrumRelease)
+    with pytest.raises(InvalidArgument, match="signed as one"):
+        coefficients.save(tmp_path / "spectrum.json")
+    with pytest.raises(CertificateInvalid):
+        SpectrumRelease(coefficients.text.replace("[0,1", "[1,0", 1), made.signed, made.text)
 
 
 def test_a_budget_that_renews_is_charged_for_the_days_of_all_parts(tmp_path: Path) -> None:
@@ -202,10 +225,20 @@ def test_a_budget_that_renews_is_charged_for_the_days_of_all_parts(tmp_path: Pat
         ledger.open("meters", unit=cdp.User(), epsilon=1.0, renews="1D")
         queries = six()
         queries.pop("alarm")
+        queries.pop("spectrum")
         release(cdp.plan_together(queries, epsilon=0.5), ledger)
         assert {entry.period for entry in ledger.history("meters")} == {"2026-06-01", "2026-06-02", "2026-06-03"}
         with pytest.raises(InvalidArgument, match="dates"):
             release(cdp.plan_together(six(), epsilon=0.5), ledger, "with an alert")
+        more = (dt.date(2026, 6, 2), dt.date(2026, 6, 5))
+        release(cdp.plan_together(six(), epsilon=0.5), ledger, "with days", dates=more)
+        assert "2026-06-04" in {entry.period for entry in ledger.history("meters")}
+
+
+def test_harmonics_are_chosen_with_laplace_noise_only() -> None:
+    chosen = spectrum(HOUSES).plan(Strongest(2, among=6), epsilon=1.0)
+    plan = cdp.plan_together({"spectrum": chosen, "load": six()["load"]}, epsilon=1.0, delta=1e-6)
+    assert set(plan.strategies["noise"]) == {"laplace"}
 
 
 NAMES = itertools.count()

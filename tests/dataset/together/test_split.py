@@ -15,7 +15,7 @@ from tests.dataset.together.queries import load_of, month
 
 import chronodp as cdp
 from chronodp.accounting import gaussian
-from chronodp.dataset.together import PlanTogether, Strategy, best_shares, equal_shares
+from chronodp.dataset.together import PlanTogether, Strategy, best_shares, equal_shares, terms_of
 from chronodp.dataset.together.split import squared_error
 from chronodp.series.tails import Law
 
@@ -124,6 +124,20 @@ def test_shares_are_the_whole(errors: list[float], whole: float, law: Law) -> No
     shares = best_shares(errors, law=law, whole=whole)
     total = sum(shares) if law == "laplace" else math.sqrt(sum(share**2 for share in shares))
     assert total == pytest.approx(whole, rel=1e-12)
+
+
+def test_a_gaussian_share_is_worth_its_pair() -> None:
+    for mu in np.geomspace(1e-6, 1e3, 200):
+        epsilon, delta = terms_of("gaussian", float(mu))
+        assert gaussian.mu_for(epsilon, delta) == pytest.approx(mu, rel=5e-13)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 30.0, 1e3])
+def test_small_and_large_budgets_are_shared_alike(epsilon: float) -> None:
+    load = load_of(month(UNITS["user_level"]))
+    plan = cdp.plan_together([load, load.peak(every="1D")], epsilon=epsilon, delta=1e-6)
+    assert plan.chosen.law == "gaussian"
+    assert gaussian.mu(plan.cost) == pytest.approx(gaussian.mu_for(epsilon, 1e-6), rel=1e-11)
 
 
 def test_an_alert_in_a_gaussian_plan_is_never_charged_too_little() -> None:

@@ -110,6 +110,7 @@ class PlanTogether:
         dataset: str,
         request: str,
         analyst: str = "",
+        dates: Dates | None = None,
         entropy: Entropy | None = None,
         progress: Progress | None = None,
     ) -> ReleaseTogether:
@@ -126,6 +127,7 @@ class PlanTogether:
             request: an id of your choice, once for each release. Under the same id other data, or another plan, are
                 refused.
             analyst: whose part of the budget pays.
+            dates: days of what has no calendar, such as alerts and spectra, for a budget that renews.
             entropy: of the noise; secure unless a test says otherwise.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
@@ -154,7 +156,7 @@ class PlanTogether:
             source=ledger.keys.fingerprint(*(piece for one in prepared.values() for piece in one.content), of=purpose),
             produce=produce,
             analyst=analyst,
-            dates=self._dates,
+            dates=self._days(dates),
             openings=tuple(opening for some in openings for opening in some),
         )
         return ReleaseTogether(fulfilled.release, fulfilled.signed)
@@ -170,10 +172,9 @@ class PlanTogether:
             found[name] = (source, how.every)
         return found
 
-    @property
-    def _dates(self) -> Dates | None:
+    def _days(self, given: Dates | None) -> Dates | None:
         """The days of all data together; None if some part has no days, which a budget that renews then refuses."""
-        known = [part.dates for part in self.parts.values()]
+        known = [given if part.dates is None else part.dates for part in self.parts.values()]
         some = [dates for dates in known if dates is not None]
         return (min(first for first, _ in some), max(last for _, last in some)) if len(some) == len(known) else None
 
@@ -187,7 +188,8 @@ class PlanTogether:
             claim=self.claim,
             guarantee=self.guarantee,
             theorem=theorem + (", alerts by their largest loss)" if bounded else ")"),
-            precision="whole numbers, each query on a grid of its own; the noise has exactly the stated law",
+            precision="whole numbers, each query on a grid of its own; the noise has exactly the stated law, and what "
+            "rounding adds is in the sensitivities",
             seeded=seeded,
         )
 

@@ -12,15 +12,17 @@ from chronodp.dataset.together.alarms import SharedAlert
 from chronodp.dataset.together.plan import PlanTogether
 from chronodp.dataset.together.series import SharedSeries
 from chronodp.dataset.together.sharing import Part, Shareable
+from chronodp.dataset.together.spectra import SharedSpectrum
 from chronodp.dataset.together.strategies import Asked, Strategy, strategies_for
 from chronodp.errors import InvalidArgument
+from chronodp.estimation.spectrum import SpectrumPlan
 from chronodp.ledger.debits import check_name
 from chronodp.ledger.filters import Filter
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_number
 
 __all__ = ["Together", "Weights", "plan_together"]
 
-Together = Query | Aggregate | AlertDesign | AlertPlan | Shareable
+Together = Query | Aggregate | AlertDesign | AlertPlan | SpectrumPlan | Shareable
 """What can be planned together."""
 Weights = Sequence[float] | Mapping[str, float]
 
@@ -44,7 +46,8 @@ def plan_together(
 
     Args:
         queries: a list, or a dictionary by name: queries of a `TimeSeries`, each period for itself; `Aggregate`; an
-            alert by its design, whose own epsilon is replaced by its share; or anything that is `Shareable`.
+            alert by its design and a spectrum by its plan, whose own price is replaced by a share; or anything that is
+            `Shareable`.
         epsilon: of the guarantee for all of them together.
         delta: of the guarantee; 0 for a pure one.
         weights: how much the squared error of one number of each query counts. By default 1 / scale², where scale is
@@ -111,9 +114,11 @@ def _shareable(name: str, query: object) -> Shareable:
             return SharedAlert(query)
         case AlertPlan():
             return SharedAlert(query.design)
+        case SpectrumPlan():
+            return SharedSpectrum(query)
         case Shareable():
             return query
-    allowed = "a query such as meters.sum(...), an Aggregate, an alert's design, or what is Shareable"
+    allowed = "a query such as meters.sum(...), an Aggregate, an alert's design, a spectrum's plan, or Shareable"
     raise InvalidArgument(f"query {name!r}", query, allowed)
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from chronodp.alerts import Alert, AlertDesign
 from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
+from chronodp.estimation.spectrum import SpectrumRelease
 from chronodp.ledger import Ledger, SignedLink
-from chronodp.ledger.certificates import Link, digest
+from chronodp.ledger.certificates import Link, check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, load
 from chronodp.series import Release, View
@@ -47,8 +48,7 @@ class ReleaseTogether:
 
     def __init__(self, text: str, signed: SignedLink) -> None:
         self.text, self.signed = text, signed
-        if self.link.release != digest(text):
-            raise CertificateInvalid("the certificate belongs to another release")
+        check_signed(self.link, text)
 
     @classmethod
     def load(cls, path: str | Path) -> ReleaseTogether:
@@ -81,19 +81,24 @@ class ReleaseTogether:
         """The names under which the alerts live in the ledger."""
         return {name: stream_name(self.link.request, name) for name in self.alerts}
 
-    def __getitem__(self, name: str) -> Release | View:
+    def __getitem__(self, name: str) -> Release | SpectrumRelease | View:
         """Return a query's own release; of a query that another answers, a view of that."""
         if name not in self.names:
             more = "; an alert is had by alert(ledger, name)" if name in self.alerts else ""
             raise InvalidArgument("name", name, f"one of {', '.join(self.names)}{more}")
-        return self.view(name) if name in self._content["derived"] else self._release(name)
+        if name in self._content["derived"]:
+            return self.view(name)
+        part = self._content["parts"][name]
+        if part["kind"] == "spectrum":
+            return SpectrumRelease(_canonical(part), self.signed, self.text)
+        return Release(_canonical(part), self.signed, whole=self.text)
 
     def view(self, name: str, *, level: float = 0.95) -> View:
-        """Return a query's periods with intervals at a level."""
-        derived = self._content["derived"].get(name)
-        if derived is None:
-            return self._release(name).each_period(level=level)
-        source = self._release(derived["from"])
+        """Return a series' periods with intervals at a level."""
+        derived = self._content["derived"].get(name, {"from": name, "every": None})
+        source = self[derived["from"]]
+        if not isinstance(source, Release):
+            raise InvalidArgument("name", name, "a series; of a spectrum read release[name]")
         return (
             source.each_period(level=level)
             if derived["every"] is None
@@ -115,7 +120,10 @@ class ReleaseTogether:
 
         tables = []
         for name in self.names:
-            frame = self.view(name, level=level).to_pandas()
+            found = self[name]
+            if isinstance(found, View):
+                found = self.view(name, level=level)
+            frame = found.to_pandas() if isinstance(found, View) else found.to_pandas(level=level)
             frame.insert(0, "query", name)
             tables.append(frame)
         return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"query": []})
@@ -126,9 +134,6 @@ class ReleaseTogether:
 
     def __repr__(self) -> str:
         return f"ReleaseTogether({self.link.dataset!r}, request={self.link.request!r}, {', '.join(self.names)})"
-
-    def _release(self, name: str) -> Release:
-        return Release(_canonical(self._content["parts"][name]), self.signed, whole=self.text)
 
     @cached_property
     def _content(self) -> dict[str, Any]:

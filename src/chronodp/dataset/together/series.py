@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,8 @@ class SharedSeries:
         """Return its plan at a share."""
         epsilon, delta = terms_of(law, share)
         plan = make_plan(self.table, self.origin, epsilon=epsilon, delta=delta, tuned_for=EachPeriod())
-        return SeriesPart(plan) if plan.design.law == law else None
+        designs = [design for design in (plan.design, *plan.others) if design.law == law]
+        return SeriesPart(replace(plan, design=designs[0], others=())) if designs else None
 
     def follows_from(self, other: Shareable) -> Following | None:
         """Return how it follows from another series: it is the same, or a total of what the other holds."""

@@ -16,6 +16,8 @@ from chronodp.series.tails import Law
 
 __all__ = ["Following", "Part", "Prepared", "Shareable", "terms_of"]
 
+_LARGE = 6.0
+
 
 @dataclass(frozen=True, slots=True)
 class Following:
@@ -106,7 +108,10 @@ class Shareable(Protocol):
 def terms_of(law: Law, share: float) -> tuple[float, float]:
     """Return a share as an (epsilon, delta).
 
-    A mu is worth many pairs; the one at epsilon = mu is neither too small nor too large for a float, and no Laplace
-    noise within it is as good.
+    A mu is worth many pairs. At epsilon = mu no Laplace noise is as good; where delta would come too near to 1 for a
+    float to tell mu from it, epsilon = mu² / 2 is taken, at which delta is below 1/2.
     """
-    return (share, 0.0) if law == "laplace" else (share, gaussian.delta_of(share, share))
+    if law == "laplace":
+        return share, 0.0
+    epsilon = share if share <= _LARGE else share**2 / 2
+    return epsilon, gaussian.delta_of(share, epsilon)

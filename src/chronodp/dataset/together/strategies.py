@@ -70,19 +70,32 @@ def strategies_for(asked: Sequence[Asked], *, law: Law, whole: float) -> Iterato
     if all(direct.values()):
         shares = best_shares(list(direct.values()), law=law, whole=whole)
         yield _strategy("optimal", law, shares, asked, single, {}, following)
-    best = min(
-        (
-            (_least_error(list(errors.values()), law, whole), sources)
-            for sources in _ways(asked, following)
-            if sources and all((errors := _weighed(asked, single, sources, following)).values())
-        ),
-        key=lambda found: found[0],
-        default=None,
-    )
-    if best is not None:
-        errors = _weighed(asked, single, best[1], following)
+    sources = _best_sources(asked, single, following, law, whole)
+    if sources:
+        errors = _weighed(asked, single, sources, following)
         shares = best_shares(list(errors.values()), law=law, whole=whole)
-        yield _strategy("shared release", law, shares, asked, single, best[1], following)
+        yield _strategy("shared release", law, shares, asked, single, sources, following)
+
+
+def _best_sources(
+    asked: Sequence[Asked],
+    single: Mapping[str, float],
+    following: Mapping[tuple[str, str], Following],
+    law: Law,
+    whole: float,
+) -> dict[str, str]:
+    """Which queries are best answered from which release, at least one of them; none if none can be."""
+    best: dict[str, str] = {}
+    least = math.inf
+    for sources in _ways(asked, following):
+        errors = list(_weighed(asked, single, sources, following).values())
+        # A release on which no error hangs would get no share.
+        if not sources or not all(errors):
+            continue
+        error = squared_error(errors, best_shares(errors, law=law, whole=whole))
+        if error < least:
+            best, least = sources, error
+    return best
 
 
 def _following(asked: Sequence[Asked]) -> dict[tuple[str, str], Following]:
@@ -119,10 +132,6 @@ def _weighed(
         factor = 1.0 if source == one.name else following[one.name, source].factor
         errors[source] += one.weight * one.query.numbers * factor * single[source]
     return errors
-
-
-def _least_error(errors: Sequence[float], law: Law, whole: float) -> float:
-    return squared_error(errors, best_shares(errors, law=law, whole=whole))
 
 
 def _strategy(

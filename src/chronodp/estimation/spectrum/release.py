@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
+from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.estimation.columns import Floats
 from chronodp.estimation.spectrum.design import SpectrumDesign
 from chronodp.estimation.spectrum.harmonics import Complexes, count_numbers, is_real, numbers_of, to_series, transform
 from chronodp.estimation.spectrum.wanted import Whole
 from chronodp.ledger import SignedLink
-from chronodp.ledger.certificates import digest
+from chronodp.ledger.certificates import check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid, load
 from chronodp.privacy.documents import to_document
@@ -46,10 +46,11 @@ class SpectrumRelease:
 
     text: str
     signed: SignedLink
+    whole: str | None = None
+    """The text that was signed, where this release is a part of it."""
 
     def __post_init__(self) -> None:
-        if self.signed.link.release != digest(self.text):
-            raise CertificateInvalid("the certificate belongs to another release")
+        check_signed(self.signed.link, self.text, whole=self.whole)
 
     @classmethod
     def load(cls, path: str | Path) -> SpectrumRelease:
@@ -147,7 +148,7 @@ class SpectrumRelease:
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
-        return save_release(path, self.text, self.signed)
+        return save_release(path, self.text, self.signed, whole=self.whole)
 
     def plot(self) -> Any:
         """Return a Plotly figure of the power of each harmonic, with its interval."""

@@ -121,10 +121,10 @@ class SpectrumPlan:
         design = self.design
         bits = secure() if entropy is None else check_entropy(entropy)
         with watched(progress, f"Transforming {design.horizon:,} periods") as tell:
-            exact = exact_of(design, self._values, progress=tell)
+            exact = self.read(progress=tell)
 
         def produce() -> tuple[str, Certificate]:
-            return spectrum_text(design, *draw_spectrum(design, exact, bits)), self._certificate(seeded=bits.seeded)
+            return self.draw(exact, bits), self._certificate(seeded=bits.seeded)
 
         fulfilled = ledger.fulfil(
             dataset,
@@ -132,12 +132,40 @@ class SpectrumPlan:
             cost=design.cost,
             unit=design.unit,
             plan=dump(design),
-            source=ledger.keys.fingerprint(self._values.astype("<f8").tobytes(), of=("spectrum", dataset, request)),
+            source=ledger.keys.fingerprint(self.content, of=("spectrum", dataset, request)),
             produce=produce,
             analyst=analyst,
             dates=dates,
         )
         return SpectrumRelease(fulfilled.release, fulfilled.signed)
+
+    @property
+    def content(self) -> bytes:
+        """What identifies the series. Nobody may see it."""
+        held: bytes = self._values.astype("<f8").tobytes()
+        return held
+
+    def within(self, *, epsilon: float, delta: float) -> SpectrumPlan:
+        """Return the plan of the same spectrum at another price."""
+        design = self.design
+        fresh = design_spectrum(
+            design.wanted,
+            horizon=design.horizon,
+            change=design.change,
+            unit=design.unit,
+            max_periods=design.max_periods,
+            epsilon=epsilon,
+            delta=delta,
+        )
+        return SpectrumPlan(fresh, self._values)
+
+    def read(self, *, progress: Progress) -> list[int]:
+        """Return the exact numbers, which nobody may see."""
+        return exact_of(self.design, self._values, progress=progress)
+
+    def draw(self, exact: list[int], entropy: Entropy) -> str:
+        """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
+        return spectrum_text(self.design, *draw_spectrum(self.design, exact, entropy))
 
     def _certificate(self, *, seeded: bool) -> Certificate:
         design = self.design
