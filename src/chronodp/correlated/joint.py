@@ -14,8 +14,7 @@ from chronodp.errors import InvalidArgument
 __all__ = ["LARGEST", "JointChain"]
 
 LARGEST = 2**12
-_ITERATIONS = 2_000
-_STILL = 4e-16
+_BLOCK = 64  # states eliminated before the rest of the matrix is brought up to date
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class JointChain:
             raise InvalidArgument("model", self.model, allowed)
         inside = self.closed_classes[0]
         law = np.zeros(len(self.snapshots))
-        law[inside] = _stationary(self.kernel[np.ix_(inside, inside)])
+        law[inside] = _eliminated(self.kernel[np.ix_(inside, inside)])
         return law
 
     @cached_property
@@ -115,24 +114,21 @@ class JointChain:
         return np.linalg.matrix_power(self.kernel, steps)
 
 
-def _stationary(kernel: Floats) -> Floats:
-    law = np.full(len(kernel), 1 / len(kernel))
-    for _ in range(_ITERATIONS):
-        following: Floats = kernel @ law
-        following /= following.sum()
-        if np.all(np.abs(following - law) <= _STILL * law):
-            return following
-        law = following
-    return _eliminated(kernel)
-
-
 def _eliminated(kernel: Floats) -> Floats:
-    """Eliminate states one by one; no differences are taken (Grassmann, Taksar, Heyman 1985)."""
+    """Eliminate states one by one; no differences are taken (Grassmann, Taksar, Heyman 1985).
+
+    However slowly the chain mixes, each entry keeps its digits. States go in blocks: inside a block one after another,
+    on the rest of the matrix all together.
+    """
     rest = kernel.T.copy()
     count = len(rest)
-    for last in range(count - 1, 0, -1):
-        rest[:last, last] /= rest[last, :last].sum()
-        rest[:last, :last] += np.outer(rest[:last, last], rest[last, :last])
+    for stop in range(count, 1, -_BLOCK):
+        start = max(stop - _BLOCK, 1)
+        for last in range(stop - 1, start - 1, -1):
+            rest[:last, last] /= rest[last, :last].sum()
+            rest[start:last, :last] += np.outer(rest[start:last, last], rest[last, :last])
+            rest[:start, start:last] += np.outer(rest[:start, last], rest[last, start:last])
+        rest[:start, :start] += rest[:start, start:stop] @ rest[start:stop, :start]
     law: Floats = np.ones(count)
     for state in range(1, count):
         law[state] = law[:state] @ rest[:state, state]
