@@ -29,13 +29,15 @@ def kernel(model: CouplingMarkovChain) -> dict[tuple[Snapshot, Snapshot], mpf]:
 
 
 def stationary(move: dict[tuple[Snapshot, Snapshot], mpf]) -> Law:
-    """By elimination, after what is left for good is gone; the chain must have one closed class."""
+    """By elimination, after what is left for good is gone; all 0 if the chain has several closed classes."""
     snapshots = sorted({after for after, _ in move})
     reach = {x: {y for y in snapshots if move[y, x] > 0} | {x} for x in snapshots}
     for through, x in itertools.product(snapshots, repeat=2):
         if through in reach[x]:
             reach[x] |= reach[through]
     inside = [x for x in snapshots if all(x in reach[y] for y in snapshots)]
+    if not inside:
+        return dict.fromkeys(snapshots, mpf(0))
     rest = {(x, y): move[y, x] for x in inside for y in inside}
     for last in range(len(inside) - 1, 0, -1):
         out, left = inside[last], inside[:last]

@@ -7,8 +7,13 @@ import pytest
 
 from chronodp.correlated import CouplingMarkovChain, Gauge, Sum, WeightedSum, leakage
 from chronodp.correlated.bounds import least_ratios
+from chronodp.correlated.gauge import Released
 from chronodp.correlated.joint import JointChain
+from chronodp.correlated.query import fold
+from chronodp.errors import InvalidArgument
+from tests.conftest import Trials
 from tests.correlated import digits
+from tests.correlated.chains import draw_extreme
 
 
 def slow(there: float, back: float) -> CouplingMarkovChain:
@@ -53,6 +58,76 @@ def test_small_probabilities_swing_as_far_as_large_ones(chance: float, again: fl
 
 
 def test_a_small_choice_is_not_hidden_by_the_rounding_of_a_large_one() -> None:
-    for share in np.arange(1, 50) / 100:  # share / (1 - share) · (1 - share) is often rounded to more than share
+    for share in np.arange(1, 50) / 100:  # share / (1 - share) · (1 - share) is now and then rounded to more than share
         model = CouplingMarkovChain([[share, 1e-32, share], [1 - share, 1e-30, 1 - share], [0.0, 1.0, 0.0]], [[1.0]])
         assert least_ratios(model)[0, 0, 1] == pytest.approx(min(0.01, share / (1 - share)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("chance", "again"), [(1e-200, 1e-80), (1e-150, 1e-60), (1e-300, 0.1), (1e-310, 1e-120)])
+def test_what_is_too_small_for_floats_is_not_taken_for_impossible(chance: float, again: float) -> None:
+    model = rare(chance, again)
+    truth = max(digits.leakage_about_each(model, (1, 1), lambda x: float(sum(x)), 1.0, knows_others=True))
+    assert truth > 0.9
+    told = leakage(model, query=Sum(), ages=1, epsilon=1.0)
+    assert told.exact is None
+    assert "too small for floats" in told.reasons[0]
+    assert told.certified >= truth
+    with pytest.raises(InvalidArgument, match="between 0 and 1e-290"):
+        _ = JointChain(model).stationary
+
+
+def test_many_sequences_multiply_to_what_floats_cannot_hold() -> None:
+    model = CouplingMarkovChain([[1.0, 1.0], [1e-40, 1e-16]], np.full((8, 8), 1 / 8))
+    told = leakage(model, query=Sum(), ages=1, epsilon=1.0)
+    assert told.exact is None
+    assert told.certified >= 1.0
+
+
+def test_a_state_that_is_never_entered_is_nobodys_present() -> None:
+    never = [[0.7, 0.3, 0.5], [0.3, 0.7, 0.5], [0.0, 0.0, 0.0]]
+    without = [[0.7, 0.3], [0.3, 0.7]]
+    for adversary in ("knows_others", "knows_none"):
+        for sequences in (2, 8):
+            even = np.full((sequences, sequences), 1 / sequences)
+            told, plain = (
+                leakage(
+                    Gauge(CouplingMarkovChain(matrix, even), largest=0),
+                    query=Sum(scores),
+                    ages=2,
+                    epsilon=1.0,
+                    adversary=adversary,
+                )
+                for matrix, scores in ((never, (0.0, 1.0, 1.0)), (without, (0.0, 1.0)))
+            )
+            assert plain.certified <= told.certified < np.inf
+
+
+def test_no_bound_is_below_the_truth_at_the_edges_of_floats(trials: Trials) -> None:
+    chance = np.random.default_rng(7)
+    exact = fallen_back = 0
+    for _ in range(trials(1_000, least=120)):
+        case = draw_extreme(chance)
+        model = case.model
+        outputs = fold(case.query, model.sequences, model.states)
+        released = Released(outputs, np.array(case.ages), case.epsilon)
+        if model.components.max() > 0 or not any(digits.stationary(digits.kernel(model)).values()):
+            continue  # several groups, or several stationary laws
+        for adversary in ("knows_others", "knows_none"):
+            truth = digits.leakage_about_each(
+                model,
+                case.ages,
+                lambda z, outputs=outputs: float(outputs.values(np.array([z]))[0, 0]),  # type: ignore[misc]
+                outputs.sensitivity / case.epsilon,
+                knows_others=adversary == "knows_others",
+            )
+            read = Gauge(model).measure(released, adversary)
+            bounds = read.bounds | Gauge(model, largest=0).bounds(released, adversary)
+            for name, bound in bounds.items():
+                assert all(here >= there for here, there in zip(bound, truth, strict=True)), (name, bound, truth, case)
+            if np.isnan(read.exact).any():
+                fallen_back += 1
+            else:
+                exact += 1
+                assert read.exact == pytest.approx(np.array(truth, dtype=float), rel=1e-9, abs=1e-12)
+    assert exact > 50
+    assert fallen_back > 5

@@ -155,7 +155,7 @@ def _of_others(numbers: Floats, starts: Integers) -> Floats:
 
 
 def _log_ratio(above: Floats, below: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.log(above / below)
 
 

@@ -51,7 +51,7 @@ def least_separable_ratio(above: Floats, below: Floats, starts: Integers) -> Flo
     for _ in range(_ROUNDS):
         upper = np.add.reduceat(above[edges, chosen], starts[:-1])
         lower = np.add.reduceat(below[edges, chosen], starts[:-1])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.where(lower > 0, upper / lower, np.inf)
         better = ratio < theta
         if not better.any():

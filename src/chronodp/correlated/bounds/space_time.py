@@ -70,10 +70,11 @@ def space_time(model: CouplingMarkovChain, reach: Floats, *, least: Floats, dire
         either = np.full(model.sequences, np.inf)
         for one, other in ((a, b), (b, a)):
             swing = _oscillations(model, box, one, other) * reach[model.tails]
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 moved = np.add.reduceat(swing, model.starts[:-1]) / least[:, one, other]
                 either = np.fmin(either, np.log1p(np.where(np.isnan(moved), np.inf, moved)))
-        worst = np.maximum(worst, either)
+        entered = np.isfinite(least[:, a, b]) & np.isfinite(least[:, b, a])  # what never is has no present to tell
+        worst = np.maximum(worst, np.where(entered, either, 0.0))
     return worst + direct
 
 
@@ -88,7 +89,7 @@ def _oscillations(model: CouplingMarkovChain, box: Boxes, a: int, b: int) -> Flo
             swing = np.maximum(swing, _step(up, up2, down, down2, box.high[:, a], box.low[:, b], hidden))
             continue
         for rest in (box.low[:, a], box.high[:, a]):
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 root = np.sqrt((up2 + rest) / (up + rest))
                 turn = (down2 - root * down) / (root - 1)  # where the derivative by the rest of b vanishes
             turn = np.clip(np.where(np.isfinite(turn), turn, box.low[:, b]), box.low[:, b], box.high[:, b])
