@@ -76,6 +76,11 @@ class CouplingMarkovChain:
         return np.searchsorted(self.heads, np.arange(self.sequences + 1)).astype(np.int64)
 
     @cached_property
+    def smallest(self) -> float:
+        """The least move above 0. What a float cannot tell from 0 counts as 0: the model is what ``moves`` holds."""
+        return float(self.moves[self.moves > 0].min())
+
+    @cached_property
     def components(self) -> Integers:
         """The number of the group of each sequence: sequences of different groups never hear of each other.
 

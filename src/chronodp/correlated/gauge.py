@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.influences import Influences, influences
-from chronodp.correlated.bounds.memory import memory_ranges
-from chronodp.correlated.bounds.one_step import blunted, log_ranges
+from chronodp.correlated.bounds.memory import memory
+from chronodp.correlated.bounds.one_step import one_step
 from chronodp.correlated.bounds.ratios import least_ratios
 from chronodp.correlated.bounds.rounding import round_up
 from chronodp.correlated.bounds.space_time import reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import total_variation
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
-from chronodp.correlated.joint import LARGEST, JointChain
+from chronodp.correlated.joint import LARGEST, LEAST, JointChain
 from chronodp.correlated.query import Fold
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_whole
@@ -26,6 +26,7 @@ from chronodp.privacy.parameters import check_whole
 __all__ = ["Gauge", "Reading", "Released"]
 
 _MOST_GROUPS = 1_000
+_SPARE = 23.0  # e^23: more than the sums have terms
 _LISTED = 2**10  # joint states up to which the whole law of the past is listed
 
 
@@ -108,7 +109,7 @@ class Gauge:
 
     @cached_property
     def joints(self) -> dict[int, JointChain]:
-        """Groups that are small enough to be listed and have one stationary law, by number."""
+        """Groups that are small enough to be listed and have one stationary law that floats can hold, by number."""
         if len(self.groups) > _MOST_GROUPS:
             return {}
         small = [
@@ -117,7 +118,7 @@ class Gauge:
             if len(members) * np.log(self.model.states) <= np.log(max(self.largest, 1)) + 1e-9
         ]
         made = {number: JointChain(self.model.part(self.groups[number])) for number in small}
-        return {number: joint for number, joint in made.items() if len(joint.closed_classes) == 1}
+        return {number: joint for number, joint in made.items() if joint.has_law}
 
     @cached_property
     def least(self) -> Floats:
@@ -141,7 +142,10 @@ class Gauge:
         m = self.model.states
         if size * np.log(m) > np.log(max(self.largest, 1)) + 1e-9:
             return (f"a group of {size:,} sequences has {m}^{size} joint states, too many to list: bounds instead",)
-        return ("a group has several closed classes, so that its past depends on where it began: bounds instead",)
+        return (
+            "a group has several closed classes, so that its past depends on where it began, or probabilities that are "
+            "too small for floats: bounds instead",
+        )
 
     def measure(self, released: Released, adversary: Adversary) -> Reading:
         """Return exact leakage where it is in reach, and bounds where it is not."""
@@ -166,19 +170,25 @@ class Gauge:
         free = (released.ages == 0) & (released.shares > 0) if adversary == "knows_none" else None
         reach = reach_of_release(self.field, released.tilts, free=free)
         dying = space_time(self.model, reach, least=self.least, direct=released.direct)
-        return cheap | {"space-time Dobrushin": round_up(dying)}
+        return cheap | {"space-time Dobrushin": self._sound(dying)}
 
     def cheap_bounds(self, released: Released, adversary: Adversary) -> dict[str, Floats]:
         """Return the bounds that take no iteration: the group's ceiling and the last step."""
         heard = self._heard(released)
         found = {
             "group ceiling": heard,
-            "one step": blunted(log_ranges(self.least), heard) + released.direct,
+            "one step": one_step(self.least, heard=heard, direct=released.direct),
         }
         oldest = int(released.ages[released.shares > 0].min())
         if adversary == "knows_none" and oldest > 1:
-            found["memory"] = blunted(memory_ranges(self.model, oldest), heard)
-        return {name: round_up(bound) for name, bound in found.items()}
+            found["memory"] = memory(self.model, oldest, heard=heard)
+        return {
+            name: self._sound(bound) if name != "group ceiling" else round_up(bound) for name, bound in found.items()
+        }
+
+    def _sound(self, bound: Floats) -> Floats:
+        """Round up; what rests on probabilities that floats do not hold, or came out as no number, bounds nothing."""
+        return round_up(np.where(np.isnan(bound) | (self.model.smallest < LEAST), np.inf, bound))
 
     def _by_distance(self, released: Released) -> Floats:
         """The total variation bound for groups whose joint law is listed; infinite for the others."""
@@ -195,13 +205,22 @@ class Gauge:
     def _exact(self, released: Released, adversary: Adversary) -> tuple[Floats, tuple[str, ...]]:
         exact = np.full(self.model.sequences, np.nan)
         reasons = self.reasons
-        scale = released.outputs.sensitivity / released.epsilon
+        scale, heard = released.outputs.sensitivity / released.epsilon, self._heard(released)
         for number, joint in self.joints.items():
             members = self.groups[number]
             outputs, ages = released.part(members)
+            if not _keeps_digits(joint, int(ages.max()), float(heard[members[0]])):
+                reasons = (*self.reasons, "some probabilities are too small for floats: bounds instead")
+                continue
             try:
                 outside = outside_values(released.outputs, members, releases=released.releases)
                 exact[members] = exact_leakage(joint, outputs, ages, scale=scale, adversary=adversary, outside=outside)
             except InvalidArgument:
                 reasons = (*self.reasons, "the outputs take too many values together: bounds instead")
         return exact, reasons
+
+
+def _keeps_digits(joint: JointChain, oldest: int, heard: float) -> bool:
+    """Whether what is too small for floats counts for nothing: there is none, or noise hides it (e^-heard)."""
+    rarest = float(np.log(joint.stationary[joint.stationary > 0].min()))
+    return bool(rarest - min(heard, -oldest * joint.log_smallest) >= np.log(LEAST) + _SPARE)

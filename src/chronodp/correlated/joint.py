@@ -11,11 +11,12 @@ import numpy as np
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.errors import InvalidArgument
 
-__all__ = ["LARGEST", "JointChain"]
+__all__ = ["LARGEST", "LEAST", "JointChain"]
 
 LARGEST = 2**12
-_ITERATIONS = 2_000
-_STILL = 4e-16
+LEAST = 1e-290  # a probability below it may have lost digits, or itself
+_RAREST = 1e-280  # of snapshots, so that all that is lost on the way there is nothing beside them
+_BLOCK = 64  # states eliminated before the rest of the matrix is brought up to date
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,17 @@ class JointChain:
         return np.ascontiguousarray(made.T)
 
     @cached_property
+    def log_smallest(self) -> float:
+        """The logarithm of the least entry of the kernel above 0, also where the entry is too small for a float."""
+        laws = self.model.next_laws(self.snapshots)
+        return float(np.log(np.where(laws > 0, laws, 1.0).min(axis=2)).sum(axis=1).min())
+
+    @cached_property
+    def has_law(self) -> bool:
+        """Whether there is one stationary law, and floats can hold it and all that it is made of."""
+        return self.log_smallest >= np.log(LEAST) and len(self.closed_classes) == 1 and not np.isnan(self._law).any()
+
+    @cached_property
     def closed_classes(self) -> list[Integers]:
         """The sets of joint states that are never left once entered: one each for every stationary law there is."""
         from scipy.sparse import csr_array
@@ -82,9 +94,16 @@ class JointChain:
                 f"{len(self.closed_classes)} closed classes, and where it started decides in which it is"
             )
             raise InvalidArgument("model", self.model, allowed)
+        if not self.has_law:
+            allowed = "a chain whose steps, and stationary law, have no probabilities between 0 and 1e-290"
+            raise InvalidArgument("model", self.model, allowed)
+        return self._law
+
+    @cached_property
+    def _law(self) -> Floats:
         inside = self.closed_classes[0]
         law = np.zeros(len(self.snapshots))
-        law[inside] = _stationary(self.kernel[np.ix_(inside, inside)])
+        law[inside] = _eliminated(self.kernel[np.ix_(inside, inside)])
         return law
 
     @cached_property
@@ -115,26 +134,35 @@ class JointChain:
         return np.linalg.matrix_power(self.kernel, steps)
 
 
-def _stationary(kernel: Floats) -> Floats:
-    law = np.full(len(kernel), 1 / len(kernel))
-    for _ in range(_ITERATIONS):
-        following: Floats = kernel @ law
-        following /= following.sum()
-        if np.all(np.abs(following - law) <= _STILL * law):
-            return following
-        law = following
-    return _eliminated(kernel)
-
-
 def _eliminated(kernel: Floats) -> Floats:
-    """Eliminate states one by one; no differences are taken (Grassmann, Taksar, Heyman 1985)."""
+    """Eliminate states one by one; no differences are taken (Grassmann, Taksar, Heyman 1985).
+
+    However slowly the chain mixes, each entry keeps its digits. States go in blocks: inside a block one after another,
+    on the rest of the matrix all together. Not numbers, if a product on the way is too small for a float.
+    """
     rest = kernel.T.copy()
     count = len(rest)
-    for last in range(count - 1, 0, -1):
-        rest[:last, last] /= rest[last, :last].sum()
-        rest[:last, :last] += np.outer(rest[:last, last], rest[last, :last])
+    lost = False
+    for stop in range(count, 1, -_BLOCK):
+        start = max(stop - _BLOCK, 1)
+        for last in range(stop - 1, start - 1, -1):
+            row = rest[last, :last]
+            lost = lost or not row.sum() >= LEAST
+            if lost:
+                return np.full(count, np.nan)
+            rest[:last, last] /= row.sum()
+            column = rest[:last, last]
+            lost = _smallest(column) * _smallest(row) < LEAST
+            rest[start:last, :last] += np.outer(column[start:], row)
+            rest[:start, start:last] += np.outer(column[:start], row[start:])
+        rest[:start, :start] += rest[:start, start:stop] @ rest[start:stop, :start]
     law: Floats = np.ones(count)
-    for state in range(1, count):
-        law[state] = law[:state] @ rest[:state, state]
-    law /= law.sum()
-    return law
+    with np.errstate(over="ignore", invalid="ignore"):
+        for state in range(1, count):
+            law[state] = law[:state] @ rest[:state, state]
+        law /= law.sum()
+    return law if law.min() >= _RAREST and not lost else np.full(count, np.nan)
+
+
+def _smallest(numbers: Floats) -> float:
+    return float(numbers[numbers > 0].min(initial=1.0))

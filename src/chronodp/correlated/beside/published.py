@@ -122,7 +122,7 @@ def compare_definitions(
             "age-dependent", age_dependent(chain, ages=ages, epsilon=epsilon), False, "a sequence that hears nobody"
         ),
     ]
-    if chain.states**chain.sequences <= gauge.largest and len(JointChain(chain).closed_classes) == 1:
+    if chain.states**chain.sequences <= gauge.largest and JointChain(chain).has_law:
         found += [
             Published("dependent", dependent(chain, query=query, epsilon=epsilon), False, "one period, no age"),
             Published("correlated", correlated(chain, query=query, epsilon=epsilon), False, "one period, no age"),

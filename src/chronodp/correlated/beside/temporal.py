@@ -53,7 +53,7 @@ def temporal_leakage(model: CouplingMarkovChain, *, epsilons: tuple[float, ...])
     joint = JointChain(model)
     forward = joint.kernel
     backward: Floats | None = None
-    if len(joint.closed_classes) == 1 and np.all(joint.stationary > 0):
+    if joint.has_law and np.all(joint.stationary > 0):
         backward = (forward * joint.stationary).T / joint.stationary
     # Without a stationary law nothing is known of the past: the worst is a past that repeats the present.
     behind = _carried(backward if backward is not None else np.eye(len(forward)), costs)

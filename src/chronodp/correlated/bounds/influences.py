@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chronodp.correlated.chain import CouplingMarkovChain, Floats
+from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Boxes", "Influences", "boxes", "influences"]
+__all__ = ["Boxes", "Influences", "boxes", "influences", "rounding"]
 
-_LEAN = 64 * 2.0**-53  # what sums of up to 64 terms below one may be off by
+_ROUNDING = 2.0**-53
 _ROWS = 200_000  # pairs of edges looked at in one go
 
 
@@ -48,11 +48,17 @@ class Influences:
 
 
 def boxes(model: CouplingMarkovChain) -> Boxes:
-    """Return, for each edge, the range of what its head's other edges contribute; widened by what rounding may hide."""
-    low, high = model.moves.min(axis=2), model.moves.max(axis=2)
-    least = np.add.reduceat(low, model.starts[:-1])[model.heads]
-    most = np.add.reduceat(high, model.starts[:-1])[model.heads]
-    return Boxes(np.maximum(0.0, least - low - _LEAN), np.maximum(0.0, most - high + _LEAN))
+    """Return, for each edge, the range of what its head's other edges contribute.
+
+    Nothing is subtracted, so that small ranges have their digits beside large ones.
+    """
+    return Boxes(*(_of_others(numbers, model.starts) for numbers in (model.moves.min(axis=2), model.moves.max(axis=2))))
+
+
+def rounding(model: CouplingMarkovChain) -> Floats:
+    """Return for each edge what a sum over its head's edges, and the few steps after it, may be off by, relatively."""
+    degrees = np.diff(model.starts)
+    return np.asarray((4 * degrees + 32) * _ROUNDING)[model.heads]
 
 
 def influences(model: CouplingMarkovChain) -> Influences:
@@ -82,7 +88,9 @@ def _parent_swings(model: CouplingMarkovChain, box: Boxes) -> Floats:
                 up = _log_ratio(gain[:, u] + rest, loss[:, u] + rest)
                 down = _log_ratio(loss[:, u2] + rest2, gain[:, u2] + rest2)
                 swing = np.maximum(swing, _sum(up, down))
-    return swing
+    # Of a quotient near one the logarithm has no digits left: what they may hide is added wherever anything is told.
+    telling = np.ptp(model.moves, axis=2).max(axis=1) > 0
+    return np.where(telling, swing + 4 * rounding(model), 0.0)
 
 
 def _coparent_swings(model: CouplingMarkovChain) -> csr_array:
@@ -103,7 +111,9 @@ def _coparent_swings(model: CouplingMarkovChain) -> csr_array:
         for group in np.array_split(children, max(1, len(children) * len(pairs) // _ROWS)):
             edges = model.starts[group][:, None, None] + pairs
             first, second = edges[..., 0].ravel(), edges[..., 1].ravel()
-            rest = np.maximum(0.0, least[np.repeat(group, len(pairs))] - low[first] - low[second] - _LEAN)
+            # The one difference: what rounding may hide in it is taken off, and a smaller rest is never too small.
+            hidden = (degree + 8) * _ROUNDING
+            rest = np.maximum(0.0, least[np.repeat(group, len(pairs))] - low[first] - low[second] - hidden)
             rows.append(model.tails[first])
             columns.append(model.tails[second])
             swings.append(_mixed(model.moves[first], model.moves[second], rest))
@@ -122,14 +132,30 @@ def _mixed(first: Floats, second: Floats, rest: Floats) -> Floats:
         for (v, v2), (g, g2) in itertools.product(itertools.combinations(states, 2), repeat=2):
             near, far = first[:, u, v], first[:, u, v2]
             this, that = second[:, u, g] + rest[:, u], second[:, u, g2] + rest[:, u]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.abs(np.log((near + this) * (far + that) / ((far + this) * (near + that))))
-            swing = np.maximum(swing, np.where(np.isnan(ratio), np.inf, ratio))
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                ratio = np.abs(np.log((near + this) / (far + this) * ((far + that) / (near + that))))
+            hidden = np.where((near != far) & (this != that), 32 * _ROUNDING, 0.0)
+            swing = np.maximum(swing, np.where(np.isnan(ratio), np.inf, ratio) + hidden)
     return swing
 
 
+def _of_others(numbers: Floats, starts: Integers) -> Floats:
+    """Return for each edge the sum over its head's other edges: of those before it, and of those after it."""
+    degrees = np.diff(starts)
+    found = np.zeros_like(numbers)
+    before, after = np.zeros((2, len(degrees), numbers.shape[1]))
+    for place in range(int(degrees.max())):
+        heads = np.flatnonzero(degrees > place)
+        left, right = starts[heads] + place, starts[heads + 1] - 1 - place
+        found[left] += before[heads]
+        found[right] += after[heads]
+        before[heads] += numbers[left]
+        after[heads] += numbers[right]
+    return found
+
+
 def _log_ratio(above: Floats, below: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.log(above / below)
 
 

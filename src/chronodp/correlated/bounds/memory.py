@@ -11,9 +11,10 @@ import itertools
 
 import numpy as np
 
-from chronodp.correlated.bounds.one_step import blunted
+from chronodp.correlated.bounds.one_step import blunted, log_range
 from chronodp.correlated.bounds.ratios import least_separable_ratio
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
+from chronodp.correlated.joint import LEAST
 
 __all__ = ["memory", "memory_ranges"]
 
@@ -21,7 +22,9 @@ _MOST_ENTRIES = 20_000_000
 
 
 def memory_ranges(model: CouplingMarkovChain, age: int) -> Floats:
-    """Return h_A of each sequence for A = ``age``, or for the oldest age below it whose matrix is not too full.
+    """Return h_A of each sequence for A = ``age``, or the oldest age below it whose matrix is not too full.
+
+    It is also the oldest whose entries floats can hold.
 
     >>> model = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], [[1.0, 0.0], [0.0, 1.0]])
     >>> memory_ranges(model, 3).round(4).tolist()
@@ -29,6 +32,8 @@ def memory_ranges(model: CouplingMarkovChain, age: int) -> Floats:
     """
     power = step = model.block_matrix
     for _ in range(age - 1):
+        if power.data[power.data > 0].min() * model.smallest < LEAST:
+            break
         following = (power @ step).tocsr()
         if following.nnz > _MOST_ENTRIES:
             break
@@ -37,12 +42,11 @@ def memory_ranges(model: CouplingMarkovChain, age: int) -> Floats:
     dense = power.tobsr(blocksize=(m, m))
     dense.sort_indices()
     worst = np.zeros(s)
-    with np.errstate(divide="ignore"):
-        for a, b in itertools.combinations(range(m), 2):
-            up, down = dense.data[:, a], dense.data[:, b]
-            starts = dense.indptr.astype(np.int64)
-            told = -np.log(least_separable_ratio(up, down, starts)) - np.log(least_separable_ratio(down, up, starts))
-            worst = np.maximum(worst, told)
+    starts = dense.indptr.astype(np.int64)
+    for a, b in itertools.combinations(range(m), 2):
+        up, down = dense.data[:, a], dense.data[:, b]
+        least, least_back = least_separable_ratio(up, down, starts), least_separable_ratio(down, up, starts)
+        worst = np.maximum(worst, log_range(least, least_back))
     return worst
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from chronodp.correlated.chain import Floats
 
-__all__ = ["blunted", "log_ranges", "one_step"]
+__all__ = ["blunted", "log_range", "log_ranges", "one_step"]
 
 
 def log_ranges(least: Floats) -> Floats:
@@ -24,9 +24,20 @@ def log_ranges(least: Floats) -> Floats:
     >>> log_ranges(np.array([[[1.0, 0.5], [0.25, 1.0]]])).round(4).tolist()      # ln 8
     [2.0794]
     """
-    with np.errstate(divide="ignore"):
-        logs = np.log(least)
-    return np.asarray((-logs - np.swapaxes(logs, 1, 2)).max(axis=(1, 2)))
+    return np.asarray(log_range(least, np.swapaxes(least, 1, 2)).max(axis=(1, 2)))
+
+
+def log_range(least: Floats, least_back: Floats) -> Floats:
+    """Return ln max ρ - ln min ρ from the least ratios of two states both ways; 0 if one of them is never entered.
+
+    Such a state (its least ratio is infinite) is nobody's present: there is nothing to tell apart.
+
+    >>> log_range(np.array([0.5, np.inf]), np.array([0.25, 0.0])).round(4).tolist()
+    [2.0794, 0.0]
+    """
+    entered = np.isfinite(least) & np.isfinite(least_back)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(entered, -np.log(least) - np.log(least_back), 0.0)
 
 
 def blunted(told: Floats, heard: Floats) -> Floats:

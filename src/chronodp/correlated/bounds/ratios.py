@@ -2,6 +2,10 @@
 
 Both probabilities are sums over the sequences that j hears, so the least ratio is a separable fractional programme:
 θ is below it if and only if Σ_k min_v (α_k(v) - θ β_k(v)) ≥ 0, and Dinkelbach's iteration finds it in a few rounds.
+
+At θ itself the best choice so far gives 0, or what rounding makes of it, and would hide every choice with smaller
+probabilities. Choices are therefore made at θ (1 - η), where the best so far gives η α > 0, well above its rounding: if
+nothing better than θ turns up, no choice lies below θ (1 - 2η). That is what is returned.
 """
 
 from __future__ import annotations
@@ -37,19 +41,23 @@ def least_separable_ratio(above: Floats, below: Floats, starts: Integers) -> Flo
     Infinite where the lower sum can only be 0, and 0 where the upper one can be.
     """
     edges = np.arange(len(above))
-    heads = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    theta = np.full(len(starts) - 1, np.inf)
+    degrees = np.diff(starts)
+    heads = np.repeat(np.arange(len(degrees)), degrees)
+    lower_by = (8 * degrees + 64) * 2.0**-53  # η
+    theta = np.full(len(degrees), np.inf)
+    better = np.ones(len(degrees), dtype=bool)
     # The first choice makes the lower sum as large as can be, so that a ratio exists wherever one does.
     chosen = below.argmax(axis=1)
     for _ in range(_ROUNDS):
         upper = np.add.reduceat(above[edges, chosen], starts[:-1])
         lower = np.add.reduceat(below[edges, chosen], starts[:-1])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.where(lower > 0, upper / lower, np.inf)
         better = ratio < theta
         if not better.any():
             break
         theta = np.where(better, ratio, theta)
-        finite = np.where(np.isfinite(theta), theta, 0.0)
-        chosen = (above - finite[heads, None] * below).argmin(axis=1)
-    return theta
+        tried = np.where(np.isfinite(theta), theta * (1 - lower_by), 0.0)
+        chosen = (above - tried[heads, None] * below).argmin(axis=1)
+    # Rounds that ran out prove nothing.
+    return np.where(better, 0.0, theta * (1 - 2 * lower_by))

@@ -1,7 +1,10 @@
 """What a computed bound may lack through rounding, added before it is called a bound.
 
-Every quantity here is a product, quotient or sum of positive floats, or the logarithm of one, and takes fewer than 10^5
-roundings one after another: its relative error stays below 10^5 · 2^-53 < 2·10^-11. The margin is fifty times that.
+Sums, products and quotients of positive floats, and logarithms away from one, take fewer than 10^5 roundings one after
+another here: their relative error stays below 10^5 · 2^-53 < 2·10^-11, and the margin is fifty times that. It covers
+nothing else. Where numbers are subtracted, or a logarithm is taken near one, the digits that go are made up for on the
+spot, relative to what was subtracted (`influences`, `space_time`, `ratios`, `total_variation`): beside a tiny
+probability no margin that is added in the end would do.
 """
 
 from __future__ import annotations

@@ -44,5 +44,9 @@ def from_distance(distance: Floats, heard: Floats) -> Floats:
 
 
 def total_variation(joint: JointChain, ages: NDArray[np.int64], *, heard: Floats) -> Floats:
-    """Return the bound for each sequence of a group; ``heard`` is d ε_C."""
-    return from_distance(aged_distances(joint, ages), heard)
+    """Return the bound for each sequence of a group; ``heard`` is d ε_C.
+
+    Δ is a sum of differences, each right to the digits of what was subtracted: what they may hide is added.
+    """
+    hidden = len(joint.snapshots) * (int(ages.max()) + 2) * 2.0**-53
+    return from_distance(np.minimum(aged_distances(joint, ages) + hidden, 1.0), heard)

@@ -132,7 +132,7 @@ def _best(
     best: Choice | None = None
     for ages in candidates:
         fresh = freshness(model, query=query, ages=ages)
-        if fresh.stale >= error:
+        if fresh.stale >= error * (1 - 1e-12):  # what rounding leaves of an error that is used up is no room for noise
             continue
         epsilon = outputs.sensitivity * math.sqrt(2 * len(outputs.largest) / (error - fresh.stale))
         leaked = measure(gauge, outputs, np.asarray(ages), epsilon)
