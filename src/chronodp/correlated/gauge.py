@@ -151,7 +151,7 @@ class Gauge:
         """Return exact leakage where it is in reach, and bounds where it is not."""
         exact, reasons = self._exact(released, adversary)
         found = {"exact": round_up(np.where(np.isnan(exact), np.inf, exact))}
-        if np.isnan(exact).any():
+        if not np.isfinite(exact).all():
             found |= self.bounds(released, adversary)
             if adversary == "knows_others" and released.releases == 1:
                 found["total variation"] = round_up(self._by_distance(released))
