@@ -70,6 +70,7 @@ def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
         (("MODEL", "--epsilon", "0"), "epsilon must be"),
         (("MODEL", "--epsilon", "1", "--ages", "3:1"), "ages must be"),
         (("MODEL", "--epsilon", "1", "--ages", "old"), "ages must be"),
+        (("MODEL", "--epsilon", "1", "--ages", "0:99999999999999"), "ages must be"),
         (("MODEL", "--epsilon", "1", "--query", "mode"), "query must be mean, sum, max"),
         (("MODEL", "--epsilon", "1", "--query", "weighted:1,x"), "query must be"),
         (("MODEL", "--epsilon", "1", "--query", "weighted:1"), "weights must be one a sequence, 2"),

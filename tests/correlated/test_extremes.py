@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Sum, WeightedSum, leakage
+from chronodp.correlated import CouplingMarkovChain, Gauge, Several, Sum, WeightedSum, leakage
 from chronodp.correlated.bounds import least_ratios
 from chronodp.correlated.gauge import Released
 from chronodp.correlated.joint import JointChain
+from chronodp.correlated.mixtures import log_densities
 from chronodp.correlated.query import fold
 from chronodp.errors import InvalidArgument
 from tests.conftest import Trials
@@ -131,3 +132,23 @@ def test_no_bound_is_below_the_truth_at_the_edges_of_floats(trials: Trials) -> N
                 assert read.exact == pytest.approx(np.array(truth, dtype=float), rel=1e-9, abs=1e-12)
     assert exact > 50
     assert fallen_back > 5
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 100.0, 700.0, 2_000.0, 1e5])
+def test_several_outputs_with_hardly_any_noise_have_a_finite_leakage(epsilon: float) -> None:
+    model = CouplingMarkovChain([[0.9, 0.2, 0.1], [0.1, 0.7, 0.0], [0.0, 0.1, 0.9]], [[1.0]])
+    one = leakage(model, query=Sum(), ages=1, epsilon=epsilon)
+    twice = leakage(model, query=Several((Sum(), Sum())), ages=1, epsilon=epsilon)
+    assert one.exact == pytest.approx(
+        float(digits.leakage_about_each(model, (1,), lambda x: float(x[0]), 2 / epsilon, knows_others=True)[0])
+    )
+    # Two answers about the same, each with half the budget, tell no more than the ceiling.
+    assert twice.exact is not None
+    assert 0 < twice.exact <= epsilon
+
+
+def test_weight_on_both_sides_counts_far_from_either() -> None:
+    # At 1 either law has all its weight 1,000 away: on one side, or half on each.
+    points, first, second = [0.0, 1.0, 2.0], [1.0, 0.0, 0.0], [0.5, 0.0, 0.5]
+    logs = log_densities(np.array(points), np.array([first, second]), 1e-3)
+    assert logs[:, 1] == pytest.approx([-1000.0, -1000.0], abs=1e-9)

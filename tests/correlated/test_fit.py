@@ -17,7 +17,7 @@ from chronodp.correlated.fit import check_hears, count_patterns, fit
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.model_file import model_from_json, model_to_json, read_model
 from chronodp.correlated.spectrum import mixing_time, spectrum
-from chronodp.errors import BudgetExhausted, InvalidArgument, RequestConflict, UnknownDocument
+from chronodp.errors import BudgetExhausted, ChronodpError, InvalidArgument, RequestConflict, UnknownDocument
 from chronodp.randomness import Entropy
 from tests.correlated.chains import PAPER, draw, two
 
@@ -201,3 +201,19 @@ def test_models_survive_being_written_down(tmp_path: Path) -> None:
             model_from_json(text)
     with pytest.raises(InvalidArgument, match="a file that can be read"):
         read_model(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"sequences": 1e999, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "sequences must be a whole"),
+        ('{"sequences": 1.5, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "sequences must be a whole"),
+        ('{"sequences": 1, "edges": [[0.9, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "edges must be"),
+        ('{"sequences": 1, "edges": [[NaN, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "edges must be"),
+        ('{"sequences": 1, "edges": [[1, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "edges must be"),
+        ('{"sequences": 1, "edges": [0, 0, 1], "transitions": [[1, 0], [0, 1]]}', "not a model"),
+    ],
+)
+def test_edges_join_sequences_that_are_there(text: str, said: str) -> None:
+    with pytest.raises(ChronodpError, match=said):
+        model_from_json(text)

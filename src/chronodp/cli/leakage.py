@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["leakage", "parse_ages", "parse_query"]
 
+_MOST_AGES = 1_000
 _COLUMNS = (
     "age",
     "exact",
@@ -102,13 +103,14 @@ def parse_ages(text: str) -> list[int]:
     try:
         if ":" in text:
             first, last = (int(part) for part in text.split(":"))
-            found = list(range(first, last + 1))
+            found = list(range(first, min(last, first + _MOST_AGES) + 1))
         else:
             found = [int(part) for part in text.split(",")]
     except ValueError:
         found = []
-    if not found or min(found) < 0 or len(found) > 1_000:
-        raise InvalidArgument("ages", text, "one age such as 3, a range such as 0:10, or a list such as 0,2,5")
+    if not found or min(found) < 0 or len(found) > _MOST_AGES:
+        allowed = f"one age such as 3, a range such as 0:10, or a list such as 0,2,5; at most {_MOST_AGES:,} ages"
+        raise InvalidArgument("ages", text, allowed)
     return found
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chronodp.correlated.ageing import aged_outputs
 from chronodp.correlated.chain import Floats, Integers
-from chronodp.correlated.joint import JointChain
+from chronodp.correlated.joint import LEAST, JointChain
 from chronodp.correlated.mixtures import log_densities
 from chronodp.correlated.query import Fold
 from chronodp.errors import InvalidArgument
@@ -126,8 +126,13 @@ def _log_conditionals(values: Floats, law: Floats, scale: float) -> Floats:
     for point, value in zip(points.T, values.T, strict=True):
         distance += np.abs(point[:, None] - value) / scale
     nearest = distance.min(axis=1)
+    densities = given @ np.exp(nearest[:, None] - distance).T
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(given @ np.exp(nearest[:, None] - distance).T) - nearest)
+        logs = np.asarray(np.log(densities) - nearest)
+        for case in np.flatnonzero((densities < LEAST).any(axis=1)):  # too far from all that this law holds possible
+            far = densities[case] < LEAST
+            logs[case, far] = np.logaddexp.reduce(np.log(given[case]) - distance[far], axis=1)
+    return logs
 
 
 def _apart(densities: Floats, *, axis: int) -> float:

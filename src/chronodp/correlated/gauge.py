@@ -151,7 +151,7 @@ class Gauge:
         """Return exact leakage where it is in reach, and bounds where it is not."""
         exact, reasons = self._exact(released, adversary)
         found = {"exact": round_up(np.where(np.isnan(exact), np.inf, exact))}
-        if np.isnan(exact).any():
+        if not np.isfinite(exact).all():
             found |= self.bounds(released, adversary)
             if adversary == "knows_others" and released.releases == 1:
                 found["total variation"] = round_up(self._by_distance(released))
@@ -170,7 +170,7 @@ class Gauge:
         free = (released.ages == 0) & (released.shares > 0) if adversary == "knows_none" else None
         reach = reach_of_release(self.field, released.tilts, free=free)
         dying = space_time(self.model, reach, least=self.least, direct=released.direct)
-        return cheap | {"space-time Dobrushin": self._sound(dying)}
+        return cheap | {"space-time Dobrushin": self.sound(dying)}
 
     def cheap_bounds(self, released: Released, adversary: Adversary) -> dict[str, Floats]:
         """Return the bounds that take no iteration: the group's ceiling and the last step."""
@@ -183,10 +183,10 @@ class Gauge:
         if adversary == "knows_none" and oldest > 1:
             found["memory"] = memory(self.model, oldest, heard=heard)
         return {
-            name: self._sound(bound) if name != "group ceiling" else round_up(bound) for name, bound in found.items()
+            name: self.sound(bound) if name != "group ceiling" else round_up(bound) for name, bound in found.items()
         }
 
-    def _sound(self, bound: Floats) -> Floats:
+    def sound(self, bound: Floats) -> Floats:
         """Round up; what rests on probabilities that floats do not hold, or came out as no number, bounds nothing."""
         return round_up(np.where(np.isnan(bound) | (self.model.smallest < LEAST), np.inf, bound))
 
@@ -209,12 +209,13 @@ class Gauge:
         for number, joint in self.joints.items():
             members = self.groups[number]
             outputs, ages = released.part(members)
-            if not _keeps_digits(joint, int(ages.max()), float(heard[members[0]])):
-                reasons = (*self.reasons, "some probabilities are too small for floats: bounds instead")
-                continue
             try:
                 outside = outside_values(released.outputs, members, releases=released.releases)
-                exact[members] = exact_leakage(joint, outputs, ages, scale=scale, adversary=adversary, outside=outside)
+                told = exact_leakage(joint, outputs, ages, scale=scale, adversary=adversary, outside=outside)
+                if _keeps_digits(joint, int(ages.max()), float(heard[members[0]])):
+                    exact[members] = told
+                else:
+                    reasons = (*self.reasons, "some probabilities are too small for floats: bounds instead")
             except InvalidArgument:
                 reasons = (*self.reasons, "the outputs take too many values together: bounds instead")
         return exact, reasons

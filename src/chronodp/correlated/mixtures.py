@@ -19,6 +19,7 @@ from chronodp.privacy.parameters import check_positive
 
 __all__ = ["largest_log_ratio", "log_densities"]
 
+_LEAST = 1e-290
 _SAFE = 600.0  # e^600 is a float, and so is the sum of many
 
 
@@ -41,13 +42,15 @@ def log_densities(points: Floats, laws: Floats, scale: float) -> Floats:
     """Return ln g at sorted support points, for each law (a row of weights)."""
     places = points / scale
     with np.errstate(divide="ignore"):
-        logs = np.log(_from_left(places, laws) + _from_right_beyond(places, laws))
-        lost = np.isneginf(logs)
-        if lost.any():  # so far from all weight that the density is below every float
+        densities = _from_left(places, laws) + _from_right_beyond(places, laws)
+        logs = np.log(densities)
+        lost = densities < _LEAST
+        if lost.any():  # so far from all weight that the density is below every float, or has few digits
             weights = np.log(laws)
             left = np.logaddexp.accumulate(weights + places, axis=1) - places
-            right = np.logaddexp.accumulate((weights - places)[:, ::-1], axis=1)[:, ::-1] + places
-            logs = np.where(lost, np.maximum(left, right), logs)
+            beyond = np.full_like(laws, -np.inf)
+            beyond[:, :-1] = np.logaddexp.accumulate((weights - places)[:, :0:-1], axis=1)[:, ::-1] + places[:-1]
+            logs = np.where(lost, np.logaddexp(left, beyond), logs)
     return logs
 
 

@@ -10,9 +10,11 @@ import numpy as np
 
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.privacy.parameters import check_whole
 
 __all__ = ["model_from_json", "model_to_json", "read_model"]
 
+_MOST_SEQUENCES = 10_000_000
 _SHAPE = (
     '{"transitions": …, "coupling": [[…], …]}, or {"sequences": s, "edges": [[to, from, weight], …], "transitions": …}'
 )
@@ -61,11 +63,16 @@ def _from_edges(content: dict[str, Any]) -> CouplingMarkovChain:
 
     try:
         edges = np.asarray(content["edges"], dtype=np.float64)
-        sequences = int(content["sequences"])
+        sequences = check_whole("sequences", content["sequences"], most=_MOST_SEQUENCES)
         transitions = np.asarray(content["transitions"], dtype=np.float64)
         to, of, weights = edges.T
+        ends = edges[:, :2]
+        if not np.all((ends == np.floor(ends)) & (ends >= 0) & (ends < sequences)):
+            raise InvalidArgument("edges", "other numbers", f"[to, from, weight], sequences from 0 to {sequences - 1}")
         coupling = coo_array((weights, (to.astype(np.int64), of.astype(np.int64))), shape=(sequences, sequences))
-    except (KeyError, ValueError, TypeError):
+    except InvalidArgument:
+        raise
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError):
         raise UnknownDocument(f"not a model; a model is {_SHAPE}") from None
     order = np.lexsort((of, to))
     if transitions.ndim == 3 and len(transitions) == len(order):

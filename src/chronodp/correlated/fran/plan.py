@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from chronodp.correlated.ageing import Ages, check_ages
-from chronodp.correlated.bounds import log_ranges, round_up
+from chronodp.correlated.bounds import log_ranges
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary, check_adversary
 from chronodp.correlated.fran.design import FranDesign, finest_step
@@ -118,7 +118,7 @@ def about_the_present(model: CouplingMarkovChain | Gauge, design: FranDesign) ->
     others, by_others = gauge.certify(released, "knows_others")
     none, by_none = gauge.certify(released, "knows_none")
     # The last step limits what any number of releases can tell.
-    always = float(round_up(log_ranges(gauge.least) + released.direct).max())
+    always = float(gauge.sound(log_ranges(gauge.least) + released.direct).max())
     limit = always if math.isfinite(always) else None
     return AboutThePresent(gauge.model.fingerprint, others, by_others, none, by_none, limit)
 
