@@ -29,6 +29,7 @@ from chronodp.local import (
     RandomizedResponse,
     Slots,
     Tally,
+    WindowAsked,
     WindowBudget,
     WindowPopulation,
     best_window,
@@ -408,3 +409,25 @@ def test_plans_are_saved_and_read_and_altered_ones_refused(tmp_path: Path) -> No
         LocalPlan.load(path)
     with pytest.raises(UnknownDocument, match="is no device plan"):
         LocalPlan.load(tmp_path / "none.json")
+
+
+def test_tallies_damaged_anywhere_are_refused_or_read() -> None:
+    stored = Collector(LocalPlan("x", RandomizedResponse(1.0, 5), Fresh(3))).tally.to_bytes()
+    chance = np.random.default_rng(1)
+    refused = 0
+    for _ in range(400):
+        damaged = bytearray(stored)
+        for place in chance.integers(len(stored), size=3):
+            damaged[place] ^= int(chance.integers(1, 256))
+        try:
+            Tally.from_bytes(bytes(damaged))
+        except UnknownDocument:
+            refused += 1
+    assert refused > 100
+
+
+def test_parameters_of_numpy_become_plain_numbers() -> None:
+    whole: Any = np.int64(3)
+    for mechanism in (RandomizedResponse(1.0, whole), OneBit(1.0, (whole, whole + 2))):
+        for protocol in (Fresh(whole), WindowAsked(whole)):
+            assert len(LocalPlan("x", mechanism, protocol).digest) == 16

@@ -240,3 +240,49 @@ def test_secrets_have_their_law() -> None:
         assert not near(decays, 0.7 * math.exp(-numerator / denominator))
     assert near(sum(chance.coin(2, 7) for _ in range(size)), 2 / 7)
     assert near(sum(chance.below(5) == 4 for _ in range(size)), 1 / 5)
+
+
+def test_a_link_to_a_state_is_the_same_budget_and_a_second_name_is_refused(tmp_path: Path) -> None:
+    plan = LocalPlan("four", FOUR, Fresh(3)).compiled
+    start(tmp_path / "a.json", plan)
+    (tmp_path / "b.json").symlink_to(tmp_path / "a.json")
+    first = Device(tmp_path / "b.json", plan).send(SECRET, slot=0)
+    assert Device(tmp_path / "a.json", plan).send(SECRET, slot=0) == first
+    assert (tmp_path / "b.json").is_symlink()
+    (tmp_path / "c.json").hardlink_to(tmp_path / "a.json")
+    for name in ("a.json", "b.json", "c.json"):
+        with pytest.raises(Refused, match="second name"):
+            Device(tmp_path / name, plan)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        FOUR,
+        RandomizedResponse(40.0, 2),
+        OptimizedUnary(0.3, 5),
+        LocalHashing(2.0, 100),
+        OneBit(1.0, (0.0, 5.0)),
+        Piecewise(1.0, (0.0, 5.0)),
+        Hybrid(2.0, (0.0, 5.0)),
+        LaplaceNumber(1.0, (0.0, 5.0)),
+    ],
+)
+def test_tables_that_tell_more_than_the_plan_states_are_refused(mechanism: Any, tmp_path: Path) -> None:
+    plan = LocalPlan("one", mechanism, Fresh(3)).compiled
+    start(tmp_path / "me.json", plan)
+    less = {**plan["epsilon"], "report": plan["epsilon"]["report"] * 0.999}
+    for altered in ({**plan, "epsilon": less}, {**plan, "epsilon": {}}, {**plan, "mechanism": {"kind": "choice"}}):
+        with pytest.raises(Refused, match=r"plan: its table (tells more than it states|is damaged)"):
+            start(tmp_path / "other.json", altered)
+        with pytest.raises(Refused, match="plan: its table"):
+            Device(tmp_path / "me.json", altered)
+    unknown = {key: value for key, value in plan.items() if key != "protocol"}
+    with pytest.raises(Refused, match="protocol is not known"):
+        start(tmp_path / "other.json", unknown)
+    assert not (tmp_path / "other.json").exists()
+
+
+def test_a_device_that_told_nothing_has_no_slot_before_the_first(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="slot"):
+        begun(tmp_path, LocalPlan("four", FOUR, Fresh(3))).send(SECRET, slot=-1)

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -86,7 +87,7 @@ def test_lifetimes_say_both_numbers() -> None:
         Memoised(0.5, 30): (2.0, math.inf, True),
         Memoised(0.5, 30, max_values=2): (1.0, math.inf, True),
         WindowBudget(7): (math.inf, math.inf, False),
-        WindowPopulation(7): (math.inf, math.inf, False),
+        WindowPopulation(7): (math.inf, math.inf, True),
     }
     for protocol, (same, any_, linkable) in stated.items():
         life = LocalPlan("x", ask, protocol).lifetime
@@ -177,3 +178,34 @@ def test_fleets_refuse_what_devices_would() -> None:
     with pytest.raises(InvalidArgument, match="devices themselves know"):
         simulate(LocalPlan("asked", RandomizedResponse(0.5, 3), WindowAsked(3)), [[0]])
     assert len(simulate(plan, np.zeros((0, 3), dtype=int))) == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.61, 1.1, 2.3])
+def test_products_are_never_stated_below_what_they_are(epsilon: float) -> None:
+    with mpmath.workprec(300):
+        for horizon in (3, 10, 30, 37):
+            plan = LocalPlan("x", RandomizedResponse(epsilon, 2), Fresh(horizon))
+            a, b = plan.mechanism.weights  # type: ignore[union-attr]
+            assert horizon * mpmath.log(mpmath.mpf(a) / b) <= mpmath.mpf(plan.lifetime.any_pattern)
+            kept = LocalPlan("x", RandomizedResponse(0.1, 5), Memoised(epsilon + 0.1, horizon + 13))
+            assert kept.levels is not None
+            truth, other = kept.levels.repeated
+            worst = (horizon + 13) * mpmath.log(mpmath.mpf((truth / other).numerator) / (truth / other).denominator)
+            assert worst <= mpmath.mpf(kept.lifetime.any_pattern)
+        a, b = RandomizedResponse(epsilon, 2).weights
+        assert mpmath.log(mpmath.mpf(a) / b) <= mpmath.mpf(str(epsilon))
+
+
+def test_the_worst_case_of_tiny_budgets_is_not_rounded_below_itself() -> None:
+    plan = LocalPlan("x", RandomizedResponse(1e-6, 2), Memoised(1e-5, 2))
+    assert plan.levels is not None
+    (p1, q1), (p2, q2) = plan.levels.kept, plan.levels.repeated
+    # (0, 0) against (1, 1), both reports 0: exact.
+    ratio = (p1 * p2**2 + q1 * q2**2) / (q1 * p2**2 + p1 * q2**2)
+    with mpmath.workprec(300):
+        assert mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator) <= mpmath.mpf(plan.lifetime.same_pattern)
+
+
+def test_devices_that_report_at_one_phase_can_be_linked() -> None:
+    assert LocalPlan("x", RandomizedResponse(1.0, 2), WindowPopulation(5)).lifetime.linkable
+    assert not LocalPlan("x", RandomizedResponse(1.0, 2), WindowBudget(5)).lifetime.linkable

@@ -120,7 +120,7 @@ def send(
 
     compiled = _read(plan)
     try:
-        report = Device(state, compiled).send(_value(sys.stdin.read()), slot=slot)
+        report = Device(state, compiled).send(_value(sys.stdin.buffer.read()), slot=slot)
     except Refused as refused:
         raise DeviceRefusal(str(refused)) from None
     if report is None:
@@ -200,9 +200,9 @@ def _read(path: Path) -> dict[str, Any]:
     return LocalPlan.load(path).compiled
 
 
-def _value(text: str) -> object:
+def _value(content: bytes) -> object:
     try:
-        value: object = json.loads(text)
-    except ValueError:
-        raise InvalidArgument("value", text, "a number on standard input", private=True) from None
+        value: object = json.loads(content)
+    except (ValueError, RecursionError):
+        raise InvalidArgument("value", content, "a number on standard input", private=True) from None
     return value

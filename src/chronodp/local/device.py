@@ -24,6 +24,7 @@ import os
 import secrets
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,6 +48,7 @@ LAST_SLOT = 2**32 - 1
 
 _HEAD = struct.Struct("<2sB8sI16s")  # mark, version, plan, slot, id
 _MARK = b"cd"
+_PROTOCOLS = ("fresh", "slots", "memoised", "window")
 
 
 class Refused(Exception):
@@ -139,7 +141,8 @@ def answer(
 ) -> tuple[dict[str, Any], list[int] | None]:
     """Return the state after one slot and the answer for it; None for a slot in which the device is silent.
 
-    The state must be on disk before the answer is told. Whether a device is silent never depends on values.
+    The state must be on disk before the answer is told. Whether a device is silent never depends on values that the
+    plan takes; a value outside them is refused, which a collector sees as silence.
     """
     protocol, table = _protocol(plan), plan["mechanism"]
     place = _place(table, value)
@@ -178,10 +181,12 @@ def answer(
 
 def start(path: str | Path, plan: Mapping[str, Any], *, chance: Chance | None = None) -> None:
     """Write the state of a device that has told nothing yet. A state that exists is never overwritten."""
-    with _locked(Path(path)):
-        if Path(path).exists():
+    place = _real(path)
+    _check_odds(plan)
+    with _locked(place):
+        if place.exists():
             raise Refused("state", "there is one already; a budget is not begun twice")
-        _write(Path(path), begin(plan, chance or SecretChance()))
+        _write(place, begin(plan, chance or SecretChance()))
 
 
 class Device:
@@ -194,10 +199,10 @@ class Device:
     """
 
     def __init__(self, path: str | Path, plan: Mapping[str, Any], *, chance: Chance | None = None) -> None:
-        self._path = Path(path)
+        self._path = _real(path)
         self._plan = plan
         self._chance = chance or SecretChance()
-        _protocol(plan)
+        _check_odds(plan)
         self._read()
 
     @property
@@ -213,7 +218,7 @@ class Device:
         """
         with _locked(self._path):
             state = self._read()
-            if isinstance(slot, int) and slot == state["slot"]:
+            if isinstance(slot, int) and slot >= 0 and slot == state["slot"]:
                 kept: dict[str, Any] | None = state["report"]
                 return kept
             after, made = answer(self._plan, state, value, slot, self._chance)
@@ -230,6 +235,9 @@ class Device:
 
     def _read(self) -> dict[str, Any]:
         try:
+            # A second name would keep the old state when this one is replaced: two budgets.
+            if os.stat(self._path).st_nlink > 1:
+                raise Refused("state", "its file has a second name (a hard link); a budget has one")
             text = self._path.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise Refused("state", "there is none yet; start() writes it once") from None
@@ -268,8 +276,56 @@ def to_bytes(report: Mapping[str, Any], plan: Mapping[str, Any]) -> bytes:
 def _protocol(plan: Mapping[str, Any]) -> Mapping[str, Any]:
     if plan.get("format") != "chronodp device plan" or plan.get("version") != VERSION:
         raise Refused("plan", f"not a device plan of version {VERSION}")
-    protocol: Mapping[str, Any] = plan["protocol"]
+    protocol = plan.get("protocol")
+    if not isinstance(protocol, Mapping) or protocol.get("kind") not in _PROTOCOLS:
+        raise Refused("plan", "its protocol is not known to this device")
     return protocol
+
+
+def _check_odds(plan: Mapping[str, Any]) -> None:
+    """Refuse a plan whose table tells more than the plan states, or is of a kind that is not known."""
+    _protocol(plan)
+    try:
+        table, stated = plan["mechanism"], Fraction(plan["epsilon"]["report"])
+        sound = _tells_at_most(table, stated)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        raise Refused("plan", "its table is damaged") from None
+    if not sound:
+        raise Refused("plan", "its table tells more than it states")
+
+
+def _tells_at_most(table: Mapping[str, Any], epsilon: Fraction) -> bool:
+    """Tell whether the worst odds of one fresh answer are at most e^epsilon."""
+    match table["kind"]:
+        case "choice" | "hashing" | "bit":
+            others = {"choice": "choices", "hashing": "buckets"}.get(table["kind"])
+            lies = (1 - Fraction(table["keep"], table["whole"])) / ((table[others] if others else 2) - 1)
+            return _at_most(Fraction(table["keep"], table["whole"]), lies, epsilon)
+        case "unary":
+            held, other = (Fraction(table[name], table["whole"]) for name in ("held", "other"))
+            return _at_most(held * (1 - other), other * (1 - held), epsilon)
+        case "piecewise":
+            inside, wide = Fraction(table["inside"], table["whole"]), table["window"]
+            return _at_most(inside / wide, (1 - inside) / (table["outputs"] - wide), epsilon)
+        case "hybrid":
+            return all(_tells_at_most(part, epsilon) for part in table["parts"])
+        case "laplace":
+            return bool(Fraction(*table["scale"]) * epsilon >= table["steps"])
+    raise Refused("plan", "its mechanism is not known to this device")
+
+
+def _at_most(one: Fraction, other: Fraction, epsilon: Fraction) -> bool:
+    """Tell whether the odds of two chances, either way, are at most e^epsilon; a lower bound of it decides."""
+    if not min(one, other) > 0:
+        return False
+    # (1 + x + ... + x^n / n!)^m with x = epsilon / m is below e^epsilon, here by less than one part in 10^20.
+    halvings = max(0, math.ceil(epsilon)).bit_length()
+    part = epsilon / 2**halvings
+    term = total = Fraction(1)
+    for number in range(1, 24):
+        term = term * part / number
+        total += term
+    return bool(max(one / other, other / one) <= total ** (1 << halvings))
 
 
 def _slot(state: Mapping[str, Any], slot: object) -> int:
@@ -390,6 +446,11 @@ def _remember(
         else:
             memo[str(held)] = chance.below(choices)
     return _respond(memo[str(held)], choices, protocol["keep_again"], protocol["whole_again"], chance)
+
+
+def _real(path: str | Path) -> Path:
+    """Return where a state really is, so that a link to it is the same budget under the same lock."""
+    return Path(os.path.realpath(path))
 
 
 @contextlib.contextmanager

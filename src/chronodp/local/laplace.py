@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.local.number import Number
 from chronodp.privacy.documents import document
+from chronodp.privacy.exact import at_least, written
 from chronodp.randomness import Entropy
 
 __all__ = ["LaplaceNumber"]
@@ -48,8 +49,7 @@ class LaplaceNumber(Number):
     @cached_property
     def scale(self) -> float:
         """Scale of the noise in steps, rounded up."""
-        found = self.grid / self.epsilon
-        return found if Fraction(found) * Fraction(self.epsilon) >= self.grid else math.nextafter(found, math.inf)
+        return at_least(self.grid / min(Fraction(self.epsilon), written(self.epsilon)))
 
     @property
     def table(self) -> dict[str, Any]:

@@ -31,7 +31,9 @@ class Number(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_local_epsilon(self.epsilon))
-        check_range(self.clip, self.grid)
+        found = check_range(self.clip, self.grid)
+        object.__setattr__(self, "clip", (found.lower, found.upper))
+        object.__setattr__(self, "grid", found.steps)
 
     @cached_property
     def range(self) -> Range:

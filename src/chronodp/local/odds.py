@@ -1,8 +1,8 @@
 """Odds of an answer in whole numbers, never above e^epsilon.
 
 Every table of this room is made of whole numbers, so that the odds an observer can gain are a ratio of whole numbers.
-They are rounded towards noise: the ratio is at most e^epsilon, and below it by less than one part in 10^12 for the
-parameters that people use.
+They are rounded towards noise: the ratio is at most e^epsilon, of the float and of the number as people write it,
+and below it by about one part in the smaller weight.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_epsilon
 
 __all__ = ["LARGEST_EPSILON", "WHOLE", "check_local_epsilon", "exponential_below", "split_odds"]
@@ -37,7 +38,8 @@ def exponential_below(epsilon: float) -> Fraction:
     import mpmath
 
     with mpmath.workprec(_BITS):
-        scaled = int(mpmath.floor(mpmath.ldexp(mpmath.exp(mpmath.mpf(epsilon)), _BITS)))
+        least = min(Fraction(epsilon), written(epsilon))
+        scaled = int(mpmath.floor(mpmath.ldexp(mpmath.exp(mpmath.mpf(least.numerator) / least.denominator), _BITS)))
     return Fraction(scaled - (scaled >> (_BITS - 8)), 2**_BITS)
 
 

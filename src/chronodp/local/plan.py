@@ -25,6 +25,7 @@ from chronodp.local.longitudinal import (
     lifetime_of,
     two_levels,
 )
+from chronodp.local.longitudinal.lifetime import times
 from chronodp.local.mechanism import ChoiceMechanism, LocalMechanism
 from chronodp.local.one_bit import OneBit
 from chronodp.local.response import RandomizedResponse
@@ -129,7 +130,7 @@ class LocalPlan:
         """What is promised for the whole life of a device, or for any window of it."""
         match self.protocol:
             case WindowBudget(window=window):
-                cost = AssumedCost(PureCost(window * self.mechanism.epsilon), ONE_DEVICE)
+                cost = AssumedCost(PureCost(times(window, self.mechanism.epsilon)), ONE_DEVICE)
                 return Claim(Window(window, "replace"), cost, _ARGUMENT)
             case WindowPopulation(window=window) | WindowAsked(window=window):
                 cost = AssumedCost(PureCost(self.mechanism.epsilon), ONE_DEVICE)
@@ -189,7 +190,7 @@ class LocalPlan:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             plan: Self = load(content["source"], cls)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise UnknownDocument(f"{Path(path).name} is no device plan ({type(error).__name__})") from None
         if plan.compiled != content:
             raise UnknownDocument(f"{Path(path).name} was altered: its tables do not follow from its parameters")

@@ -50,7 +50,7 @@ class RandomizedResponse:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_local_epsilon(self.epsilon))
-        check_choices(self.choices)
+        object.__setattr__(self, "choices", check_choices(self.choices))
 
     @cached_property
     def weights(self) -> tuple[int, int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import zlib
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,5 +107,14 @@ class Tally:
                 parts = tuple(int(part) for part in kept["parts"]), int(kept["of"])
                 dropped = Dropped(*(int(count) for count in kept["dropped"]))
                 return cls(str(kept["plan"]), int(kept["first"]), parts, kept["reports"], kept["sums"], dropped)
-        except (OSError, ValueError, KeyError, EOFError, TypeError) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            EOFError,
+            TypeError,
+            RuntimeError,
+            BadZipFile,
+            zlib.error,
+        ) as error:
             raise UnknownDocument(f"not a stored tally ({type(error).__name__})") from None

@@ -16,8 +16,9 @@ from chronodp.local.longitudinal.protocols import (
     WindowPopulation,
 )
 from chronodp.local.longitudinal.two_levels import LONGEST_EXACT, TwoLevels, worst_losses
+from chronodp.privacy.exact import at_least, written
 
-__all__ = ["Lifetime", "lifetime_of"]
+__all__ = ["Lifetime", "lifetime_of", "times"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,17 @@ def lifetime_of(epsilon: float, protocol: Protocol, levels: TwoLevels | None) ->
     """Return what a device gives away under a protocol whose single reports have ``epsilon``."""
     match protocol:
         case Fresh(horizon=horizon):
-            return Lifetime(epsilon, horizon * epsilon, horizon * epsilon, linkable=False)
+            return Lifetime(epsilon, times(horizon, epsilon), times(horizon, epsilon), linkable=False)
         case Slots(reports=reports):
-            return Lifetime(epsilon, reports * epsilon, reports * epsilon, linkable=False)
+            return Lifetime(epsilon, times(reports, epsilon), times(reports, epsilon), linkable=False)
         case Memoised():
             if levels is None:
                 raise AssertionError("kept answers have two levels")
             return _kept(epsilon, protocol, levels)
-        case WindowBudget() | WindowPopulation() | WindowAsked():
+        case WindowPopulation():
+            # A device's reports share their place in the window, slot mod w.
+            return Lifetime(epsilon, math.inf, math.inf, linkable=True)
+        case WindowBudget() | WindowAsked():
             return Lifetime(epsilon, math.inf, math.inf, linkable=False)
         case never:
             assert_never(never)
@@ -69,8 +73,21 @@ def _kept(epsilon: float, protocol: Memoised, levels: TwoLevels) -> Lifetime:
     horizon = protocol.horizon
     if levels.choices == 2 and horizon <= LONGEST_EXACT and protocol.max_values in (None, 2):
         same, different = worst_losses(levels, horizon)
-        # Rounded up by more than the floats in it can be wrong.
-        return Lifetime(epsilon, same * (1 + 1e-13), max(same, different) * (1 + 1e-13), linkable=True)
+        # Rounded up by more than the floats in it can be wrong: chances relatively, and logarithms near 0 absolutely.
+        same, different = (loss * (1 + 1e-13) + 1e-14 for loss in (same, different))
+        return Lifetime(epsilon, same, max(same, different), linkable=True)
     distinct = min(levels.choices, horizon, protocol.max_values or levels.choices)
-    reports = horizon * levels.report_bound
-    return Lifetime(epsilon, min(distinct * protocol.permanent_epsilon, reports), reports, linkable=True)
+    bound = levels.report_bound
+    reports = bound if math.isinf(bound) else times(horizon, bound * (1 + 1e-13) + 1e-14)
+    return Lifetime(epsilon, min(times(distinct, protocol.permanent_epsilon), reports), reports, linkable=True)
+
+
+def times(count: int, epsilon: float) -> float:
+    """Return so many times an epsilon, as a float that is not below the product as people write it.
+
+    Tables keep to the smaller of the float and the number that is written (`split_odds`).
+
+    >>> times(3, 0.1)
+    0.30000000000000004
+    """
+    return at_least(count * written(epsilon))

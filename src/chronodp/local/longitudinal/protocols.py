@@ -23,7 +23,7 @@ class Fresh:
     horizon: int
 
     def __post_init__(self) -> None:
-        check_whole("horizon", self.horizon, most=LONGEST)
+        object.__setattr__(self, "horizon", check_whole("horizon", self.horizon, most=LONGEST))
 
     def __str__(self) -> str:
         return f"a fresh answer in each of {self.horizon} slots"
@@ -95,7 +95,7 @@ class WindowBudget:
     window: int
 
     def __post_init__(self) -> None:
-        check_whole("window", self.window, most=LONGEST)
+        object.__setattr__(self, "window", check_whole("window", self.window, most=LONGEST))
 
     def __str__(self) -> str:
         return f"a fresh answer in every slot, counted over any {self.window}"
@@ -115,7 +115,7 @@ class WindowPopulation:
     window: int
 
     def __post_init__(self) -> None:
-        check_whole("window", self.window, most=LONGEST)
+        object.__setattr__(self, "window", check_whole("window", self.window, most=LONGEST))
 
     def __str__(self) -> str:
         return f"one fresh answer in every {self.window} slots, at a place drawn at random"
@@ -132,7 +132,7 @@ class WindowAsked:
     window: int
 
     def __post_init__(self) -> None:
-        check_whole("window", self.window, most=LONGEST)
+        object.__setattr__(self, "window", check_whole("window", self.window, most=LONGEST))
 
     def __str__(self) -> str:
         return f"a fresh answer when asked, at most one in any {self.window} slots"
