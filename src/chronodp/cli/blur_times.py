@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from chronodp.cli.budget import Address, Keys
+from chronodp.cli.terminal import table_of
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -135,11 +135,8 @@ def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: b
         print(json.dumps(content, ensure_ascii=False, default=str))  # floats as they are, to the last digit
         return
     console = Console(highlight=False)
-    shown = Table(*(str(name) for name in made.frame.columns))
     top = made.frame.head(_ROWS)
-    for row in top.astype(object).where(top.notna(), "").itertuples(index=False):
-        shown.add_row(*(str(cell) for cell in row))
-    console.print(shown)
+    console.print(table_of(top.astype(object).where(top.notna(), "").astype(str)))  # values as they are
     if len(made.frame) > _ROWS:
         console.print(f"{len(made.frame) - _ROWS:,} more rows; --out writes them all.")
     console.print(str(made.promise), markup=False)

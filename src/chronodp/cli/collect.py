@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 
-from chronodp.cli.terminal import bars
+from chronodp.cli.terminal import bars, table_of
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -84,12 +84,11 @@ def collect(
         )
         return
     console = Console(highlight=False)
-    console.print(f"[bold]{asked.name}[/]: {int(counted.reports.sum()):,} reports over {len(counted.reports):,} slots")
+    console.print(
+        f"[bold]{escape(asked.name)}[/]: {int(counted.reports.sum()):,} reports over {len(counted.reports):,} slots"
+    )
     _show(console, made)
-    table = Table(*frame.columns)
-    for row in frame.head(_ROWS).itertuples(index=False):
-        table.add_row(*(f"{cell:,.4g}" if isinstance(cell, float) else str(cell) for cell in row))
-    console.print(table)
+    console.print(table_of(frame.head(_ROWS)))
     if len(frame) > _ROWS:
         console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all.")
     if counted.dropped.total:

@@ -288,6 +288,8 @@ def _check_odds(plan: Mapping[str, Any]) -> None:
     try:
         table, stated = plan["mechanism"], Fraction(plan["epsilon"]["report"])
         sound = _tells_at_most(table, stated)
+        if plan["protocol"]["kind"] == "memoised":
+            sound = _kept_tells_at_most(plan["protocol"], 2 if table["kind"] == "bit" else table["choices"], stated)
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         raise Refused("plan", "its table is damaged") from None
     if not sound:
@@ -312,6 +314,15 @@ def _tells_at_most(table: Mapping[str, Any], epsilon: Fraction) -> bool:
         case "laplace":
             return bool(Fraction(*table["scale"]) * epsilon >= table["steps"])
     raise Refused("plan", "its mechanism is not known to this device")
+
+
+def _kept_tells_at_most(protocol: Mapping[str, Any], choices: int, epsilon: Fraction) -> bool:
+    """Tell whether the worst odds of the first answer around a kept one are at most e^epsilon."""
+    keep = Fraction(protocol["keep"], protocol["whole"])
+    again = Fraction(protocol["keep_again"], protocol["whole_again"])
+    lie, other = (1 - keep) / (choices - 1), (1 - again) / (choices - 1)
+    held = keep * again + (1 - keep) * other
+    return _at_most(held, keep * other + lie * again + (choices - 2) * lie * other, epsilon)
 
 
 def _at_most(one: Fraction, other: Fraction, epsilon: Fraction) -> bool:
