@@ -431,3 +431,18 @@ def test_parameters_of_numpy_become_plain_numbers() -> None:
     for mechanism in (RandomizedResponse(1.0, whole), OneBit(1.0, (whole, whole + 2))):
         for protocol in (Fresh(whole), WindowAsked(whole)):
             assert len(LocalPlan("x", mechanism, protocol).digest) == 16
+
+
+def test_tallies_of_other_candidates_stay_apart() -> None:
+    plan = LocalPlan("word", LocalHashing(2.0, 1000), Fresh(1))
+    one, other = (
+        Collector(plan, candidates=asked, part=(place, 2)) for place, asked in enumerate(([777, 5], [5, 777]))
+    )
+    with pytest.raises(InvalidArgument, match="same candidates"):
+        one.tally.merge(other.tally)
+    again = Tally.from_bytes(one.tally.to_bytes())
+    assert again.counted.tolist() == [777, 5]
+    made = estimate(plan, again)
+    assert made.labels == (777, 5)
+    with pytest.raises(InvalidArgument, match="all values"):
+        made.projected()

@@ -78,7 +78,7 @@ class Collector:
     def tally(self) -> Tally:
         """What was counted so far."""
         parts = (self._part[0],), self._part[1]
-        counts = self._reports.copy(), self._sums.copy()
+        counts = self._reports.copy(), self._candidates, self._sums.copy()
         return Tally(self.plan.digest, self._slots.start, parts, *counts, self._dropped)
 
     def add(self, records: Records) -> None:

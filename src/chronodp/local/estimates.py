@@ -45,7 +45,9 @@ class Estimates:
         deviations: standard deviations of their errors, infinite where nobody reported.
         reports: how many reports each slot has.
         influence: how far a lying part of the reports could move them.
-        kept: whether devices keep answers over slots, so that errors of slots go together.
+        kept: whether devices keep answers over slots, so that errors of slots go together. Kept answers of devices with
+            more values than the protocol keeps lean towards even shares, which no deviation tells.
+        whole: whether the columns are all values that there are, whose frequencies add up to 1.
     """
 
     slots: NDArray[np.int64]
@@ -55,6 +57,7 @@ class Estimates:
     reports: NDArray[np.int64]
     influence: Influence
     kept: bool
+    whole: bool
 
     def interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Return lower and upper ends that hold each true number with the given probability."""
@@ -108,8 +111,8 @@ class Estimates:
 
         Nearer to the truth in all, but no longer unbiased: intervals around them keep their width, not their coverage.
         """
-        if self.labels == _MEANS:
-            raise InvalidArgument("estimates", "means", "frequencies")
+        if not self.whole:
+            raise InvalidArgument("estimates", "means or some values only", "frequencies of all values that there are")
         return replace(self, values=project_rows(self.values))
 
     def to_pandas(self, *, confidence: float = 0.95, lying: float = 0.0) -> pd.DataFrame:
@@ -155,11 +158,12 @@ def estimate(plan: LocalPlan, tally: Tally, *, labels: tuple[Any, ...] | None = 
         names: tuple[Any, ...] = _MEANS
     else:
         values, deviations = _frequencies(plan, tally)
-        names = tuple(range(values.shape[1])) if labels is None else labels
+        names = tuple(tally.counted.tolist()) if labels is None else labels
     if len(names) != values.shape[1]:
         raise InvalidArgument("labels", names, f"{values.shape[1]} of them")
     kept = isinstance(plan.protocol, Memoised)
-    return Estimates(slots, names, values, deviations, tally.reports, influence_of(plan), kept)
+    whole = not isinstance(plan.mechanism, NumberMechanism) and values.shape[1] == plan.mechanism.choices
+    return Estimates(slots, names, values, deviations, tally.reports, influence_of(plan), kept, whole)
 
 
 def best_window(estimates: Estimates, *, most: int = 31) -> int:

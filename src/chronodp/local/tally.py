@@ -53,6 +53,7 @@ class Tally:
         first: the first slot that is collected.
         part: which part of the ids, out of how many, was counted here: parts never share a report.
         reports: how many reports each slot has.
+        counted: the values that are counted; none where amounts are added up.
         sums: slots × values, how many reports name each; or slots × 2, sums of amounts and of their squared distances
             to the middle of the range.
         dropped: what was left out.
@@ -62,6 +63,7 @@ class Tally:
     first: int
     part: tuple[tuple[int, ...], int]
     reports: NDArray[np.int64]
+    counted: NDArray[np.int64]
     sums: NDArray[Any]
     dropped: Dropped
 
@@ -70,6 +72,8 @@ class Tally:
         same = (self.plan, self.first, self.part[1], self.sums.shape, self.sums.dtype)
         if same != (other.plan, other.first, other.part[1], other.sums.shape, other.sums.dtype):
             raise InvalidArgument("other", None, "a tally of the same plan, slots and number of parts")
+        if not np.array_equal(self.counted, other.counted):
+            raise InvalidArgument("other", None, "a tally of the same candidates, in the same order")
         shared = set(self.part[0]) & set(other.part[0])
         if shared:
             raise InvalidArgument("other", str(sorted(shared)), "of other parts: these would be counted twice")
@@ -79,6 +83,7 @@ class Tally:
             self.first,
             parts,
             self.reports + other.reports,
+            self.counted,
             self.sums + other.sums,
             self.dropped + other.dropped,
         )
@@ -94,6 +99,7 @@ class Tally:
             of=np.array(self.part[1]),
             first=np.array(self.first),
             reports=self.reports,
+            counted=self.counted,
             sums=self.sums,
             dropped=dropped,
         )
@@ -106,7 +112,8 @@ class Tally:
             with np.load(io.BytesIO(stored), allow_pickle=False) as kept:
                 parts = tuple(int(part) for part in kept["parts"]), int(kept["of"])
                 dropped = Dropped(*(int(count) for count in kept["dropped"]))
-                return cls(str(kept["plan"]), int(kept["first"]), parts, kept["reports"], kept["sums"], dropped)
+                columns = kept["reports"], kept["counted"], kept["sums"]
+                return cls(str(kept["plan"]), int(kept["first"]), parts, *columns, dropped)
         except (
             OSError,
             ValueError,
