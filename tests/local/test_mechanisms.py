@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -22,6 +23,7 @@ from chronodp.local import (
     OptimizedUnary,
     Piecewise,
     RandomizedResponse,
+    Slots,
     SymmetricUnary,
     recommend,
 )
@@ -292,3 +294,9 @@ def test_every_mechanism_keeps_its_contract(mechanism: ChoiceMechanism | NumberM
     assert len(one) == 1
     assert mechanism.valid(one).all()
     assert LocalPlan("x", mechanism, Fresh(2)).lifetime.any_pattern == pytest.approx(2.0)
+
+
+def test_numbers_of_numpy_make_plans_like_others() -> None:
+    for mechanism in (OptimizedUnary(1.0, np.int64(4)), SymmetricUnary(np.float32(1.0), np.int64(4))):  # type: ignore[arg-type]
+        assert json.dumps(LocalPlan("asked", mechanism, Slots(np.int64(5), np.int64(2))).compiled)  # type: ignore[arg-type]
+    assert json.dumps(LocalPlan("asked", LocalHashing(1.0, np.int64(40)), Fresh(3)).compiled)  # type: ignore[arg-type]

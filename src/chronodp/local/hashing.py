@@ -52,7 +52,7 @@ class LocalHashing:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_local_epsilon(self.epsilon))
-        check_choices(self.choices)
+        object.__setattr__(self, "choices", check_choices(self.choices))
 
     @cached_property
     def buckets(self) -> int:

@@ -35,7 +35,8 @@ class Unary(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_local_epsilon(self.epsilon))
-        if check_choices(self.choices) > WIDEST:
+        object.__setattr__(self, "choices", check_choices(self.choices))
+        if self.choices > WIDEST:
             raise InvalidArgument("choices", self.choices, f"at most {WIDEST}; LocalHashing takes larger alphabets")
 
     @property

@@ -58,7 +58,7 @@ class BlockShuffle:
     epsilon: float
 
     def __post_init__(self) -> None:
-        check_whole("block", self.block, least=2, most=LONGEST_BLOCK)
+        object.__setattr__(self, "block", check_whole("block", self.block, least=2, most=LONGEST_BLOCK))
         object.__setattr__(self, "epsilon", check_budget("epsilon", self.epsilon))
 
     @property

@@ -42,7 +42,8 @@ class Slots:
     reports: int = 1
 
     def __post_init__(self) -> None:
-        check_whole("reports", self.reports, most=check_whole("horizon", self.horizon, most=LONGEST))
+        object.__setattr__(self, "horizon", check_whole("horizon", self.horizon, most=LONGEST))
+        object.__setattr__(self, "reports", check_whole("reports", self.reports, most=self.horizon))
 
     def __str__(self) -> str:
         return f"fresh answers in {self.reports} of {self.horizon} slots, drawn at random"
@@ -78,10 +79,11 @@ class Memoised:
     max_values: int | None = None
 
     def __post_init__(self) -> None:
-        check_local_epsilon(self.permanent_epsilon, "permanent_epsilon")
-        check_whole("horizon", self.horizon, most=LONGEST)
+        permanent = check_local_epsilon(self.permanent_epsilon, "permanent_epsilon")
+        object.__setattr__(self, "permanent_epsilon", permanent)
+        object.__setattr__(self, "horizon", check_whole("horizon", self.horizon, most=LONGEST))
         if self.max_values is not None:
-            check_whole("max_values", self.max_values)
+            object.__setattr__(self, "max_values", check_whole("max_values", self.max_values))
 
     def __str__(self) -> str:
         return f"an answer kept for each value, repeated over {self.horizon} slots"
