@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -113,7 +115,7 @@ def _count(
     files = [path for path in reports if path.suffix != ".tally"]
     with watching("Counting reports") as tell:
         for number, path in enumerate(files):
-            collector.read(path, progress=lambda done, number=number: tell((number + done) / len(files)))  # type: ignore[misc]
+            collector.read(path, progress=partial(_tell, tell, number, len(files)))
     tallies = [_stored(path) for path in reports if path.suffix == ".tally"]
     if not tallies:
         return collector.tally
@@ -123,6 +125,10 @@ def _count(
     for one in tallies[1:]:
         total = total.merge(one)
     return total
+
+
+def _tell(tell: Callable[[float], None], number: int, files: int, done: float) -> None:
+    tell((number + done) / files)
 
 
 def _stored(path: Path) -> Tally:

@@ -22,7 +22,6 @@ from chronodp.series.workloads import EachPeriod, Workload
 
 __all__ = ["design_release"]
 
-_WIDEST = 2.0**30  # steps of noise that the sampler can draw
 _MOST_FILTERED = 2**20  # cells up to which shapes without a recursion are quick
 
 
@@ -76,11 +75,12 @@ def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta:
     scales = calibrated(law, table.sensitivities(shape), epsilon=epsilon, delta=delta)
     noises = tuple(_on_grid(table, law, index, *scale) for index, scale in enumerate(scales))
     for noise in noises:
-        if noise.scale / noise.step > _WIDEST:
+        if noise.drawable:
+            continue
+        if noise.scale > noise.step:
             allowed = f"larger: noise of scale {noise.scale:.3g} would drown what one person can add"
             raise InvalidArgument("epsilon", epsilon, allowed)
-        if noise.scale / noise.step < 1 / _WIDEST:
-            raise InvalidArgument("epsilon", epsilon, f"smaller: noise of scale {noise.scale:.3g} protects nobody")
+        raise InvalidArgument("epsilon", epsilon, f"smaller: noise of scale {noise.scale:.3g} protects nobody")
     if isinstance(shape, White | Tree) and not isinstance(table.measure, Total):
         return noises
     # Finished totals are rounded to the grid, which may add one step to what a unit changes; and so is shaped noise.

@@ -35,7 +35,6 @@ MOST_KEYS = 2**24
 _LONGEST_BOUNDED = 2**24
 _REFERENCE = 2**20  # the steps whose error decides between shapes without end
 _COARSEST, _FINEST = 20, 29  # powers of two that noise spans on the grid
-_WIDEST = 2.0**30  # steps of noise that the sampler can draw
 _SLACK = 0.01  # how much of the sensitivity rounding may add
 
 
@@ -193,8 +192,9 @@ def _noise(
             bound = Recursion(shape).rounding_bound(bounds.horizon, 2.0 ** (power + 1))
             rounded = replace(rounded, l2=rounded.l2 + 2 * bound * step * math.sqrt(bounds.horizon * touched))
         ((sensitivity, wide),) = calibrated(law, [rounded], epsilon=epsilon, delta=delta)
-        if wide / step <= _WIDEST and (found is None or wide < found.scale):
-            found = Noise(law, sensitivity, wide, step)
+        made = Noise(law, sensitivity, wide, step)
+        if made.drawable and (found is None or wide < found.scale):
+            found = made
         if rounded.l2 <= (1 + _SLACK) * one.l2 * change:
             break
     return found

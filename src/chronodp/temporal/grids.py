@@ -170,7 +170,7 @@ def resample(data: object, *, time: str, user: str | None, values: Sequence[str]
 def with_gaps(column: pandas.Series[Any]) -> pandas.Series[Any]:
     """Return the same values in a column that knows empty cells, so that whole numbers stay whole."""
     kind = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(column.dtype, "kind", ""))
-    return column if kind is None else column.astype(kind)  # type: ignore[call-overload]
+    return column if kind is None else column.astype(kind)  # type: ignore[call-overload]  # a dtype by name
 
 
 def _columns(time: str, user: str | None, values: Sequence[str]) -> list[str]:

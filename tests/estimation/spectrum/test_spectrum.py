@@ -376,3 +376,15 @@ def test_what_else_is_refused() -> None:
         exact_numbers(np.zeros(2**20, dtype=np.int64), tuple(range(2**10)))
     with pytest.raises(InvalidArgument, match="one public number"):
         compare_lowest(np.zeros((4, 2)), change=1.0, unit=cdp.Event(), epsilon=1.0)
+
+
+@pytest.mark.parametrize("wanted", [Whole(), Lowest(2), Only(1), Strongest(2, 6)], ids=str)
+def test_noise_too_wide_to_draw_is_refused_before_it_is_paid_for(wanted: Wanted) -> None:
+    with pytest.raises(InvalidArgument, match="epsilon"):
+        Spectrum(np.ones(24), change=1.0, unit=cdp.Event()).plan(wanted, epsilon=1e-12)
+
+
+def test_whole_numbers_of_any_size_are_numbers(ledger: cdp.Ledger) -> None:
+    plan = Spectrum([2**70, 1, 1], change=1.0, unit=cdp.Event()).plan(Lowest(1), epsilon=1.0)
+    plan.release(ledger, dataset="load", request="large", entropy=seeded(1))
+    assert ledger.status("load").charges == 1

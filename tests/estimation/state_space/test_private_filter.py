@@ -324,6 +324,8 @@ def test_designs_that_are_refused() -> None:
     for wrong in ({"change": 0.0}, {"change": MeasuredChange}, {"epsilon": 0.0}, {"clip": -1.0}, {"horizon": 0}):
         with pytest.raises(InvalidArgument):
             design_filter(scalar(), **(DESIGN | wrong))  # type: ignore[arg-type]  # wrong on purpose
+    with pytest.raises(InvalidArgument, match="cannot be drawn exactly"):
+        design_filter(scalar(), **(DESIGN | {"epsilon": 1e-12, "delta": 0.0}))  # type: ignore[arg-type]  # of several kinds
     blind = StateSpace([[1.2]], [[0.0]], [[1.0]], [[1.0]])
     with pytest.raises(InvalidArgument, match="detectable"):
         design_filter(blind, **DESIGN)  # type: ignore[arg-type]  # of several kinds

@@ -121,7 +121,10 @@ def design_spectrum(
         each, rest = _split(epsilon, wanted)
     grid = math.ldexp(1.0, math.frexp(change)[1] - 1 - _CHANGE)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
-    noises = [noise_for(wanted, law, horizon, touched, change + grid, epsilon=rest, delta=delta) for law in laws]
+    tried = [noise_for(wanted, law, horizon, touched, change + grid, epsilon=rest, delta=delta) for law in laws]
+    noises = [noise for noise in tried if noise.drawable]
+    if not noises:
+        raise InvalidArgument("epsilon", epsilon, "larger: noise this wide cannot be drawn exactly")
     best = min(noises, key=lambda noise: noise.deviation)
     spent = float(delta) if best.law == "gaussian" else 0.0
     return SpectrumDesign(wanted, unit, float(change), horizon, max_periods, float(epsilon), spent, grid, best, each)

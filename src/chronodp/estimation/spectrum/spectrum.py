@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.engines import Progress
 from chronodp.errors import InvalidArgument
-from chronodp.estimation.spectrum.choosing import choose_harmonics
+from chronodp.estimation.spectrum.choosing import choice_among, choose_harmonics
 from chronodp.estimation.spectrum.design import SpectrumDesign, design_spectrum
 from chronodp.estimation.spectrum.exact_transform import DIGITS, exact_numbers
 from chronodp.estimation.spectrum.harmonics import count_numbers, is_real
@@ -20,6 +20,7 @@ from chronodp.estimation.spectrum.wanted import Strongest, Wanted, Whole
 from chronodp.ledger import Ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, dump
+from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.units import check_unit
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.report import watched
@@ -76,6 +77,10 @@ class SpectrumPlan:
 
     design: SpectrumDesign
     _values: Any = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.design.wanted, Strongest):  # refuse now what could not be chosen after it is paid for
+            choice_among(self.design, list(self.design.harmonics[1:]))
 
     @property
     def claim(self) -> Claim:
@@ -246,11 +251,8 @@ def _rounded(number: int, design: SpectrumDesign) -> int:
 
 def _check_series(values: ArrayLike) -> NDArray[np.float64]:
     allowed = "at least one finite number, one a period"
-    try:
-        numbers = np.array(values)
-    except (TypeError, ValueError):
-        raise InvalidArgument("values", values, allowed, private=True) from None
-    if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iuf":
+    numbers = as_numbers("values", values, allowed)
+    if numbers.ndim != 1 or not numbers.size:
         raise InvalidArgument("values", values, allowed, private=True)
     series: NDArray[np.float64] = numbers.astype(np.float64)
     if not np.all(np.isfinite(series)):

@@ -143,7 +143,10 @@ def design_filter(
         cells = touched.periods * model.channels
         reach = Sensitivity(cells * stated.most, math.sqrt(cells) * stated.most)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
-    noises = [_noise(law, reach, cells, clip, epsilon=epsilon, delta=delta) for law in laws]
+    tried = [_noise(law, reach, cells, clip, epsilon=epsilon, delta=delta) for law in laws]
+    noises = [noise for noise in tried if noise is not None]
+    if not noises:
+        raise InvalidArgument("epsilon", epsilon, "larger: noise this wide cannot be drawn exactly")
     best = min(noises, key=lambda noise: noise.deviation)
     spent = float(delta) if best.law == "gaussian" else 0.0
     design = FilterDesign(model, stated, unit, horizon, max_periods, clip, float(epsilon), spent, best)
@@ -152,8 +155,10 @@ def design_filter(
     return design
 
 
-def _noise(law: Law, reach: Sensitivity, cells: int, clip: float | None, *, epsilon: float, delta: float) -> Noise:
-    """Return noise on the coarsest grid on which rounding adds little."""
+def _noise(
+    law: Law, reach: Sensitivity, cells: int, clip: float | None, *, epsilon: float, delta: float
+) -> Noise | None:
+    """Return noise on the coarsest grid on which rounding adds little; None if none can be drawn."""
     bounded = _bounded(reach, cells, clip)
     ((_, scale),) = calibrated(law, [bounded], epsilon=epsilon, delta=delta)
     found: Noise | None = None
@@ -164,11 +169,11 @@ def _noise(law: Law, reach: Sensitivity, cells: int, clip: float | None, *, epsi
         wider = Sensitivity(reach.l1 + cells * step, reach.l2 + math.sqrt(cells) * step)
         rounded = _bounded(wider, cells, limit)
         ((sensitivity, wide),) = calibrated(law, [rounded], epsilon=epsilon, delta=delta)
-        found = Noise(law, sensitivity, wide, Grid(step).step)
+        made = Noise(law, sensitivity, wide, Grid(step).step)
+        if made.drawable and (found is None or wide < found.scale):
+            found = made
         if wide <= (1 + _SLACK) * scale:
             break
-    if found is None:
-        raise AssertionError("there is at least one grid")
     return found
 
 
