@@ -85,6 +85,7 @@ def test_every_unit_and_cost_has_a_json_form_and_a_price() -> None:
         {"kind": "approximate", "epsilon": 0.5, "delta": 1e-9},
         {"kind": "laplace", "sensitivity": 1.0, "scale": 2.0},
         {"kind": "gaussian", "sensitivity": 1.0, "sigma": 2.0},
+        {"kind": "sampled_gaussian", "sensitivity": 1.0, "sigma": 2.0, "rate": 0.1},
         {"kind": "randomized_response", "epsilon": 0.5, "choices": 3},
         {"kind": "sequence", "costs": [{"kind": "pure", "epsilon": 0.5}]},
         {"kind": "repeated", "cost": {"kind": "pure", "epsilon": 0.5}, "times": 2},

@@ -3,7 +3,7 @@
 Each theorem is a module with the same call, ``epsilon(costs, delta)``. None of them knows a mechanism.
 """
 
-from chronodp.accounting import advanced, adversary, basic, gaussian, optimal, pld, renyi, zcdp
+from chronodp.accounting import advanced, adversary, basic, gaussian, optimal, pld, renyi, sampled, zcdp
 from chronodp.accounting.calibration import Accountant, calibrate, most_releases
 from chronodp.accounting.comparison import Bound, Comparison, compare
 from chronodp.accounting.group_privacy import enlarge, group
@@ -31,5 +31,6 @@ __all__ = [
     "optimal",
     "pld",
     "renyi",
+    "sampled",
     "zcdp",
 ]

@@ -12,7 +12,7 @@ from decimal import Context, Decimal
 
 from chronodp.accounting.gaussian import epsilon_of
 from chronodp.accounting.spending import Costs, Spending, gather
-from chronodp.privacy.costs import ApproximateCost, GaussianCost
+from chronodp.privacy.costs import ApproximateCost, GaussianCost, SampledGaussianCost
 from chronodp.privacy.parameters import check_delta
 
 __all__ = ["deltas", "epsilon", "split"]
@@ -47,7 +47,7 @@ def split(spending: Spending, left: float, *, different: int = 200) -> list[tupl
     ratios = sorted(
         (cost.sensitivity / cost.sigma, times)
         for cost, times in spending.releases.items()
-        if isinstance(cost, GaussianCost)
+        if isinstance(cost, GaussianCost | SampledGaussianCost)
     )
     if not ratios:
         return parts if left >= 0 else None

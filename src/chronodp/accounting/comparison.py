@@ -144,4 +144,6 @@ def _basic_remark(spending: Spending) -> str:
 
 
 def _gaussian_remark(spending: Spending) -> str:
+    if spending.sampled:
+        return "sampling is worth nothing here: samples count as everybody"
     return "exact" if not spending.bounded else "bounded releases enter as the GDP that covers them"

@@ -19,6 +19,7 @@ from chronodp.privacy.costs import (
     PureCost,
     RandomizedResponseCost,
     RepeatedCost,
+    SampledGaussianCost,
     SequenceCost,
 )
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_whole
@@ -65,6 +66,12 @@ def enlarge(cost: Cost, steps: int) -> Cost:
             return LaplaceCost(steps * sensitivity, scale)
         case GaussianCost(sensitivity, sigma):
             return GaussianCost(steps * sensitivity, sigma)
+        case SampledGaussianCost(sensitivity, sigma, rate):
+            # Some of the group are in the sample with this chance, and then at most all of them.
+            joint = -math.expm1(steps * math.log1p(-rate))
+            if joint >= 1:
+                return GaussianCost(steps * sensitivity, sigma)
+            return SampledGaussianCost(steps * sensitivity, sigma, joint)
         case SequenceCost(costs):
             return SequenceCost(tuple(enlarge(part, steps) for part in costs))
         case RepeatedCost(part, times):

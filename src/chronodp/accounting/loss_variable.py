@@ -17,6 +17,7 @@ from scipy.special import ndtr
 
 from chronodp.accounting.optimal import few_outcomes, losses
 from chronodp.accounting.spending import BoundedCost, Costs, Spending, gather
+from chronodp.errors import UnsupportedCost
 from chronodp.privacy.costs import (
     ApproximateCost,
     LaplaceCost,
@@ -130,7 +131,10 @@ class LossVariable:
 
 def loss(costs: Costs) -> LossVariable:
     """Return the privacy-loss variable of a cost or of several together."""
-    return LossVariable(gather(costs))
+    spending = gather(costs)
+    if spending.sampled:
+        raise UnsupportedCost("the loss of noise on a sample has no closed form: `pld.epsilon` computes with it")
+    return LossVariable(spending)
 
 
 def _from(tails: NDArray[np.float64], index: int) -> float:

@@ -50,11 +50,17 @@ def epsilon(costs: Costs, delta: float) -> float:
 def _distributions(spending: Spending, interval: float) -> list[tuple[Any, int]]:
     from dp_accounting.pld import privacy_loss_distribution as library
 
-    if len(spending.bounded) > _MOST_DIFFERENT:
+    if len(spending.bounded) + len(spending.sampled) > _MOST_DIFFERENT:
         raise UnsupportedCost(f"privacy-loss distributions of more than {_MOST_DIFFERENT} different releases: too slow")
     found = [(_distribution(library, cost, interval), times) for cost, times in spending.bounded.items()]
-    if spending.gaussian:  # all Gaussian releases are exactly one
-        sigma = 1 / math.sqrt(spending.gaussian)
+    for cost, times in spending.sampled.items():
+        ratio = cost.sigma / cost.sensitivity
+        both = library.from_gaussian_mechanism(
+            ratio, value_discretization_interval=interval, sampling_prob=cost.rate, use_connect_dots=True
+        )
+        found.append((both, times))
+    if spending.unsampled_gaussian:  # all such releases are exactly one
+        sigma = 1 / math.sqrt(spending.unsampled_gaussian)
         found.append((library.from_gaussian_mechanism(sigma, value_discretization_interval=interval), 1))
     return found
 
@@ -89,9 +95,13 @@ def _interval(spending: Spending) -> float:
             f"privacy-loss distributions overflow for Gaussian noise below sensitivity / {_LARGEST_LOSS:g}"
         )
     bounded = spending.largest_losses
-    weakest = min([value for value, _ in bounded] + ([mu] if mu else []))
-    spread = math.sqrt(spending.gaussian + math.fsum(times * value**2 for value, times in bounded))
-    mean = spending.gaussian / 2 + math.fsum(times * value * math.tanh(value / 2) for value, times in bounded)
+    # A person moves a sampled sum by rate times as much in the mean, and its loss spreads about so far.
+    moved = [(cost.rate * cost.sensitivity / cost.sigma, times) for cost, times in spending.sampled.items()]
+    plain = spending.unsampled_gaussian
+    seen = plain + math.fsum(times * value**2 for value, times in moved)
+    weakest = min([value for value, _ in (*bounded, *moved)] + ([math.sqrt(plain)] if plain else []))
+    spread = math.sqrt(seen + math.fsum(times * value**2 for value, times in bounded))
+    mean = seen / 2 + math.fsum(times * value * math.tanh(value / 2) for value, times in bounded)
     interval = max(min(_FINEST, weakest / 100), (mean + 20 * spread) / _MOST_BUCKETS)
     if interval > weakest:
         raise UnsupportedCost("the releases are too many and too small for a privacy-loss distribution")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.accounting import sampled
 from chronodp.accounting.solving import minimum
 from chronodp.accounting.spending import Costs, gather
 from chronodp.errors import InvalidArgument
@@ -26,7 +27,7 @@ def divergence(costs: Costs, order: float) -> float:
     """Return the Rényi divergence of the given order that the releases may show together.
 
     Gaussian: order Δ² / (2 σ²). Laplace: ln[a/(2a-1) e^((a-1)r) + (a-1)/(2a-1) e^(-ar)] / (a-1) with
-    r = Δ/b. Bounded by epsilon: that of randomised response, the worst such mechanism. What a release known as
+    r = Δ/b. Gaussian on a sample: see `sampled`. Bounded by epsilon: that of randomised response, the worst such mechanism. What a release known as
     (epsilon, delta) may give away is not in it.
 
     >>> from chronodp.privacy import GaussianCost, RepeatedCost
@@ -92,10 +93,12 @@ def curve(costs: Costs) -> Callable[[float], float]:
                 bounded.append((value, choices, times))
     ratios, ratio_times = np.array(laplace, dtype=np.float64).reshape(-1, 2).T
     losses, choices_, loss_times = np.array(bounded, dtype=np.float64).reshape(-1, 3).T
-    half = spending.gaussian / 2
+    half, samples = spending.unsampled_gaussian / 2, spending.sampled
 
     def divergence_at(order: float) -> float:
         total = order * half
+        for cost, times in samples.items():
+            total += times * sampled.divergence(cost, order)
         if laplace:
             total += float(ratio_times @ _laplace(order, ratios))
         if bounded:

@@ -18,6 +18,7 @@ from chronodp.privacy.costs import (
     PureCost,
     RandomizedResponseCost,
     RepeatedCost,
+    SampledGaussianCost,
     SequenceCost,
 )
 
@@ -25,7 +26,7 @@ __all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "gather", "largest_
 
 BoundedCost: TypeAlias = PureCost | ApproximateCost | LaplaceCost | RandomizedResponseCost
 """One release whose log-likelihood ratio is bounded, delta aside."""
-SingleCost: TypeAlias = BoundedCost | GaussianCost
+SingleCost: TypeAlias = BoundedCost | GaussianCost | SampledGaussianCost
 """One release."""
 
 
@@ -35,7 +36,8 @@ class Spending:
 
     Attributes:
         releases: single costs with their number.
-        gaussian: mu^2 = sum of (sensitivity / sigma)^2 over all Gaussian releases.
+        gaussian: mu^2 = sum of (sensitivity / sigma)^2 over all Gaussian releases; those on a sample count as if nobody
+            had been left out, which is true and dear.
         revealed: the probability that some release known only as (epsilon, delta) gives everything away,
             1 - prod(1 - delta_i).
         assumptions: what must hold for the whole, each named once.
@@ -54,7 +56,25 @@ class Spending:
     @property
     def bounded(self) -> dict[BoundedCost, int]:
         """All releases but the Gaussian ones. Those known as (epsilon, delta) count without their delta."""
-        return {cost: times for cost, times in self.releases.items() if not isinstance(cost, GaussianCost)}
+        return {
+            cost: times
+            for cost, times in self.releases.items()
+            if not isinstance(cost, GaussianCost | SampledGaussianCost)
+        }
+
+    @property
+    def sampled(self) -> dict[SampledGaussianCost, int]:
+        """The releases of Gaussian noise on a sample, for theorems that know what sampling is worth."""
+        return {cost: times for cost, times in self.releases.items() if isinstance(cost, SampledGaussianCost)}
+
+    @property
+    def unsampled_gaussian(self) -> float:
+        """mu^2 of the Gaussian releases that look at everybody."""
+        return math.fsum(
+            times * (cost.sensitivity / cost.sigma) ** 2
+            for cost, times in self.releases.items()
+            if isinstance(cost, GaussianCost)
+        )
 
     @property
     def largest_losses(self) -> list[tuple[float, int]]:
@@ -83,7 +103,9 @@ def gather(costs: Costs) -> Spending:
     while open_:
         cost, times = open_.pop()
         match cost:
-            case PureCost() | ApproximateCost() | LaplaceCost() | GaussianCost() | RandomizedResponseCost():
+            case PureCost() | ApproximateCost() | LaplaceCost() | RandomizedResponseCost():
+                releases[cost] = releases.get(cost, 0) + times
+            case GaussianCost() | SampledGaussianCost():
                 releases[cost] = releases.get(cost, 0) + times
             case SequenceCost(parts):
                 open_.extend((part, times) for part in reversed(parts))
@@ -96,7 +118,7 @@ def gather(costs: Costs) -> Spending:
                 raise InvalidArgument("costs", cost, "a cost or a collection of costs")
     squares, kept = [], []
     for single, times in releases.items():
-        if isinstance(single, GaussianCost):
+        if isinstance(single, GaussianCost | SampledGaussianCost):
             squares.append(times * (single.sensitivity / single.sigma) ** 2)
         elif isinstance(single, ApproximateCost):
             kept.append(times * math.log1p(-single.delta))

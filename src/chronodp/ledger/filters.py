@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from chronodp.accounting import gaussian, renyi
 from chronodp.accounting.spending import BoundedCost, gather
 from chronodp.errors import InvalidArgument, UnsupportedCost
-from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, LaplaceCost
+from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, LaplaceCost, SampledGaussianCost
 from chronodp.privacy.exact import written
 
 __all__ = ["CAP", "COMPONENTS", "ORDERS", "Amounts", "Filter", "Kind"]
@@ -120,7 +120,8 @@ class Filter:
                 (
                     times * (written(single.sensitivity) / written(single.sigma)) ** 2
                     for single, times in spending.releases.items()
-                    if isinstance(single, GaussianCost)
+                    # A sample is as private as no mu below that of everybody: its likelihood ratios reach as far.
+                    if isinstance(single, GaussianCost | SampledGaussianCost)
                 ),
                 Fraction(0),
             )

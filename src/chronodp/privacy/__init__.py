@@ -14,6 +14,7 @@ from chronodp.privacy.costs import (
     PureCost,
     RandomizedResponseCost,
     RepeatedCost,
+    SampledGaussianCost,
     SequenceCost,
 )
 from chronodp.privacy.documents import dump, load
@@ -46,6 +47,7 @@ __all__ = [
     "Relation",
     "RepeatedCost",
     "Report",
+    "SampledGaussianCost",
     "Sensitivity",
     "SequenceCost",
     "Swap",

@@ -23,6 +23,7 @@ __all__ = [
     "PureCost",
     "RandomizedResponseCost",
     "RepeatedCost",
+    "SampledGaussianCost",
     "SequenceCost",
 ]
 
@@ -87,6 +88,28 @@ class GaussianCost:
 
     def __str__(self) -> str:
         return f"Gaussian noise of σ {self.sigma:g} on l2 sensitivity {self.sensitivity:g}"
+
+
+@document("sampled_gaussian")
+@dataclass(frozen=True, slots=True)
+class SampledGaussianCost:
+    """Gaussian noise on a sum over a secret sample: each person is in it independently with probability ``rate``.
+
+    One person who is in the sample changes the sum by at most ``sensitivity`` in l2; people are there or not.
+    """
+
+    sensitivity: float
+    sigma: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sensitivity", check_positive("sensitivity", self.sensitivity))
+        object.__setattr__(self, "sigma", check_positive("sigma", self.sigma))
+        object.__setattr__(self, "rate", check_fraction("rate", self.rate))
+
+    def __str__(self) -> str:
+        noise = f"Gaussian noise of σ {self.sigma:g} on l2 sensitivity {self.sensitivity:g}"
+        return f"{noise} of a sample at rate {self.rate:g}"
 
 
 @document("randomized_response")
@@ -178,6 +201,7 @@ Cost: TypeAlias = (
     | ApproximateCost
     | LaplaceCost
     | GaussianCost
+    | SampledGaussianCost
     | RandomizedResponseCost
     | SequenceCost
     | RepeatedCost

@@ -1,0 +1,95 @@
+"""What a run of training costs a person, how much noise a target needs, and what a ledger must hold to pay for it."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from chronodp.accounting import pld, renyi
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Ledger
+from chronodp.ledger.filters import ORDERS
+from chronodp.privacy import Cost, RepeatedCost, SampledGaussianCost
+from chronodp.privacy.parameters import check_epsilon, check_fraction, check_whole
+
+__all__ = ["check_budget", "check_people", "ledger_epsilon", "noise_for"]
+
+_PRECISION = 1e-3  # of the noise found, relative; it is rounded up
+_MARGIN = 1e-9  # what whole quanta of a ledger may round up, generously
+
+
+@lru_cache(maxsize=256)
+def noise_for(*, epsilon: float, delta: float, rate: float, steps: int) -> float:
+    """Return sigma, as a multiple of the clip, so that ``steps`` sampled releases are (epsilon, delta)-private together.
+
+    By privacy-loss distributions: rate, steps and noise are fixed in advance. Within a thousandth, from above.
+
+    >>> round(noise_for(epsilon=5.2, delta=1e-5, rate=0.1, steps=50), 2)
+    1.0
+    """
+    check_epsilon(epsilon)
+    check_fraction("delta", delta)
+    check_fraction("rate", rate)
+    check_whole("steps", steps)
+
+    def cost(sigma: float) -> RepeatedCost:
+        return RepeatedCost(SampledGaussianCost(sensitivity=1.0, sigma=sigma, rate=rate), steps)
+
+    high = 0.05
+    while (
+        renyi.epsilon(cost(high), delta) > epsilon
+    ):  # never below what distributions find, and a thousand times as fast
+        high *= 1.25
+        if high > 1e4:
+            raise InvalidArgument("epsilon", epsilon, f"within reach of noise up to {high:g} times the clip")
+    low = high / 2
+    while pld.epsilon(cost(low), delta) <= epsilon:
+        high, low = low, low / 2
+        if low < 0.01:
+            return high
+    while high / low > 1 + _PRECISION:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if pld.epsilon(cost(middle), delta) <= epsilon else (middle, high)
+    return high
+
+
+def ledger_epsilon(cost: Cost, *, times: int, delta: float) -> float:
+    """Return the least epsilon of a budget by the Rényi rule, at ``delta``, that pays for ``cost`` ``times`` over.
+
+    It is above the epsilon that the run is reported with: a ledger decides round by round and fixes no plan in advance.
+    """
+    check_fraction("delta", delta)
+    divergence = renyi.curve(cost)
+    least = min(times * divergence(order) + math.log(1 / delta) / (order - 1) for order in ORDERS)
+    return least * (1 + _MARGIN)
+
+
+def check_people(people: object, *, delta: float, fewest: int = 1, accept_large_delta: bool = False) -> int:
+    """Return a holder's declared number of people if the plan and delta allow for it.
+
+    With delta above 1 / people a mechanism that publishes one person at random would pass.
+    """
+    count = check_whole("people", people)
+    if count < fewest:
+        raise InvalidArgument("people", count, f"at least {fewest}: the plan's sampling rate was made for as many")
+    if delta > 1 / count and not accept_large_delta:
+        allowed = (
+            f"at most 1 / people = {1 / count:.2g}: above it, publishing everything about one of the {count:,} people, "
+            "chosen at random, would be allowed; accept_large_delta=True insists"
+        )
+        raise InvalidArgument("delta", delta, allowed)
+    return count
+
+
+def check_budget(ledger: object, dataset: str) -> Ledger:
+    """Return a ledger whose budget for ``dataset`` can pay for samples."""
+    if not isinstance(ledger, Ledger):
+        raise InvalidArgument("ledger", ledger, "a Ledger")
+    rule = ledger.status(dataset).budget.filter.kind
+    if rule != "renyi":
+        allowed = (
+            f"one whose budget for {dataset!r} was opened with rule='renyi': by the {rule} rule a sample costs as much "
+            "as everybody"
+        )
+        raise InvalidArgument("ledger", rule, allowed)
+    return ledger

@@ -1,0 +1,39 @@
+"""A gated recurrent network made of plain linear layers, so that each person has a gradient of its own."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+__all__ = ["RecurrentNetwork"]
+
+
+class RecurrentNetwork(nn.Module):
+    """Reads a stretch period by period into ``hidden`` numbers, and answers from the last of them.
+
+    The equations are those of ``torch.nn.GRU`` with one layer, with the same names in the same order; what differs is
+    that torch's own cannot tell one person's gradient from another's.
+
+    References:
+        Cho et al. (2014), Learning phrase representations using RNN encoder-decoder, section 2.3.
+    """
+
+    def __init__(self, channels: int, hidden: int, width: int) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.entering = nn.Linear(channels, 3 * hidden)
+        self.returning = nn.Linear(hidden, 3 * hidden)
+        self.answer = nn.Linear(hidden, width)
+
+    def forward(self, series: torch.Tensor) -> torch.Tensor:
+        """Return (..., width) for series of the shape (..., periods, channels)."""
+        entering = self.entering(series)
+        state = series.new_zeros((*series.shape[:-2], self.hidden))
+        for period in range(series.shape[-2]):
+            new, old = entering[..., period, :], self.returning(state)
+            gates = torch.sigmoid(new[..., : 2 * self.hidden] + old[..., : 2 * self.hidden])
+            reset, keep = gates[..., : self.hidden], gates[..., self.hidden :]
+            candidate = torch.tanh(new[..., 2 * self.hidden :] + reset * old[..., 2 * self.hidden :])
+            state = candidate + keep * (state - candidate)
+        answer: torch.Tensor = self.answer(state)
+        return answer

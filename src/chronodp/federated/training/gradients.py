@@ -1,0 +1,98 @@
+"""The gradient of each person's own loss, computed so that no bit of it depends on who else is in the sample.
+
+People go through the network in groups of one fixed size, filled up with nobody. A group's shape never tells of the
+data, and a check at the start makes sure that on this machine a row's bits depend on that row alone; otherwise people
+go one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.func import functional_call, grad, vmap
+
+from chronodp.federated.models.layers import check_layers
+from chronodp.federated.models.outcomes import Outcome, loss_of
+
+__all__ = ["PersonGradients", "put"]
+
+_TOGETHER = 64
+
+
+class PersonGradients:
+    """Gradients of a network, one row a person.
+
+    Args:
+        network: what is trained; its layers are checked.
+        outcome: what it predicts.
+        example: the shape of one person's input, (periods, channels).
+    """
+
+    def __init__(self, network: nn.Module, outcome: Outcome, example: tuple[int, int]) -> None:
+        self._network = check_layers(network)
+        self._outcome = outcome
+        self._shapes = {name: tuple(part.shape) for name, part in network.named_parameters()}
+        self.size = sum(part.numel() for part in network.parameters())
+        self._each = vmap(grad(self._loss), in_dims=(None, 0, 0))
+        self.together = _TOGETHER if self._rows_stand_alone(example) else 1
+
+    def rows(
+        self, parameters: NDArray[np.float32], inputs: NDArray[np.float32], targets: NDArray[np.float32]
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield the gradients of people, in their order, a group at a time."""
+        placed = self._placed(parameters)
+        for first in range(0, len(inputs), self.together):
+            group = slice(first, first + self.together)
+            yield self._group(placed, inputs[group], targets[group], self.together)
+
+    def _group(
+        self, placed: dict[str, torch.Tensor], inputs: NDArray[np.float32], targets: NDArray[np.float32], together: int
+    ) -> NDArray[np.float32]:
+        series = np.zeros((together, *inputs.shape[1:]), dtype=np.float32)
+        wanted = np.full((together, targets.shape[1]), np.nan, dtype=np.float32)
+        series[: len(inputs)], wanted[: len(inputs)] = inputs, targets
+        found = self._each(placed, torch.from_numpy(series), torch.from_numpy(wanted))
+        joined: NDArray[np.float32] = torch.cat([found[name].reshape(together, -1) for name in self._shapes], 1).numpy()
+        return joined[: len(inputs)]
+
+    def _loss(self, parameters: dict[str, torch.Tensor], series: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+        return loss_of(self._outcome, functional_call(self._network, parameters, (series,)), wanted)
+
+    def _placed(self, parameters: NDArray[np.float32]) -> dict[str, torch.Tensor]:
+        return dict(_parts(parameters, self._shapes))
+
+    def _rows_stand_alone(self, example: tuple[int, int]) -> bool:
+        """Return whether a person's bits stay the same in every place of a group and beside anybody."""
+        chance = np.random.default_rng(0)
+        placed = self._placed(chance.normal(0, 0.3, self.size).astype(np.float32))
+        people = chance.normal(0, 1, (_TOGETHER, *example)).astype(np.float32)
+        wanted = chance.integers(0, 2, (_TOGETHER, self._outcome.width)).astype(np.float32)
+        others = chance.normal(0, 1, people.shape).astype(np.float32)
+        whole = self._group(placed, people, wanted, _TOGETHER)
+        for turn in (1, _TOGETHER // 2 - 3):
+            turned = self._group(placed, np.roll(people, turn, 0), np.roll(wanted, turn, 0), _TOGETHER)
+            if not np.array_equal(np.roll(whole, turn, 0), turned):
+                return False
+        half = np.arange(_TOGETHER) % 2 == 0
+        mixed = self._group(placed, np.where(half[:, None, None], people, others), wanted, _TOGETHER)
+        return np.array_equal(mixed[half], whole[half])
+
+
+def put(network: nn.Module, parameters: NDArray[np.float32]) -> nn.Module:
+    """Put a flat array of parameters into a network, and return it."""
+    shapes = {name: tuple(part.shape) for name, part in network.named_parameters()}
+    network.load_state_dict(dict(_parts(parameters, shapes)))
+    return network
+
+
+def _parts(parameters: NDArray[np.float32], shapes: dict[str, tuple[int, ...]]) -> Iterator[tuple[str, torch.Tensor]]:
+    flat = torch.from_numpy(np.array(parameters, dtype=np.float32))
+    first = 0
+    for name, shape in shapes.items():
+        count = int(np.prod(shape, dtype=np.int64))
+        yield name, flat[first : first + count].reshape(shape)
+        first += count
