@@ -27,8 +27,8 @@ def divergence(costs: Costs, order: float) -> float:
     """Return the Rényi divergence of the given order that the releases may show together.
 
     Gaussian: order Δ² / (2 σ²). Laplace: ln[a/(2a-1) e^((a-1)r) + (a-1)/(2a-1) e^(-ar)] / (a-1) with
-    r = Δ/b. Gaussian on a sample: see `sampled`. Bounded by epsilon: that of randomised response, the worst such mechanism. What a release known as
-    (epsilon, delta) may give away is not in it.
+    r = Δ/b. Gaussian on a sample: see `sampled`. Bounded by epsilon: that of randomised response, the worst such
+    mechanism. What a release known as (epsilon, delta) may give away is not in it.
 
     >>> from chronodp.privacy import GaussianCost, RepeatedCost
     >>> divergence(RepeatedCost(GaussianCost(sensitivity=1.0, sigma=5.0), 10), order=3.0)

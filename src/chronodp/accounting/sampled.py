@@ -1,7 +1,7 @@
 """Gaussian noise on a sample in which each person is with the same small chance: what being left out is worth.
 
-With and without one person, a release looks at worst like a draw from (1 - q) N(0, 1) + q N(mu, 1) and one from N(0, 1),
-or the other way round, where q is the rate and mu = sensitivity / sigma.
+With and without one person, a release looks at worst like a draw from (1 - q) N(0, 1) + q N(mu, 1) and one from
+N(0, 1), or the other way round, where q is the rate and mu = sensitivity / sigma.
 
 References:
     Mironov, Talwar, Zhang (2019), Rényi differential privacy of the sampled Gaussian mechanism, section 3. Zhu, Dong,
@@ -46,7 +46,8 @@ def divergence(cost: SampledGaussianCost, order: float) -> float:
     """Return the Rényi divergence of one release at an order above 1.
 
     ln(1 + sum over k from 2 to a of C(a, k) (1 - q)^(a - k) q^k (e^(k (k - 1) mu^2 / 2) - 1)) / (a - 1) at a whole
-    order a: all terms are positive, so nothing cancels. Other orders are integrated. Never above that of unsampled noise.
+    order a: all terms are positive, so nothing cancels. Other orders are integrated. Never above that of noise on
+    everybody.
     """
     rate, mu = cost.rate, cost.sensitivity / cost.sigma
     unsampled = order * mu * mu / 2
@@ -66,8 +67,8 @@ def _summed(order: int, rate: float, mu: float) -> float:
 def _integrated(order: float, rate: float, mu: float) -> float:
     """E[(1 + u)^a - 1 - a u] with u = q (e^(mu z - mu²/2) - 1), E u = 0, by the trapezoidal rule.
 
-    The integrand is analytic up to the zeros of 1 + u, pi / mu away from the real line, so the rule is exact to rounding
-    at this step.
+    The integrand is analytic up to the zeros of 1 + u, pi / mu away from the real line, so at this step the rule is
+    exact to rounding.
     """
     step = min(0.05, 0.4 / mu)
     z = np.arange(-_ENDS, _ENDS + order * mu + step, step)

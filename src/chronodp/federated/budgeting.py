@@ -15,12 +15,13 @@ from chronodp.privacy.parameters import check_epsilon, check_fraction, check_who
 __all__ = ["check_budget", "check_people", "ledger_epsilon", "noise_for"]
 
 _PRECISION = 1e-3  # of the noise found, relative; it is rounded up
+_LEAST, _MOST = 0.1, 1e3  # multiples of the clip between which noise is sought
 _MARGIN = 1e-9  # what whole quanta of a ledger may round up, generously
 
 
 @lru_cache(maxsize=256)
 def noise_for(*, epsilon: float, delta: float, rate: float, steps: int) -> float:
-    """Return sigma, as a multiple of the clip, so that ``steps`` sampled releases are (epsilon, delta)-private together.
+    """Return sigma, in multiples of the clip, that makes ``steps`` sampled releases together (epsilon, delta)-private.
 
     By privacy-loss distributions: rate, steps and noise are fixed in advance. Within a thousandth, from above.
 
@@ -35,21 +36,20 @@ def noise_for(*, epsilon: float, delta: float, rate: float, steps: int) -> float
     def cost(sigma: float) -> RepeatedCost:
         return RepeatedCost(SampledGaussianCost(sensitivity=1.0, sigma=sigma, rate=rate), steps)
 
-    high = 0.05
-    while (
-        renyi.epsilon(cost(high), delta) > epsilon
-    ):  # never below what distributions find, and a thousand times as fast
-        high *= 1.25
-        if high > 1e4:
-            raise InvalidArgument("epsilon", epsilon, f"within reach of noise up to {high:g} times the clip")
-    low = high / 2
-    while pld.epsilon(cost(low), delta) <= epsilon:
-        high, low = low, low / 2
-        if low < 0.01:
-            return high
+    def enough(sigma: float) -> bool:
+        return pld.epsilon(cost(sigma), delta, interval=min(1e-3, rate / sigma / 50)) <= epsilon
+
+    high = _LEAST
+    while renyi.epsilon(cost(high), delta) > epsilon:  # from above, like distributions, and many times as fast
+        high *= 1.4
+        if high > _MOST:
+            raise InvalidArgument("epsilon", epsilon, f"within reach of noise up to {_MOST:g} times the clip")
+    low = high / 1.1
+    while low > _LEAST and enough(low):
+        high, low = low, low / 1.1
     while high / low > 1 + _PRECISION:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if pld.epsilon(cost(middle), delta) <= epsilon else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 

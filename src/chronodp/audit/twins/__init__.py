@@ -3,7 +3,7 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, estimates, temporal
+from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, estimates, temporal, training
 from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
@@ -17,4 +17,5 @@ TWINS: tuple[Twin, ...] = (
     *devices.TWINS,
     *estimates.TWINS,
     *temporal.TWINS,
+    *training.TWINS,
 )

@@ -12,7 +12,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.federated.models.inputs import Column
 from chronodp.privacy.documents import document
 from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.parameters import check_fraction, check_whole
 
 if TYPE_CHECKING:
     import torch
@@ -23,7 +23,16 @@ __all__ = ["Forecast", "Outcome", "Risk", "loss_of"]
 @document("risk")
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """One thing that happens to a person or does not: 1, 0, or not known."""
+    """One thing that happens to a person or does not: 1, 0, or not known.
+
+    Attributes:
+        prevalence: a public guess of how many it happens to. Training weighs people so that both outcomes count alike.
+    """
+
+    prevalence: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prevalence", check_fraction("prevalence", self.prevalence))
 
     @property
     def width(self) -> int:
@@ -79,8 +88,11 @@ def loss_of(outcome: Outcome, answers: torch.Tensor, targets: torch.Tensor) -> t
     known = ~torch.isnan(targets)
     filled = torch.where(known, targets, torch.zeros_like(targets))
     match outcome:
-        case Risk():
-            each = torch.clamp(answers, min=0) - answers * filled + torch.log1p(torch.exp(-torch.abs(answers)))
+        case Risk(prevalence):
+            weights = torch.where(filled == 1, 0.5 / prevalence, 0.5 / (1 - prevalence))
+            each = weights * (
+                torch.clamp(answers, min=0) - answers * filled + torch.log1p(torch.exp(-torch.abs(answers)))
+            )
         case Forecast():
             each = (answers - filled) ** 2 / 2
         case never:

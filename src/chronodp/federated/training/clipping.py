@@ -17,30 +17,33 @@ __all__ = ["whole_rows"]
 def whole_rows(gradients: NDArray[np.floating], *, clip: float, resolution: int) -> NDArray[np.float64]:
     """Return rows of whole numbers, each a person's gradient cut to l2 length ``clip``, in steps of clip / resolution.
 
-    k = trunc(g min(1, clip / length) resolution / clip), where length is that of g, rounded up. Truncation towards 0
-    makes no row longer. A row that is not finite becomes 0.
+    The nearest whole numbers to g min(1, clip / length) resolution / clip, where length is that of g; if rounding made
+    them too long, they are cut towards 0 instead, which makes nothing longer. A row that is not finite becomes 0.
 
-    Guarantee: sum of k^2 <= resolution^2 in exact arithmetic; a row of the result depends on the same row only.
+    Guarantee: the sum of squares of a row is at most resolution^2, in exact arithmetic; a row of the result depends on
+    the same row only.
 
     >>> whole_rows(np.array([[3.0, 4.0], [0.3, 0.0]]), clip=1.0, resolution=1000).tolist()
-    [[599.0, 799.0], [299.0, 0.0]]
+    [[600.0, 800.0], [300.0, 0.0]]
     """
     rows = np.asarray(gradients, dtype=np.float64)
     size = rows.shape[1]
     largest = np.abs(rows).max(axis=1, initial=0.0)
     usable = np.isfinite(largest) & (largest > 0)
-    rows = np.where(usable[:, None], rows, 0.0)
+    rows = np.where(usable[:, None], rows, 0.0)  # a warning would tell of a row
     largest = np.where(usable, largest, 1.0)[:, None]
     # Squares of numbers of so many bits add up below 2^53, which floats do without rounding, in any order.
-    bits = (52 - math.ceil(math.log2(size))) // 2 if size > 1 else 26
-    coarse = np.rint(rows / largest * 2.0**bits)
-    # Rounding took at most √size / 2 off the length.
-    reach = (np.sqrt(_squares(coarse)) + math.sqrt(size) / 2) * 2.0**-bits * (1 + 2.0**-40)
-    with np.errstate(over="ignore"):
-        factor = resolution * np.minimum(1 / clip, 1 / (reach * largest)) * (1 - 2.0**-40)
-    whole = np.trunc(rows * factor)
-    # Never so in practice; it makes the bound a fact of integers.
-    whole[(_squares(whole) > float(resolution) ** 2)[:, 0]] = 0.0
+    bits = (52 - math.ceil(math.log2(size))) // 2
+    reach = np.sqrt(_squares(np.rint(rows / largest * 2.0**bits))) * 2.0**-bits
+    with np.errstate(over="ignore", divide="ignore"):
+        factor = resolution * np.minimum(1 / clip, 1 / (reach * largest))
+    whole = np.rint(rows * factor)
+    most = float(resolution) ** 2
+    if np.any(long := (_squares(whole) > most)[:, 0]):
+        # The length was found to within √size / 2 steps of the largest number: with that allowed for, none is too long.
+        shorter = factor[long] * reach[long] / (reach[long] + math.sqrt(size) * 2.0 ** -(bits + 1)) * (1 - 2.0**-40)
+        cut = np.trunc(rows[long] * shorter)
+        whole[long] = np.where(_squares(cut) > most, 0.0, cut)  # never so; it makes the bound a fact of integers
     return whole
 
 

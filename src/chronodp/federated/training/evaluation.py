@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +29,9 @@ def predict(
     """
     answers = _answers(model, parameters, values, network)
     match model.outcome:
-        case Risk():
-            risk: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(answers[:, 0], -500, 500)))
+        case Risk(prevalence):
+            odds = np.clip(answers[:, 0], -500, 500) + math.log(prevalence / (1 - prevalence))  # undoes the weights
+            risk: NDArray[np.float64] = 1 / (1 + np.exp(-odds))
             return risk
         case Forecast(column, _):
             return column.unscaled(answers)

@@ -1,7 +1,8 @@
 """One private step: a secret sample of people, their clipped gradients added up, and noise.
 
 The sum is one of whole numbers that one person, if sampled, moves by at most ``resolution`` in l2, and the noise is
-exact Gaussian noise rounded to whole numbers, so the step is the sampled Gaussian mechanism of theory without a remainder.
+exact Gaussian noise rounded to whole numbers, so the step is the sampled Gaussian mechanism of theory, without a
+remainder.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def private_sum(
     >>> step = StepDesign(clip=1.0, sigma=1.0, rate=0.5)
     >>> towards = lambda chosen: [np.ones((len(chosen), 2))]
     >>> private_sum(step, 100, towards, size=2, entropy=seeded(1)).round(2).tolist()
-    [34.2, 32.64]
+    [37.63, 39.2]
     """
     chosen = sample(people, design.rate, entropy)
     total = np.zeros(size)  # of whole numbers far below 2^53: exact, in any order

@@ -1,0 +1,127 @@
+"""Tries to tell from a trained model who was in it, and says how much epsilon that proves.
+
+Made-up people, canaries, are put into the training data by fair coins. Whoever guesses the coins from the model better
+than chance proves a lower bound on epsilon, from one run of training.
+
+References:
+    Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run, theorem 5.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chronodp.errors import InvalidArgument
+from chronodp.federated.models.inputs import Inputs
+from chronodp.privacy.parameters import check_delta, check_fraction, check_whole
+from chronodp.randomness import Entropy
+
+__all__ = ["MembershipAudit", "attack", "chance_under", "make_canaries", "toss"]
+
+_HIGHEST = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipAudit:
+    """What an attack on one trained model found.
+
+    Attributes:
+        canaries: how many made-up people there were.
+        guesses: for how many of them the attack dared a guess.
+        right: how many guesses were right.
+        delta: at which epsilon is told.
+        level: of confidence.
+        epsilon: no smaller epsilon is true of the training at ``delta``, at this level; 0 if nothing was proven.
+    """
+
+    canaries: int
+    guesses: int
+    right: int
+    delta: float
+    level: float
+    epsilon: float
+
+    def refutes(self, claimed: float) -> bool:
+        """Return whether the claimed epsilon is false, at the level."""
+        return self.epsilon > claimed
+
+    def __str__(self) -> str:
+        return (
+            f"{self.right} of {self.guesses} guesses about {self.canaries} made-up people were right: ε is at least "
+            f"{self.epsilon:.3f} at δ = {self.delta:g}, {self.level:.0%} sure."
+        )
+
+
+def make_canaries(inputs: Inputs, count: int, seed: int = 0) -> NDArray[np.float64]:
+    """Return made-up people (count, length, columns), each column at one of its bounds at random: easy to remember."""
+    chance = np.random.default_rng(seed)
+    high = chance.integers(0, 2, (check_whole("count", count), inputs.length, len(inputs.columns))) == 1
+    lower = np.array([column.lower for column in inputs.columns])
+    upper = np.array([column.upper for column in inputs.columns])
+    return np.where(high, upper, lower)
+
+
+def toss(count: int, entropy: Entropy) -> NDArray[np.bool_]:
+    """Return which canaries go into the training data: a fair coin each."""
+    return entropy.coins(1, 2, check_whole("count", count))
+
+
+def attack(
+    scores: ArrayLike, included: ArrayLike, *, guesses: int, delta: float, level: float = 0.95
+) -> MembershipAudit:
+    """Guess that canaries with the highest scores were in and those with the lowest were out, and bound epsilon.
+
+    The number of right guesses is at most that of ``guesses`` coins of chance e^epsilon / (1 + e^epsilon), up to what
+    delta allows; the least epsilon that is not rejected is returned. With delta = 0 it is that of the Clopper-Pearson
+    bound on the share of right guesses.
+
+    Args:
+        scores: one a canary, the higher the likelier that it was in; such as the fall of its loss during training.
+        included: what the coins said.
+        guesses: how many to dare, half of them "in"; fixed without looking at the coins.
+        delta: at which epsilon is told.
+        level: of confidence.
+
+    >>> coins = np.arange(200) % 2 == 0
+    >>> print(attack(coins + 0.0, coins, guesses=100, delta=1e-5))
+    100 of 100 guesses about 200 made-up people were right: ε is at least 3.487 at δ = 1e-05, 95% sure.
+    """
+    numbers, coins = np.asarray(scores, dtype=np.float64), np.asarray(included)
+    if numbers.ndim != 1 or coins.shape != numbers.shape or coins.dtype != np.bool_:
+        raise InvalidArgument("included", included, "as many True and False as there are scores", private=True)
+    if np.any(np.isnan(numbers)):
+        raise InvalidArgument("scores", scores, "numbers", private=True)
+    dared = check_whole("guesses", guesses, most=len(numbers))
+    check_delta(delta)
+    check_fraction("level", level)
+    order = np.argsort(numbers, kind="stable")
+    half = dared // 2
+    right = int(coins[order[len(order) - half :]].sum()) + int((~coins[order[: dared - half]]).sum())
+    low, high = 0.0, _HIGHEST
+    if chance_under(low, right, guesses=dared, canaries=len(numbers), delta=delta) > 1 - level:
+        return MembershipAudit(len(numbers), dared, right, delta, level, 0.0)
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        rejected = chance_under(middle, right, guesses=dared, canaries=len(numbers), delta=delta) <= 1 - level
+        low, high = (middle, high) if rejected else (low, middle)
+    return MembershipAudit(len(numbers), dared, right, delta, level, low)
+
+
+def chance_under(epsilon: float, right: int, *, guesses: int, canaries: int, delta: float) -> float:
+    """Return the most that the chance of so many right guesses can be under (epsilon, delta).
+
+    P(B >= right) + 2 m delta max over i of P(right - i <= B < right) / i, where B is binomial of ``guesses`` and
+    e^epsilon / (1 + e^epsilon), and m is ``canaries``.
+    """
+    from scipy.special import expit
+    from scipy.stats import binom
+
+    truth = float(expit(epsilon))
+    chance = float(binom.sf(right - 1, guesses, truth))
+    if delta and right:
+        below = np.cumsum(binom.pmf(right - np.arange(1, right + 1), guesses, truth))
+        chance += 2 * canaries * delta * float((below / np.arange(1, right + 1)).max())
+    return min(1.0, chance)

@@ -1,0 +1,172 @@
+"""Networks: the same as torch's where torch has one, a gradient for each person, nothing seen of the future."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from chronodp.errors import InvalidArgument
+from chronodp.federated.models import (
+    Architecture,
+    Column,
+    Convolution,
+    Forecast,
+    Inputs,
+    Linear,
+    Recurrent,
+    Risk,
+    loss_of,
+)
+from chronodp.federated.models.convolution import ConvolutionNetwork
+from chronodp.federated.models.layers import check_layers
+from chronodp.federated.models.recurrent import RecurrentNetwork
+from chronodp.federated.training.gradients import PersonGradients, put
+from chronodp.privacy import dump, load
+from tests.federated.people import INPUTS, design, make_people
+
+EVERY: tuple[Architecture, ...] = (Linear(), Recurrent(4), Convolution(4, 2, 3))
+
+
+def test_the_recurrent_network_is_torchs() -> None:
+    ours, theirs = RecurrentNetwork(5, 7, 2), nn.GRU(5, 7, batch_first=True)
+    with torch.no_grad():
+        theirs.weight_ih_l0.copy_(ours.entering.weight)
+        theirs.bias_ih_l0.copy_(ours.entering.bias)
+        theirs.weight_hh_l0.copy_(ours.returning.weight)
+        theirs.bias_hh_l0.copy_(ours.returning.bias)
+        series = torch.randn(3, 11, 5, generator=torch.Generator().manual_seed(1))
+        expected = ours.answer(theirs(series)[0][:, -1])
+        assert torch.allclose(ours(series), expected, atol=1e-6)
+
+
+def test_the_convolution_sees_no_future_and_as_far_back_as_stated() -> None:
+    network = ConvolutionNetwork(2, 4, 2, 3, 1)  # looks (3 - 1) (1 + 2) = 6 periods back
+    with torch.no_grad():
+        for part in network.parameters():
+            part.abs_()  # so that no unit is off
+    series = torch.ones(1, 12, 2, requires_grad=True)
+    network(series).sum().backward()
+    assert series.grad is not None
+    reached = series.grad[0].abs().sum(1) > 0
+    assert reached.tolist() == [False] * 5 + [True] * 7
+
+
+@pytest.mark.parametrize("architecture", EVERY, ids=str)
+def test_each_persons_gradient_is_that_of_its_own_loss(architecture: Architecture) -> None:
+    model = design(architecture)
+    values, targets = make_people(70)
+    targets[3] = np.nan
+    inputs, wanted = model.inputs.prepare(values), model.outcome.prepare(targets)
+    network, at = model.build(), model.first_parameters()
+    found = np.concatenate(list(PersonGradients(network, model.outcome, (6, 4)).rows(at, inputs, wanted)))
+    assert found.shape == (70, len(at))
+    put(network, at)
+    for person in (0, 3, 69):
+        network.zero_grad()
+        loss_of(model.outcome, network(torch.from_numpy(inputs[person])), torch.from_numpy(wanted[person])).backward()
+        alone = np.concatenate([part.grad.numpy().ravel() for part in network.parameters() if part.grad is not None])
+        assert found[person] == pytest.approx(alone, abs=1e-6)
+    assert not found[3].any()  # nothing is known of that person
+
+
+@pytest.mark.parametrize("architecture", EVERY, ids=str)
+def test_no_bit_of_a_gradient_depends_on_the_others(architecture: Architecture) -> None:
+    model = design(architecture)
+    inputs, wanted = model.inputs.prepare(make_people(150)[0]), model.outcome.prepare(make_people(150)[1])
+    gradients, at = PersonGradients(model.build(), model.outcome, (6, 4)), model.first_parameters()
+    everybody = np.concatenate(list(gradients.rows(at, inputs, wanted)))
+    chance = np.random.default_rng(1)
+    for _ in range(5):
+        some = np.flatnonzero(chance.random(150) < 0.3)
+        found = np.concatenate(list(gradients.rows(at, inputs[some], wanted[some])))
+        assert np.array_equal(found, everybody[some])
+
+
+def test_where_rows_do_not_stand_alone_people_go_one_by_one() -> None:
+    class Telling(nn.Module):
+        """Adds to each person what all of them have in common."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.answer = nn.Linear(24, 1)
+            self.calls = 0
+
+        def forward(self, series: torch.Tensor) -> torch.Tensor:
+            self.calls += 1  # a network whose bits change from call to call stands for kernels that do
+            answer: torch.Tensor = self.answer(series.flatten(-2)) * (1 + 1e-4 * self.calls)
+            return answer
+
+    assert PersonGradients(Telling(), Risk(), (6, 4)).together == 1
+    assert PersonGradients(design().build(), Risk(), (6, 4)).together > 1
+
+
+@pytest.mark.parametrize(
+    ("layer", "named", "instead"),
+    [
+        (nn.GRU(3, 4), "GRU", "DPGRU"),
+        (nn.LSTM(3, 4), "LSTM", "DPLSTM"),
+        (nn.BatchNorm1d(3), "BatchNorm1d", "GroupNorm"),
+        (nn.InstanceNorm1d(3), "InstanceNorm1d", "GroupNorm"),
+        (nn.Dropout(), "Dropout", "regularises"),
+        (nn.MultiheadAttention(4, 2), "MultiheadAttention", "DPMultiheadAttention"),
+    ],
+)
+def test_layers_that_cannot_be_handled_are_named(layer: nn.Module, named: str, instead: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"{named} at '1.0'.*{instead}"):
+        check_layers(nn.Sequential(nn.Linear(3, 3), nn.Sequential(layer)))
+    assert check_layers(nn.Sequential(nn.Linear(3, 3), nn.LayerNorm(3)))
+    with pytest.raises(InvalidArgument, match="parameters"):
+        check_layers(nn.ReLU())
+
+
+def test_inputs_are_scaled_by_public_bounds_and_padded() -> None:
+    values = np.array([[[400.0, np.nan], [np.inf, 38.0], [40.0, -np.inf]]])
+    found = INPUTS.prepare(values)[0]
+    assert found.shape == (6, 4)
+    assert not found[:3].any()
+    assert found[3:].tolist() == [[1, 1, 0, 0], [1, 1, 0, 1], [-1, 1, -1, 1]]
+    assert INPUTS.prepare(np.zeros((2, 9, 2))).shape == (2, 6, 4)
+    assert INPUTS.prepare(np.zeros((0, 9, 2))).shape == (0, 6, 4)
+    assert not INPUTS.prepare(np.zeros((1, 0, 2))).any()
+    for wrong in (np.zeros((2, 6, 3)), np.zeros((2, 6)), [["a"]], [[1.0], [1.0, 2.0]]):
+        with pytest.raises(InvalidArgument, match="values must be numbers of the shape"):
+            INPUTS.prepare(wrong)
+
+
+def test_targets_that_say_nothing_count_for_nothing() -> None:
+    assert Risk().prepare([0, 1, 2, np.nan])[:, 0].tolist()[:2] == [0, 1]
+    assert np.isnan(Risk().prepare([0, 1, 2, np.nan])[2:]).all()
+    outcome = Forecast(Column("load", 0.0, 10.0), 3)
+    wanted = torch.from_numpy(outcome.prepare([[0.0, np.nan, 10.0], [np.nan] * 3]))
+    answers = torch.tensor([[0.0, 5.0, 1.0], [1.0, 1.0, 1.0]])
+    assert loss_of(outcome, answers, wanted).tolist() == [0.25, 0.0]
+    for wrong in (np.zeros((2, 4)), np.zeros(3)):
+        with pytest.raises(InvalidArgument, match="targets"):
+            outcome.prepare(wrong)
+    with pytest.raises(InvalidArgument, match="targets"):
+        Risk().prepare(np.zeros((3, 2)))
+
+
+def test_rare_outcomes_weigh_as_much_as_common_ones() -> None:
+    answers = torch.zeros(100, 1)
+    wanted = torch.zeros(100, 1)
+    wanted[:4] = 1
+    losses = loss_of(Risk(0.04), answers, wanted)
+    assert float(losses[:4].sum()) == pytest.approx(float(losses[4:].sum()), rel=1e-6)
+    assert float(losses.mean()) == pytest.approx(np.log(2), rel=1e-6)
+
+
+@pytest.mark.parametrize("architecture", EVERY, ids=str)
+def test_a_design_has_a_json_form_and_a_fingerprint(architecture: Architecture) -> None:
+    model = design(architecture)
+    assert load(dump(model), type(model)) == model
+    assert model.fingerprint != design(Recurrent(5)).fingerprint
+    assert np.array_equal(model.first_parameters(), model.first_parameters())
+    with pytest.raises(InvalidArgument, match="architecture"):
+        design("deep")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="upper"):
+        Column("load", 3.0, 3.0)
+    with pytest.raises(InvalidArgument, match="columns"):
+        Inputs((), 3)

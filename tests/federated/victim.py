@@ -1,0 +1,41 @@
+"""A holder that trains until it dies: ``python -m tests.federated.victim FOLDER POINT COUNT``.
+
+It kills itself, with SIGKILL, the COUNT-th time it reaches POINT. Each update is written to a file after it was told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+import chronodp as cdp
+from tests.federated.people import make_plan, make_trainer
+
+
+def main() -> None:
+    folder, point, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    left = count
+
+    def reached(name: str) -> None:
+        nonlocal left
+        if name == point:
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    plan = make_plan()
+    start = plan.model.first_parameters()
+    with cdp.Ledger(folder / "budget.db", reached=reached) as ledger:
+        ledger.open("north", unit=cdp.User(), epsilon=plan.ledger_epsilon, delta=plan.delta, rule="renyi")
+        holder = make_trainer(plan, ledger)
+        with (folder / "told.txt").open("a", encoding="utf-8", buffering=1) as file:
+            for number in range(1, plan.rounds + 1):
+                update = holder.update(number, start)
+                file.write(f"{number} {hashlib.sha256(update.tobytes()).hexdigest()}\n")
+
+
+if __name__ == "__main__":
+    main()
