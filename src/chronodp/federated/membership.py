@@ -55,13 +55,16 @@ class MembershipAudit:
         )
 
 
-def make_canaries(inputs: Inputs, count: int, seed: int = 0) -> NDArray[np.float64]:
-    """Return made-up people (count, length, columns), each column at one of its bounds at random: easy to remember."""
-    chance = np.random.default_rng(seed)
-    high = chance.integers(0, 2, (check_whole("count", count), inputs.length, len(inputs.columns))) == 1
-    lower = np.array([column.lower for column in inputs.columns])
-    upper = np.array([column.upper for column in inputs.columns])
-    return np.where(high, upper, lower)
+def make_canaries(inputs: Inputs, count: int) -> NDArray[np.float64]:
+    """Return made-up people (count, length, columns), no two alike: each has one value, in a cell of its own.
+
+    What a model learns of one it can hardly learn from another, which makes them easy to tell.
+    """
+    cells = inputs.length * len(inputs.columns)
+    made = np.full((check_whole("count", count, most=cells), cells), np.nan)
+    upper = np.tile([column.upper for column in inputs.columns], inputs.length)
+    made[np.arange(count), np.arange(count)] = upper[:count]
+    return made.reshape(count, inputs.length, len(inputs.columns))
 
 
 def toss(count: int, entropy: Entropy) -> NDArray[np.bool_]:
