@@ -23,6 +23,7 @@ from benchmarks import (
     selection,
     temporal,
     together,
+    training,
 )
 from benchmarks.harness import machine
 
@@ -44,6 +45,7 @@ TOPICS = (
     together.measure_time,
     engine.measure_large,
     local.measure,
+    training.measure,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

@@ -90,8 +90,8 @@ def load(people: int) -> Verdict:
         rows.append((epsilon, error))
     shown = "; ".join(f"{'no noise' if epsilon is None else f'ε {epsilon:g}'}: {error:.3f}" for epsilon, error in rows)
     return Verdict(
-        f"the next six hours of load, {4 * people:,} made-up households of four utilities: a private model beats the last "
-        "value",
+        f"the next six hours of load, {4 * people:,} made-up households of four utilities: a private model beats the "
+        "last value",
         f"{naive:.3f} kWh off by repeating the last value",
         f"mean absolute error {shown} kWh",
         "holds" if all(error < naive for _, error in rows) else "false",

@@ -24,7 +24,7 @@ def attack_training(
     inputs = VITALS if patients is not None else Inputs(VITALS.columns, 4 * VITALS.length)
     canaries = inputs.length * len(inputs.columns)
     planted, inside = make_canaries(inputs, canaries), toss(canaries, seeded(seed))
-    labels = np.arange(canaries) % 2.0
+    labels = (np.arange(canaries) % 2).astype(np.float64)
     values, targets = planted[inside], labels[inside]
     if patients is not None:
         values = np.concatenate([patients.values, values])

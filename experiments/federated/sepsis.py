@@ -9,9 +9,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from chronodp.federated.models import Architecture, Linear, ModelDesign, Risk
-from chronodp.federated.training import TrainingPlan, area_under_curve, plan_training, predict
+from chronodp.federated.training import TrainingPlan, add_plainly, area_under_curve, plan_training, predict
 from experiments.federated.patients import VITALS, Patients, split
-from experiments.federated.running import add_in_ring, add_plainly, train
+from experiments.federated.running import add_in_ring, train
 
 HOLDERS = 4
 PREVALENCE = 0.05

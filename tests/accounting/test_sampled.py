@@ -14,7 +14,7 @@ from chronodp.audit.exact import examine
 from chronodp.errors import InvalidArgument, UnsupportedCost
 from chronodp.federated.training.step import StepDesign, private_sum
 from chronodp.ledger.filters import CAP, ORDERS, Filter
-from chronodp.privacy import GaussianCost, RepeatedCost, SampledGaussianCost
+from chronodp.privacy import Cost, GaussianCost, RepeatedCost, SampledGaussianCost
 from chronodp.randomness import Entropy
 
 
@@ -26,7 +26,9 @@ def test_reference_values(golden: Any) -> None:
     orders = [1 + tenth / 10 for tenth in range(1, 100)] + list(range(12, 64))  # those that Opacus tries
     for row in golden("federated/accounting.json")["sampled_gaussian"]:
         cost, delta = repeated(row["sigma"], row["rate"], row["steps"]), row["delta"]
-        assert pld.epsilon(cost, delta) == pytest.approx(row["pld"], rel=1e-8)
+        assert (
+            row["pld"] * (1 - 1e-9) <= pld.epsilon(cost, delta) <= row["pld"] * (1 + 1e-5)
+        )  # on a coarser grid, so above
         found = renyi.epsilon(cost, delta)
         assert 0.99 * row["rdp"] < found <= row["rdp"]  # dp-accounting tries a list of orders, we all of them
         if "opacus_rdp" in row:
@@ -73,6 +75,21 @@ def test_one_step_against_quadrature() -> None:
         assert sampled.delta_of(SampledGaussianCost(mu, 1.0, rate), epsilon) == pytest.approx(exact, rel=1e-6)
 
 
+def test_the_divergence_is_the_larger_of_two_directions() -> None:
+    z = np.linspace(-40, 60, 400_001)
+    for rate, mu, order in ((0.1, 1.0, 2), (0.5, 2.0, 3), (0.02, 0.5, 16), (0.3, 1.0, 1.5), (0.9, 1.5, 4)):
+        log_out = -(z**2) / 2 - math.log(2 * math.pi) / 2
+        log_in = np.logaddexp(
+            math.log1p(-rate) + log_out, math.log(rate) - (z - mu) ** 2 / 2 - math.log(2 * math.pi) / 2
+        )
+        forth, back = (
+            math.log(np.trapezoid(np.exp(order * one + (1 - order) * two), z)) / (order - 1)
+            for one, two in ((log_in, log_out), (log_out, log_in))
+        )
+        assert sampled.divergence(SampledGaussianCost(mu, 1.0, rate), order) == pytest.approx(forth, rel=1e-8)
+        assert back <= forth
+
+
 def test_sampling_never_costs_more_than_looking_at_everybody() -> None:
     for rate in (1e-6, 0.01, 0.3, 0.999):
         for order in (1.01, 1.5, 2, 3.5, 64, 512, 5000.0):
@@ -92,7 +109,7 @@ def test_theorems_that_know_nothing_of_samples_count_everybody() -> None:
 
 
 def test_mixed_spendings_add_up() -> None:
-    both = [repeated(1.0, 0.1, 50), GaussianCost(1.0, 3.0)]
+    both: list[Cost] = [repeated(1.0, 0.1, 50), GaussianCost(1.0, 3.0)]
     assert gather(both).gaussian == pytest.approx(50 + 1 / 9)
     assert gather(both).unsampled_gaussian == pytest.approx(1 / 9)
     alone = [renyi.epsilon(part, 1e-5) for part in both]
@@ -103,7 +120,8 @@ def test_mixed_spendings_add_up() -> None:
 def test_a_group_is_sampled_if_one_of_it_is() -> None:
     group = enlarge(SampledGaussianCost(1.0, 2.0, 0.1), 3)
     assert isinstance(group, SampledGaussianCost)
-    assert (group.sensitivity, group.sigma, group.rate) == (3.0, 2.0, pytest.approx(1 - 0.9**3, rel=1e-14))
+    assert (group.sensitivity, group.sigma) == (3.0, 2.0)
+    assert group.rate == pytest.approx(1 - 0.9**3, rel=1e-14)
     pair = StepDesign(clip=1.0, sigma=1.0, rate=0.25, resolution=2)
 
     def step(people: tuple[float, ...], *, entropy: Entropy) -> object:

@@ -56,6 +56,8 @@ def test_heavy_libraries_are_imported_late() -> None:
         "pyarrow",
         "plotly",
         "sqlglot",
+        "torch",
+        "opacus",
         "statsmodels",
     }
 

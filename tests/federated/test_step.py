@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,9 +52,13 @@ def test_rows_are_the_gradient_clipped() -> None:
 
 def test_the_sample_has_the_exact_chance() -> None:
     for rate in (0.1, 1 / 3, 0.7):
-        law = outcomes(lambda entropy, rate=rate: len(sample(1, rate, entropy)))
+        law = outcomes(partial(_count, rate))
         chance = law.probabilities[1]
         assert Fraction(0) <= Fraction(str(rate)) - chance <= Fraction(1, 2**52)
+
+
+def _count(rate: float, entropy: Entropy) -> int:
+    return len(sample(1, rate, entropy))
 
 
 def step(people: tuple[float, ...], *, entropy: Entropy) -> object:
@@ -103,5 +109,6 @@ def test_claims_and_bad_designs() -> None:
     assert STEP.claim.cost == STEP.cost
     assert STEP.scale >= 4
     for name, wrong in (("clip", 0.0), ("sigma", 0.0), ("rate", 1.0), ("resolution", 0)):
+        options: dict[str, Any] = {"clip": 1.0, "sigma": 1.0, "rate": 0.1, "resolution": 4} | {name: wrong}
         with pytest.raises(InvalidArgument, match=name):
-            StepDesign(**({"clip": 1.0, "sigma": 1.0, "rate": 0.1, "resolution": 4} | {name: wrong}))
+            StepDesign(**options)

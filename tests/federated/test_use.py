@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
 import chronodp as cdp
@@ -65,11 +66,10 @@ def test_one_person_moves_the_utility_of_a_width_by_no_more_than_stated() -> Non
     a, b, widths = 102, 922, np.linspace(1, 10, 20)
     errors = np.random.default_rng(2).random(50) * 10
 
-    def utilities(
-        known: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-    ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    def utilities(known: NDArray[np.float64]) -> NDArray[np.int64]:
         within = (known[:, None] <= widths).sum(0)
-        return -np.abs(a * within - b * (len(known) - within))
+        found: NDArray[np.int64] = -np.abs(a * within - b * (len(known) - within))
+        return found
 
     moved = [np.abs(utilities(errors) - utilities(np.delete(errors, place))).max() for place in range(50)]
     assert max(moved) == b
@@ -114,6 +114,17 @@ def test_randomised_response_is_not_wronged_and_a_leak_is_found(trials: Trials) 
     coins = toss(400, seeded(1))
     assert attack(coins + 0.0, coins, guesses=300, delta=1e-5).refutes(4.0)  # whoever tells all is caught
     assert attack(np.zeros(400), coins, guesses=300, delta=1e-5).epsilon < 1.0
+
+
+def test_the_bound_holds_for_leaks_computed_exactly() -> None:
+    """Responses that each leak with chance delta, and responses that leak all together with chance delta."""
+    for epsilon, delta, count in ((0.5, 0.01, 8), (1.0, 0.1, 12), (0.0, 0.3, 5)):
+        truth = np.exp(epsilon) / (1 + np.exp(epsilon))
+        for right in range(count + 1):
+            most = chance_under(epsilon, right, guesses=count, canaries=count, delta=delta)
+            alone = binom.sf(right - 1, count, delta + (1 - delta) * truth)
+            together = delta + (1 - delta) * binom.sf(right - 1, count, truth)
+            assert max(alone, together) <= most * (1 + 1e-12)
 
 
 def test_more_epsilon_explains_more_right_guesses() -> None:

@@ -129,8 +129,7 @@ def _measure(wanted: Run, number: int, parameters: NDArray[np.float32]) -> _Told
 
     plan, held = wanted.plan, wanted.held_out
     steps = number * plan.local_steps * plan.holders_per_person
-    grid = min(1e-3, plan.step.rate / plan.step.sigma / 50)  # coarser than the plan's, and fast
-    epsilon = pld.epsilon(RepeatedCost(plan.step.cost, steps), plan.delta, interval=grid)
+    epsilon = pld.epsilon(RepeatedCost(plan.step.cost, steps), plan.delta)
     if held is None:
         return _Told(number, epsilon, None, None)
     loss = float(losses_of_people(plan.model, parameters, held.values, held.targets).mean())

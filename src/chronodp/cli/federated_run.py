@@ -189,7 +189,8 @@ class _Reader:
             raise InvalidArgument(
                 f"data of {name!r}", ", ".join(map(str, rows.columns)), f"a table with {missing[0]!r}"
             )
-        values, targets = [], []
+        values: list[NDArray[np.float64]] = []
+        targets: list[NDArray[np.float64] | float] = []
         length = self.model.inputs.length
         numbers = rows[[person, time]].join(rows[needed[2:]].apply(pd.to_numeric, errors="coerce"))
         for _, one in numbers.sort_values([person, time], kind="stable").groupby(person, sort=True):

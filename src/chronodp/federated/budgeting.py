@@ -37,7 +37,7 @@ def noise_for(*, epsilon: float, delta: float, rate: float, steps: int) -> float
         return RepeatedCost(SampledGaussianCost(sensitivity=1.0, sigma=sigma, rate=rate), steps)
 
     def enough(sigma: float) -> bool:
-        return pld.epsilon(cost(sigma), delta, interval=min(1e-3, rate / sigma / 50)) <= epsilon
+        return pld.epsilon(cost(sigma), delta) <= epsilon
 
     high = _LEAST
     while renyi.epsilon(cost(high), delta) > epsilon:  # from above, like distributions, and many times as fast

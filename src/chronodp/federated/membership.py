@@ -4,7 +4,7 @@ Made-up people, canaries, are put into the training data by fair coins. Whoever 
 than chance proves a lower bound on epsilon, from one run of training.
 
 References:
-    Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run, theorem 5.2.
+    Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ __all__ = ["RecurrentNetwork"]
 class RecurrentNetwork(nn.Module):
     """Reads a stretch period by period into ``hidden`` numbers, and answers from the last of them.
 
-    The equations are those of ``torch.nn.GRU`` with one layer, with the same names in the same order; what differs is
-    that torch's own cannot tell one person's gradient from another's.
+    The equations are those of ``torch.nn.GRU`` with one layer and its gates in the same order; what differs is that
+    torch's own cannot tell one person's gradient from another's.
 
     References:
         Cho et al. (2014), Learning phrase representations using RNN encoder-decoder, section 2.3.

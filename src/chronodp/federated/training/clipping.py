@@ -37,7 +37,7 @@ def whole_rows(gradients: NDArray[np.floating], *, clip: float, resolution: int)
     reach = np.sqrt(_squares(np.rint(rows / largest * 2.0**bits))) * 2.0**-bits
     with np.errstate(over="ignore", divide="ignore"):
         factor = resolution * np.minimum(1 / clip, 1 / (reach * largest))
-    whole = np.rint(rows * factor)
+    whole: NDArray[np.float64] = np.rint(rows * factor)
     most = float(resolution) ** 2
     if np.any(long := (_squares(whole) > most)[:, 0]):
         # The length was found to within √size / 2 steps of the largest number: with that allowed for, none is too long.

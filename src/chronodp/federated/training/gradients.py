@@ -7,20 +7,21 @@ go one by one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from torch.func import functional_call, grad, vmap
+from torch.func import functional_call, vmap
 
 from chronodp.federated.models.layers import check_layers
 from chronodp.federated.models.outcomes import Outcome, loss_of
 
 __all__ = ["PersonGradients", "put"]
 
-_TOGETHER = 64
+_LARGEST = 2**26  # numbers in the gradients of a group: 256 MB
 
 
 class PersonGradients:
@@ -30,15 +31,18 @@ class PersonGradients:
         network: what is trained; its layers are checked.
         outcome: what it predicts.
         example: the shape of one person's input, (periods, channels).
+        expected: how many people a sample has in the mean, a public number, by which groups are made.
     """
 
-    def __init__(self, network: nn.Module, outcome: Outcome, example: tuple[int, int]) -> None:
+    def __init__(self, network: nn.Module, outcome: Outcome, example: tuple[int, int], *, expected: float = 40) -> None:
         self._network = check_layers(network)
         self._outcome = outcome
         self._shapes = {name: tuple(part.shape) for name, part in network.named_parameters()}
         self.size = sum(part.numel() for part in network.parameters())
-        self._each = vmap(grad(self._loss), in_dims=(None, 0, 0))
-        self.together = _TOGETHER if self._rows_stand_alone(example) else 1
+        self._answers = vmap(lambda parameters, series: functional_call(network, parameters, (series,)))
+        most = math.ceil((expected + 3 * math.sqrt(expected)) / 16) * 16  # nearly every sample is one group
+        together = max(8, min(most, 1024, _LARGEST // self.size))
+        self.together = together if self._rows_stand_alone(example, together) else 1
 
     def rows(
         self, parameters: NDArray[np.float32], inputs: NDArray[np.float32], targets: NDArray[np.float32]
@@ -55,30 +59,30 @@ class PersonGradients:
         series = np.zeros((together, *inputs.shape[1:]), dtype=np.float32)
         wanted = np.full((together, targets.shape[1]), np.nan, dtype=np.float32)
         series[: len(inputs)], wanted[: len(inputs)] = inputs, targets
-        found = self._each(placed, torch.from_numpy(series), torch.from_numpy(wanted))
-        joined: NDArray[np.float32] = torch.cat([found[name].reshape(together, -1) for name in self._shapes], 1).numpy()
+        # Each person gets parameters of its own, equal at the start: the gradient of the sum falls apart by person.
+        own = {name: part.expand(together, *part.shape).clone().requires_grad_() for name, part in placed.items()}
+        losses = loss_of(self._outcome, self._answers(own, torch.from_numpy(series)), torch.from_numpy(wanted))
+        found = torch.autograd.grad(losses.sum(), list(own.values()))
+        joined: NDArray[np.float32] = torch.cat([part.reshape(together, -1) for part in found], 1).numpy()
         return joined[: len(inputs)]
-
-    def _loss(self, parameters: dict[str, torch.Tensor], series: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-        return loss_of(self._outcome, functional_call(self._network, parameters, (series,)), wanted)
 
     def _placed(self, parameters: NDArray[np.float32]) -> dict[str, torch.Tensor]:
         return dict(_parts(parameters, self._shapes))
 
-    def _rows_stand_alone(self, example: tuple[int, int]) -> bool:
+    def _rows_stand_alone(self, example: tuple[int, int], together: int) -> bool:
         """Return whether a person's bits stay the same in every place of a group and beside anybody."""
         chance = np.random.default_rng(0)
         placed = self._placed(chance.normal(0, 0.3, self.size).astype(np.float32))
-        people = chance.normal(0, 1, (_TOGETHER, *example)).astype(np.float32)
-        wanted = chance.integers(0, 2, (_TOGETHER, self._outcome.width)).astype(np.float32)
+        people = chance.normal(0, 1, (together, *example)).astype(np.float32)
+        wanted = chance.integers(0, 2, (together, self._outcome.width)).astype(np.float32)
         others = chance.normal(0, 1, people.shape).astype(np.float32)
-        whole = self._group(placed, people, wanted, _TOGETHER)
-        for turn in (1, _TOGETHER // 2 - 3):
-            turned = self._group(placed, np.roll(people, turn, 0), np.roll(wanted, turn, 0), _TOGETHER)
+        whole = self._group(placed, people, wanted, together)
+        for turn in (1, together // 2 - 3):
+            turned = self._group(placed, np.roll(people, turn, 0), np.roll(wanted, turn, 0), together)
             if not np.array_equal(np.roll(whole, turn, 0), turned):
                 return False
-        half = np.arange(_TOGETHER) % 2 == 0
-        mixed = self._group(placed, np.where(half[:, None, None], people, others), wanted, _TOGETHER)
+        half = np.arange(together) % 2 == 0
+        mixed = self._group(placed, np.where(half[:, None, None], people, others), wanted, together)
         return np.array_equal(mixed[half], whole[half])
 
 

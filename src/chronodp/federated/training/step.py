@@ -105,4 +105,5 @@ def private_sum(
         for rows in gradients_of(chosen):
             total += whole_rows(rows, clip=design.clip, resolution=design.resolution).sum(axis=0)
     noisy = total.astype(np.int64) + entropy.gaussian(design.scale, size)
-    return np.multiply(noisy, design.clip / design.resolution, dtype=np.float64)
+    in_units: NDArray[np.float64] = np.multiply(noisy, design.clip / design.resolution, dtype=np.float64)
+    return in_units

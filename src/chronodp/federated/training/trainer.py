@@ -86,9 +86,8 @@ class Trainer:
         self._weight, self._expected = declared / all_people, declared * plan.step.rate
         self.task = plan.task(network)
         built = plan.model.build() if network is None else network
-        self._gradients = PersonGradients(
-            built, plan.model.outcome, (plan.model.inputs.length, plan.model.inputs.channels)
-        )
+        example = (plan.model.inputs.length, plan.model.inputs.channels)
+        self._gradients = PersonGradients(built, plan.model.outcome, example, expected=self._expected)
         self._entropy = secure() if entropy is None else check_entropy(entropy)
         self._seeded = self._entropy.seeded
         self._lock = threading.Lock()

@@ -1,0 +1,127 @@
+"""The rehearsal of training on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from chronodp.cli.clinics import make_patients
+from tests.cli.conftest import run
+
+TOP = """
+epsilon = 8.0
+delta = 1e-3
+batch = 20
+rounds = 2
+local_steps = 2
+learning_rate = 0.5
+person = "patient"
+time = "hour"
+"""
+RISK = """
+[model]
+architecture = "linear"
+length = 12
+prevalence = 0.2
+[columns]
+pulse = [40, 160]
+temperature = [34, 41]
+[holders.north]
+data = "north.csv"
+people = 100
+[holders.south]
+data = "south.csv"
+people = 120
+[held_out]
+data = "south.csv"
+"""
+
+
+@pytest.fixture
+def clinics(tmp_path: Path) -> Path:
+    """Two clinics' tables and a run's file."""
+    for seed, name in enumerate(("north", "south")):
+        values, ill = make_patients(100 + 20 * seed, seed)
+        table = pd.DataFrame(
+            [
+                (f"p{person}", hour, *values[person, hour, :2], ill[person])
+                for person in range(len(ill))
+                for hour in range(12)
+            ],
+            columns=["patient", "hour", "pulse", "temperature", "label"],
+        )
+        table.sample(frac=1.0, random_state=1).to_csv(tmp_path / f"{name}.csv", index=False)
+    (tmp_path / "run.toml").write_text(TOP + RISK, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
+    arguments = ("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"), "--json")
+    first = json.loads(run(*arguments).splitlines()[-1])
+    assert [row["round"] for row in first["rounds"]] == [1, 2]
+    assert first["rounds"][-1]["epsilon"] == first["epsilon"]
+    assert first["epsilon"] <= 8.0 < first["ledger_epsilon"] * 2
+    assert "OWNER ONLY" in first["measured"]
+    page = (clinics / "out" / "run.html").read_text(encoding="utf-8")
+    assert "FOR THE OWNER ONLY" in page
+    assert "differentially private for everything of one person" in page
+    model = np.load(clinics / "out" / "model.npz")["parameters"]
+    again = json.loads(run(*arguments).splitlines()[-1])
+    assert again["rounds"] == first["rounds"]
+    assert np.array_equal(np.load(clinics / "out" / "model.npz")["parameters"], model)
+
+
+def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
+    text = RISK.replace("prevalence = 0.2", 'outcome = "forecast"\ncolumn = "pulse"\nhorizon = 3').replace("12", "8", 1)
+    (clinics / "run.toml").write_text(TOP + text, encoding="utf-8")
+    shown = run("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
+    assert "round 2 of 2" in shown
+    assert "area" not in shown.split("round 2 of 2")[1].splitlines()[0]
+
+
+def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str]) -> None:
+    (clinics / "run.toml").write_text("budget = 6.5\n" + TOP + RISK, encoding="utf-8")
+    import contextlib
+    import io
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        told = refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"), "--json")
+    assert "cannot pay" in told
+    assert "asked" in told
+    assert "left" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (("delta = 1e-3", "delta = 0.05"), "delta must be at most 1 / people"),
+        (("batch = 20", "batch = 200"), "batch must be fewer than the 100 people"),
+        (('"linear"', '"gru"'), "architecture must be one of"),
+        (("pulse = [40, 160]", "pulse = 40"), "columns.pulse must be two public bounds"),
+        (("pulse = [40, 160]", "puls = [40, 160]"), "a table with 'puls'"),
+        (('"north.csv"', '"nowhere.csv"'), "a CSV or Parquet file"),
+        (("people = 100", ""), "holders.north must be a table"),
+        (("rounds = 2", "runden = 2"), "run must be one of"),
+        (("rounds = 2", ""), "rounds must be given"),
+        (("epsilon = 8.0", "epsilon = "), "a TOML file that can be read"),
+    ],
+)
+def test_bad_files_are_refused(
+    clinics: Path, refuse: Callable[..., str], change: tuple[str, str], complaint: str
+) -> None:
+    (clinics / "run.toml").write_text((TOP + RISK).replace(*change), encoding="utf-8")
+    assert complaint in refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
+
+
+def test_a_file_or_the_demo_but_not_both(refuse: Callable[..., str]) -> None:
+    assert "a TOML file, or --demo" in refuse("federate", "simulate")
+    assert "a TOML file, or --demo" in refuse("federate", "simulate", "run.toml", "--demo")
+
+
+def test_help_shows_an_example() -> None:
+    assert "chronodp federate simulate --demo" in run("federate", "simulate", "--help")
