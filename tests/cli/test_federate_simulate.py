@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import chronodp as cdp
 from chronodp.cli.clinics import make_patients
+from chronodp.cli.federated_run import make_trainer, read_run
+from chronodp.errors import InvalidArgument
 from tests.cli.conftest import run
 
 TOP = """
@@ -86,9 +92,6 @@ def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
 
 def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str]) -> None:
     (clinics / "run.toml").write_text("budget = 6.5\n" + TOP + RISK, encoding="utf-8")
-    import contextlib
-    import io
-
     with contextlib.redirect_stdout(io.StringIO()):
         told = refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"), "--json")
     assert "cannot pay" in told
@@ -116,6 +119,20 @@ def test_bad_files_are_refused(
 ) -> None:
     (clinics / "run.toml").write_text((TOP + RISK).replace(*change), encoding="utf-8")
     assert complaint in refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
+
+
+def test_a_holder_elsewhere_is_made_from_the_same_file(clinics: Path) -> None:
+    plan = read_run(clinics / "run.toml").plan
+    (clinics / "south.csv").unlink()  # the other holder's data is not here
+    with cdp.Ledger(clinics / "own.db") as ledger:
+        ledger.open("north", unit=cdp.User(), epsilon=plan.ledger_epsilon, delta=plan.delta, rule="renyi")
+    file, own = str(clinics / "run.toml"), str(clinics / "own.db")
+    holder = make_trainer(name="north", task=plan.task(), run=file, ledger=own)
+    assert holder.update(1, plan.model.first_parameters()).any()
+    with pytest.raises(InvalidArgument, match="plans differ"):
+        make_trainer(name="north", task=replace(plan.task(), model="another"), run=file, ledger=own)
+    with pytest.raises(InvalidArgument, match="one of north, south"):
+        make_trainer(name="west", task=plan.task(), run=file, ledger=own)
 
 
 def test_a_file_or_the_demo_but_not_both(refuse: Callable[..., str]) -> None:

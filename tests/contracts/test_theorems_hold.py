@@ -18,6 +18,7 @@ from chronodp.privacy import (
     PureCost,
     RandomizedResponseCost,
     RepeatedCost,
+    SampledGaussianCost,
     SequenceCost,
 )
 from chronodp.randomness import Entropy
@@ -72,6 +73,15 @@ def gaussian_pair(counts: tuple[int, int], *, entropy: Entropy) -> tuple[int, ..
     return counts[0] + int(noise[0]), counts[1] + int(noise[1])
 
 
+def sampled_twice(people: tuple[int, ...], *, entropy: Entropy) -> tuple[int, ...]:
+    """The number of people in a secret sample, with noise; twice."""
+    found = []
+    for _ in range(2):
+        inside = int(entropy.coins(3, 10, len(people)).sum())
+        found.append(inside + int(entropy.gaussian(1.0, 1)[0]))
+    return tuple(found)
+
+
 def mixed(bit: int, *, entropy: Entropy) -> tuple[int, ...]:
     return bit + int(entropy.laplace(2.0, 1)[0]), bit ^ int(not entropy.coins(5, 8))
 
@@ -86,6 +96,7 @@ CASES: dict[str, tuple[Callable[..., object], tuple[tuple[object, object], ...],
     "Laplace, one cell": (laplace_pair, (((0, 0), (1, 0)),), LaplaceCost(1.0, 0.8)),
     "Laplace, change split over two cells": (laplace_pair, (((0, 0), (1, 1)),), LaplaceCost(2.0, 0.8)),
     "Gaussian, both cells": (gaussian_pair, (((0, 0), (1, 1)),), GaussianCost(math.sqrt(2), 1.5)),
+    "Gaussian, on samples": (sampled_twice, (((1,), ()),), RepeatedCost(SampledGaussianCost(1.0, 1.0, 0.3), 2)),
     "Laplace and a coin": (mixed, ((0, 1),), SequenceCost((LaplaceCost(1.0, 2.0), ONE))),
 }
 

@@ -30,7 +30,7 @@ def delta_of(cost: SampledGaussianCost, epsilon: float) -> float:
     delta = q delta_mu(ln(1 + (e^epsilon - 1) / q)) when a person is added, where delta_mu is that of Gaussian noise.
 
     >>> round(delta_of(SampledGaussianCost(sensitivity=1.0, sigma=1.0, rate=0.1), 0.5), 6)
-    0.00316
+    0.002033
     """
     rate, mu = cost.rate, cost.sensitivity / cost.sigma
     added = rate * gaussian_delta(mu, math.log1p(math.expm1(epsilon) / rate))

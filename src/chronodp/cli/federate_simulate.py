@@ -54,7 +54,7 @@ def simulate(
 
     `chronodp federate simulate sepsis.toml --folder sepsis`
     """
-    from chronodp.federated.training import Trainer, train_together
+    from chronodp.federated.training import Checkpoint, Trainer, train_together
     from chronodp.ledger import Ledger
 
     if (run is None) != demo:
@@ -72,7 +72,7 @@ def simulate(
                 part.values,
                 part.targets,
                 people=part.people,
-                all_people=sum(other.people for other in wanted.holders),
+                all_people=wanted.people,
                 ledger=ledger,
                 dataset=part.name,
                 name=part.name,
@@ -90,8 +90,6 @@ def simulate(
         trained = train_together(holders[0].task, holders, plan.model.first_parameters(), told=tell)
         certificate = holders[0].certificate
     model = folder / "model.npz"
-    from chronodp.federated.training import Checkpoint
-
     Checkpoint(trained.task.model, plan.rounds, trained.parameters).save(model)
     page = _page(wanted, told, certificate, folder / "run.html")
     if as_json:

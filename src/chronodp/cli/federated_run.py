@@ -14,10 +14,11 @@ from chronodp.cli.clinics import COLUMNS, HOURS, make_patients
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from chronodp.federated.holder import Task
     from chronodp.federated.models import Architecture, Inputs, ModelDesign, Outcome
-    from chronodp.federated.training import TrainingPlan
+    from chronodp.federated.training import Trainer, TrainingPlan
 
-__all__ = ["Part", "Run", "demo_run", "read_run"]
+__all__ = ["Part", "Run", "demo_run", "make_trainer", "read_run"]
 
 _TOP = ("name", "budget", "person", "time", "label", "model", "columns", "holders", "held_out")
 _PLAN = (
@@ -52,6 +53,7 @@ class Run:
     Attributes:
         name: of the run.
         plan: what all holders share.
+        people: declared, of all holders together.
         holders: who trains.
         held_out: people nobody trains on, if there are any.
         public: whether what is measured on them may be shown to anyone.
@@ -61,6 +63,7 @@ class Run:
 
     name: str
     plan: TrainingPlan
+    people: int
     holders: tuple[Part, ...]
     held_out: Part | None
     public: bool
@@ -79,11 +82,44 @@ def demo_run(*, epsilon: float, delta: float) -> Run:
         model, epsilon=epsilon, delta=delta, people=1200, batch=60, rounds=10, local_steps=4, learning_rate=1.0
     )
     parts = [Part(name, *make_patients(1200, seed), 1200) for seed, name in enumerate(("north", "east", "west"))]
-    return Run("demo", plan, tuple(parts), Part("held out", *make_patients(2000, 9), 2000), True, None, False)
+    return Run("demo", plan, 3600, tuple(parts), Part("held out", *make_patients(2000, 9), 2000), True, None, False)
 
 
-def read_run(path: Path) -> Run:
-    """Return the run that a TOML file describes, with the data it names; paths are relative to the file."""
+def make_trainer(*, name: str, task: Task, run: str, ledger: str) -> Trainer:
+    """Return the holder of this name in a run's file, for training with holders elsewhere; only its data is read.
+
+    Args:
+        name: of the holder, a table ``[holders.NAME]`` in the file.
+        task: what everybody trains; another model or plan is refused.
+        run: the TOML file that all holders have alike.
+        ledger: this holder's ledger, with a budget of its name by the Rényi rule.
+    """
+    from chronodp.federated.training import Trainer
+    from chronodp.ledger import Ledger
+
+    wanted = read_run(Path(run), only=name)
+    if wanted.plan.task() != task:
+        raise InvalidArgument("task", task.model[:16], f"that of {run}, {wanted.plan.task().model[:16]}: plans differ")
+    (part,) = wanted.holders
+    return Trainer(
+        wanted.plan,
+        part.values,
+        part.targets,
+        people=part.people,
+        all_people=wanted.people,
+        ledger=Ledger(ledger),
+        dataset=name,
+        name=name,
+        run=wanted.name,
+        accept_large_delta=wanted.accept_large_delta,
+    )
+
+
+def read_run(path: Path, *, only: str | None = None) -> Run:
+    """Return the run that a TOML file describes, with the data it names; paths are relative to the file.
+
+    With ``only`` the data of that holder alone is read, and none is held out.
+    """
     from chronodp.federated.training import plan_training
 
     try:
@@ -94,19 +130,22 @@ def read_run(path: Path) -> Run:
         raise InvalidArgument("run", unknown[0], f"one of {', '.join((*_TOP, *_PLAN))}")
     tables = {name: _table(said, name) for name in ("model", "columns", "holders")}
     model = _model(tables["model"], tables["columns"])
-    smallest = min((_people(name, holder) for name, holder in tables["holders"].items()), default=0)
-    if not smallest:
+    people = [_people(name, holder) for name, holder in tables["holders"].items()]
+    if not people:
         raise InvalidArgument("holders", None, "at least one table [holders.NAME] with data and people")
     for needed in ("epsilon", "delta", "batch", "rounds", "local_steps"):
         if needed not in said:
             raise InvalidArgument(needed, None, "given in the run's file")
-    plan = plan_training(model, people=smallest, **{name: said[name] for name in _PLAN if name in said})
+    if only is not None and only not in tables["holders"]:
+        raise InvalidArgument("name", only, f"one of {', '.join(tables['holders'])}")
+    plan = plan_training(model, people=min(people), **{name: said[name] for name in _PLAN if name in said})
     reader = _Reader(path.parent, model, said)
-    held = said.get("held_out")
+    held = said.get("held_out") if only is None else None
     return Run(
         name=str(said.get("name", path.stem)),
         plan=plan,
-        holders=tuple(reader.part(name, holder) for name, holder in tables["holders"].items()),
+        people=sum(people),
+        holders=tuple(reader.part(name, holder) for name, holder in tables["holders"].items() if only in {None, name}),
         held_out=None if held is None else reader.part("held out", {"people": 1} | held),
         public=bool((held or {}).get("public", False)),
         budget=said.get("budget"),
