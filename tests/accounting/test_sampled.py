@@ -117,23 +117,20 @@ def test_mixed_spendings_add_up() -> None:
     assert pld.epsilon(both[0], 1e-5) < pld.epsilon(both, 1e-5) < renyi.epsilon(both, 1e-5)
 
 
-def test_a_group_is_sampled_if_one_of_it_is() -> None:
-    group = enlarge(SampledGaussianCost(1.0, 2.0, 0.1), 3)
-    assert isinstance(group, SampledGaussianCost)
-    assert (group.sensitivity, group.sigma) == (3.0, 2.0)
-    assert group.rate == pytest.approx(1 - 0.9**3, rel=1e-14)
+def test_a_group_counts_as_everybody() -> None:
     pair = StepDesign(clip=1.0, sigma=1.0, rate=0.25, resolution=2)
+    assert enlarge(pair.cost, 1) == pair.cost
+    both = enlarge(pair.cost, 2)
+    assert both == GaussianCost(2.0, 1.0)
 
     def step(people: tuple[float, ...], *, entropy: Entropy) -> object:
         rows = np.array(people).reshape(-1, 1)
         return private_sum(pair, len(people), lambda chosen: [rows[chosen]], size=1, entropy=entropy).tolist()
 
-    both = enlarge(pair.cost, 2)
-    assert isinstance(both, SampledGaussianCost)
-    finding = examine(step, [((1.0, 1.0, -1.0), (-1.0,))])
+    finding = examine(step, [((1.0, 1.0, -1.0), (-1.0,)), ((1.0, -1.0), (-1.0, -1.0))])
     for epsilon in (0.1, 0.5, 1.0):
-        assert not finding.refutes(epsilon, sampled.delta_of(both, epsilon))
-    assert finding.refutes(0.5, sampled.delta_of(pair.cost, 0.5))
+        assert not finding.refutes(epsilon, gaussian.delta_of(2.0, epsilon))
+    assert finding.refutes(0.5, sampled.delta_of(pair.cost, 0.5))  # one person's price is not that of two
 
 
 def test_a_renyi_budget_adds_the_curve_and_others_count_everybody() -> None:

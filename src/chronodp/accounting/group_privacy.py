@@ -66,12 +66,9 @@ def enlarge(cost: Cost, steps: int) -> Cost:
             return LaplaceCost(steps * sensitivity, scale)
         case GaussianCost(sensitivity, sigma):
             return GaussianCost(steps * sensitivity, sigma)
-        case SampledGaussianCost(sensitivity, sigma, rate):
-            # Some of the group are in the sample with this chance, and then at most all of them.
-            joint = -math.expm1(steps * math.log1p(-rate))
-            if joint >= 1:
-                return GaussianCost(steps * sensitivity, sigma)
-            return SampledGaussianCost(steps * sensitivity, sigma, joint)
+        case SampledGaussianCost(sensitivity, sigma, _):
+            # Of a group some may be added and others removed; what sampling is worth then is not claimed.
+            return GaussianCost(steps * sensitivity, sigma) if steps > 1 else cost
         case SequenceCost(costs):
             return SequenceCost(tuple(enlarge(part, steps) for part in costs))
         case RepeatedCost(part, times):

@@ -83,6 +83,7 @@ class Trainer:
             raise InvalidArgument("targets", targets, "one row for each person of values", private=True)
         self._ledger, self._dataset = check_budget(ledger, dataset), dataset
         self.name, self.plan, self._run = name, plan, run
+        self._declared = f"{declared}/{all_people}"
         self._weight, self._expected = declared / all_people, declared * plan.step.rate
         self.task = plan.task(network)
         built = plan.model.build() if network is None else network
@@ -103,7 +104,7 @@ class Trainer:
         start = self._check_parameters(parameters)
         name = f"{self._run}/{self.name}/round {round_number}"
         digest = hashlib.sha256(start.tobytes()).hexdigest()
-        identity = f"{self.task.model} {round_number} {digest}"
+        identity = f"{self.task.model} {self._dataset} {self._declared} {round_number} {digest}"
         with self._lock:
             state = self._opened(name, identity)
             if not state.finished:
