@@ -12,7 +12,7 @@ from chronodp.alerts.noise import Exponential, Noise, check_noise
 from chronodp.alerts.odds import FreshOdds
 from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Certified, Claim, Grid, Guarantee, PureCost, Unit, dump
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import at_least, written
@@ -111,8 +111,7 @@ class Comparator:
         entropy: Entropy | None = None,
     ) -> Certified[bool]:
         """Pay, then tell whether the value lies beyond the threshold; the same request again repeats the answer."""
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         bits = secure() if entropy is None else check_entropy(entropy)
         steps = to_step(value, self.step)
         certificate = self._certificate(seeded=bits.seeded)

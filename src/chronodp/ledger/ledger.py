@@ -36,7 +36,7 @@ from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, dump
 from chronodp.privacy.parameters import check_positive, check_whole
 
-__all__ = ["Entry", "Ledger"]
+__all__ = ["Entry", "Ledger", "check_ledger"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,3 +348,9 @@ class Ledger:
     def _known(self, transaction: Transaction, dataset: str) -> None:
         if not transaction.run("SELECT 1 FROM budgets WHERE dataset = ? LIMIT 1", (dataset,)):
             find_budget(transaction, dataset, "")  # raises, and lists the known ones
+
+
+def check_ledger(ledger: object) -> None:
+    """Refuse what is no ledger."""
+    if not isinstance(ledger, Ledger):
+        raise InvalidArgument("ledger", ledger, "a Ledger")
