@@ -17,7 +17,7 @@ from chronodp.privacy import Certificate, Certified, Claim, Grid, Guarantee, Pur
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import at_least, written
 from chronodp.privacy.grid import FARTHEST
-from chronodp.privacy.parameters import check_epsilon
+from chronodp.privacy.parameters import check_epsilon, check_number
 from chronodp.randomness import Entropy, check_entropy, secure
 
 __all__ = ["Comparator"]
@@ -66,13 +66,13 @@ class Comparator:
         check_watched(self.change, self.unit)
         check_epsilon(self.epsilon)
         check_noise(self.noise)
-        if not self.step:
+        if check_number("step", self.step) == 0:
             wide = 1 / self.epsilon
             step = choose_step(threshold, float(self.change), self.epsilon, narrowest=wide, widest=wide)
             object.__setattr__(self, "step", step)
         Grid(self.step)
         if self.step > self.change:
-            raise InvalidArgument("step", self.step, f"no coarser than the change, {self.change:g}")
+            raise InvalidArgument("step", self.step, f"no coarser than the change, {float(self.change):g}")
         if abs(self._threshold_steps) >= FARTHEST:
             raise InvalidArgument("threshold", threshold, f"within 2^52 steps of {self.step:g} from zero")
         if not SMALLEST_SCALE <= self.scale <= LARGEST_SCALE:

@@ -172,7 +172,8 @@ def plan_alert(
     >>> plan.epsilon, round(plan.threshold, 1), round(plan.power, 2)
     (0.9953, 151.6, 0.6)
     """
-    shift = check_number("loud", loud) - check_number("quiet", quiet)
+    loud, quiet = check_number("loud", loud), check_number("quiet", quiet)
+    shift = loud - quiet
     if not shift:
         raise InvalidArgument("loud", loud, "another number than quiet")
     check_watched(change, unit)
