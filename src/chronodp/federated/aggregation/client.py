@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -58,6 +59,20 @@ class AggregationClient:
         self._secrets: dict[str, bytes] = {}
         self._shares: dict[str, SharePair] = {}
         self._survivors: tuple[str, ...] = ()
+
+    def answer(self, phase: Phase, told: bytes, vector: Callable[[], RingVector]) -> bytes:
+        """Return the message of a phase; the vector is asked for when it is needed."""
+        match phase:
+            case Phase.ADVERTISE:
+                return self.advertise()
+            case Phase.SHARE:
+                return self.share(told)
+            case Phase.MASK:
+                return self.mask(told, vector())
+            case Phase.CONSENT:
+                return self.consent(told)
+            case Phase.UNMASK:
+                return self.unmask(told)
 
     def advertise(self) -> bytes:
         """Return this attempt's public keys."""

@@ -8,7 +8,7 @@ from chronodp.errors import MessageRefused
 from chronodp.federated.aggregation.identity import Identity, signed_by
 from chronodp.federated.aggregation.terms import Context, Phase, Terms
 
-__all__ = ["HEADER_BYTES", "open_envelope", "seal"]
+__all__ = ["HEADER_BYTES", "open_envelope", "seal", "sender_of"]
 
 _MAGIC = b"chronodp aggregation 1\0"
 _HEADER = struct.Struct(">23s32sII32sB64s")  # magic, run, round, attempt, parameters, phase, sender
@@ -36,14 +36,10 @@ def open_envelope(message: bytes, terms: Terms, context: Context, phase: Phase) 
     Raises:
         MessageRefused: with the first thing that is wrong.
     """
-    if len(message) < HEADER_BYTES:
-        raise MessageRefused("a message is too short to be one")
+    sender = sender_of(message)
     header, signature = message[: _HEADER.size], message[_HEADER.size : HEADER_BYTES]
     content = message[HEADER_BYTES:]
-    magic, run, round_number, attempt, parameters, sent_in, name = _HEADER.unpack(header)
-    if magic != _MAGIC:
-        raise MessageRefused("a message is not one of secure aggregation, or of another version")
-    sender = name.rstrip(b"\0").decode("ascii", "replace")
+    _, run, round_number, attempt, parameters, sent_in, _ = _HEADER.unpack(header)
     public = dict(terms.roster).get(sender)
     if public is None:
         raise MessageRefused("a message comes from nobody in the roster")
@@ -59,3 +55,13 @@ def open_envelope(message: bytes, terms: Terms, context: Context, phase: Phase) 
     if not signed_by(public, signature, header + content):
         raise MessageRefused(f"a message of {sender} was forged or changed on its way")
     return sender, content
+
+
+def sender_of(message: bytes) -> str:
+    """Return who a message says it is from; whether that is true is for `open_envelope` to tell."""
+    if len(message) < HEADER_BYTES:
+        raise MessageRefused("a message is too short to be one")
+    magic, *_, name = _HEADER.unpack(message[: _HEADER.size])
+    if magic != _MAGIC:
+        raise MessageRefused("a message is not one of secure aggregation, or of another version")
+    return bytes(name).rstrip(b"\0").decode("ascii", "replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from chronodp.federated.aggregation.client import AggregationClient
 from chronodp.federated.aggregation.identity import Identity
@@ -48,21 +49,7 @@ def aggregate(
         for name in server.members:
             if ends.get(name, Phase.UNMASK + 1) <= phase:
                 continue
-            server.receive(_answer(clients[name], phase, server.told(name), vector_of))
+            server.receive(clients[name].answer(phase, server.told(name), partial(vector_of, name)))
         if phase is not Phase.UNMASK:
             server.advance()
     return server.total()
-
-
-def _answer(client: AggregationClient, phase: Phase, told: bytes, vector_of: Callable[[str], RingVector]) -> bytes:
-    match phase:
-        case Phase.ADVERTISE:
-            return client.advertise()
-        case Phase.SHARE:
-            return client.share(told)
-        case Phase.MASK:
-            return client.mask(told, vector_of(client.name))
-        case Phase.CONSENT:
-            return client.consent(told)
-        case Phase.UNMASK:
-            return client.unmask(told)
