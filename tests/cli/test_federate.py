@@ -133,6 +133,7 @@ def test_refusals_before_anything_starts(tmp_path: Path, refuse: Callable[..., s
     assert "a file that can be read" in refuse("federate", "server", str(tmp_path / "none.toml"))
     with_certificate = refuse("federate", "server", file, "--certificate", key, "--key", key)
     assert "https, since there is a certificate" in with_certificate
+    assert "loopback, since the run's address is not https" in refuse("federate", "server", file, "--listen", "0.0.0.0")
     given = dict(zip(*[iter(holder(network, "north")[2:])] * 2, strict=True))
     for change, said in (
         ({"--holder": "west"}, "holder must be one of north, south"),
@@ -156,7 +157,7 @@ def test_a_taken_address_is_said(tmp_path: Path) -> None:
         server = start("server", str(network.file))
         said = server.communicate(timeout=60)[1]
     assert server.returncode == 2
-    assert "one where this machine can listen" in said
+    assert "an address where this machine can listen" in said
 
 
 @pytest.mark.parametrize("options", [(), ("--key", "x.pem")])

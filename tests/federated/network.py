@@ -92,7 +92,8 @@ class Network:
 
     def survivors(self) -> dict[int, list[str]]:
         """Who was in the sum of each round."""
-        lines = (self.folder / "rounds.jsonl").read_text(encoding="utf-8").splitlines()
+        path = self.folder / "rounds.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         return dict(map(json.loads, lines))
 
 

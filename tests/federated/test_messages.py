@@ -106,10 +106,7 @@ def test_contents_of_the_wrong_kind_are_refused() -> None:
 
 
 def test_a_server_that_lies_about_survivors_gets_no_share() -> None:
-    """Told to half of them that h00 fell out and to the rest that it did not, no client reveals anything.
-
-    Had both halves answered, the server would hold h00's two secrets, and so its vector.
-    """
+    """Told to half of them that h00 fell out and to the rest that it did not, no client reveals anything."""
     crowd = Crowd(8, threshold=6)
     meeting = Meeting(crowd)
     meeting.go_to(Phase.CONSENT)

@@ -202,7 +202,7 @@ def weak_mask(seed: int) -> RingVector:
 
 
 def test_masks_from_short_seeds_are_guessed_and_ours_are_not() -> None:
-    """Twelve bits stand for the 32 of a real mistake: guessing takes 4096 tries here, and minutes there."""
+    """Twelve bits stand for the 32 of a real mistake: guessing takes 4096 tries here."""
     crowd = Crowd(3, size=64)
     grid = Grid(1.0, 32, 3)
     update = np.random.default_rng(8).normal(0, 0.01, 64)

@@ -83,6 +83,9 @@ def server(
     run: Run,
     certificate: Annotated[Path | None, typer.Option(help="The server's certificate (PEM).")] = None,
     key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
+    listen: Annotated[
+        str | None, typer.Option(help="Where to listen, such as 0.0.0.0, if not at the run's address.")
+    ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -114,7 +117,7 @@ def server(
             f"[bold]{terms.run}[/] at {agreed.address}: {len(names)} holders, {terms.threshold} must stay; a server "
             f"that lies needs more than {terms.colluders} of them to see a single update."
         )
-    _end(serve(agreed, certificate=certificate, key=key, progress=tell), out, as_json=as_json)
+    _end(serve(agreed, certificate=certificate, key=key, listen=listen, progress=tell), out, as_json=as_json)
 
 
 @federate.command()
@@ -157,7 +160,7 @@ def client(
         else:
             console.print(f"{holder}: {done} of {agreed.task.rounds} rounds done")
 
-    sys.path.insert(0, str(run.parent.resolve()))  # where the function that makes the holder may lie
+    sys.path.append(str((own_file or run).parent.resolve()))  # where the function that makes the holder may lie
     end = take_part(
         agreed,
         load_holder(_own(own_file) if own_file else agreed.holder, name=holder, task=agreed.task),
@@ -177,8 +180,12 @@ def _end(parameters: NDArray[np.float32], out: Path | None, *, as_json: bool) ->
 
     told: dict[str, Any] = {"parameters": len(parameters), "sha256": hashlib.sha256(parameters.tobytes()).hexdigest()}
     if out is not None:
-        with out.open("wb") as file:
-            np.save(file, parameters)
+        try:
+            with out.open("wb") as file:
+                np.save(file, parameters)
+        except OSError:
+            allowed = "a place that can be written; run the command again, the rounds are done"
+            raise InvalidArgument("out", str(out), allowed) from None
         told["out"] = str(out)
     if as_json:
         print(json.dumps(told))

@@ -41,7 +41,7 @@ class Task:
         check_whole("size", self.size, most=2**28)
         if not isinstance(self.model, str) or not self.model:
             raise InvalidArgument("model", self.model, "the fingerprint of a model")
-        check_positive("clip", self.clip)
+        object.__setattr__(self, "clip", check_positive("clip", self.clip))  # 1 and 1.0 are one task
         if self.bits not in RINGS:
             raise InvalidArgument("bits", self.bits, f"one of {', '.join(map(str, RINGS))}")
 

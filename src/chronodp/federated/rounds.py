@@ -98,9 +98,7 @@ class Federation:
 
     def rounds(self) -> Iterator[Round]:
         """Yield each round when it is done, from where the checkpoint stands."""
-        done, parameters = 0, self._start
-        if self._checkpoint is not None and self._checkpoint.exists():
-            done, parameters = load_checkpoint(self._checkpoint, self.task.to_json())
+        done, parameters = self._standing()
         for number in range(done, self.task.rounds):
             total = self._total(number, parameters)
             parameters = moved(parameters, total, self._grid, self._weights)
@@ -110,14 +108,17 @@ class Federation:
 
     def run(self, progress: Callable[[Round], None] | None = None) -> NDArray[np.float32]:
         """Return the parameters after the last round; ``progress`` is called after each."""
-        parameters = self._start
-        if self._checkpoint is not None and self._checkpoint.exists():
-            parameters = load_checkpoint(self._checkpoint, self.task.to_json())[1]
+        parameters = self._standing()[1]
         for made in self.rounds():
             parameters = made.parameters
             if progress is not None:
                 progress(made)
         return parameters
+
+    def _standing(self) -> tuple[int, NDArray[np.float32]]:
+        if self._checkpoint is not None and self._checkpoint.exists():
+            return load_checkpoint(self._checkpoint, self.task.to_json())
+        return 0, self._start
 
     def _total(self, number: int, parameters: NDArray[np.float32]) -> Total:
         def vector_of(name: str) -> RingVector:

@@ -20,7 +20,7 @@ from chronodp.federated.quantise import Grid
 from chronodp.federated.rounds import check_weights, starting_point
 from chronodp.privacy.parameters import check_positive, check_whole
 
-__all__ = ["RunFile", "read_run"]
+__all__ = ["LOOPBACK", "RunFile", "read_run"]
 
 _SECONDS = {"advertise": 3600.0, "share": 60.0, "mask": 60.0, "consent": 60.0, "unmask": 120.0}
 _LINGER = 60.0
@@ -30,7 +30,7 @@ _KNOWN = {
     "server": {"address", "authority", "tokens", "state"},
     "holders": {"identity", "weight"},
 }
-_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _address(given: object) -> str:
     parts = urlsplit(given) if isinstance(given, str) else None
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
         raise InvalidArgument("address", given, "such as https://training.example.org:8443")
-    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise InvalidArgument(
             "address", given, "https: tokens and parameters do not travel in the open; http is for loopback"
         )

@@ -16,7 +16,7 @@ from chronodp.errors import FederationError, InvalidArgument
 from chronodp.federated.rounds import Round
 from chronodp.federated.transport.application import application
 from chronodp.federated.transport.coordinator import Coordinator
-from chronodp.federated.transport.run_file import RunFile
+from chronodp.federated.transport.run_file import LOOPBACK, RunFile
 
 __all__ = ["serve"]
 
@@ -28,17 +28,26 @@ def serve(
     *,
     certificate: Path | None = None,
     key: Path | None = None,
+    listen: str | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> NDArray[np.float32]:
     """Serve a run from where it stands, and return the parameters after its last round.
 
+    Args:
+        run: as it was agreed.
+        certificate: of the server, for TLS.
+        key: its private key.
+        listen: the machine's own address to listen at, if it is not the one that holders call.
+        progress: called with every round that is done.
+
     Raises:
         FederationError: the run was aborted; its state is kept.
     """
-    _check_encryption(run, certificate, key)
+    host, port = run.place
+    host = host if listen is None else listen
+    _check_encryption(run, host, certificate, key)
     coordinator = Coordinator(run, progress=progress)
     app = application(coordinator)
-    host, port = run.place
     server = uvicorn.Server(
         uvicorn.Config(
             app,
@@ -57,7 +66,7 @@ def serve(
         with contextlib.suppress(SystemExit):  # how uvicorn says that it cannot listen there
             server.run()
         if not server.started:
-            raise InvalidArgument("address", run.address, "one where this machine can listen")
+            raise InvalidArgument("listen", f"{host}:{port}", "an address where this machine can listen")
         server.should_exit = True
         watcher.join()
         if coordinator.aborted is not None:
@@ -83,9 +92,11 @@ def _watch(coordinator: Coordinator, server: uvicorn.Server, seen_the_end: set[s
             server.should_exit = True
 
 
-def _check_encryption(run: RunFile, certificate: Path | None, key: Path | None) -> None:
+def _check_encryption(run: RunFile, host: str, certificate: Path | None, key: Path | None) -> None:
     if run.encrypted and (certificate is None or key is None):
         raise InvalidArgument("certificate", None, "given with its key: the run's address is https")
+    if not run.encrypted and host not in LOOPBACK:
+        raise InvalidArgument("listen", host, "loopback, since the run's address is not https")
     if not run.encrypted and certificate is not None:
         raise InvalidArgument("address", run.address, "https, since there is a certificate")
     for path in (certificate, key):

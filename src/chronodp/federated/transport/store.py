@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,6 @@ class Store:
             self._base.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._base.execute("PRAGMA journal_mode = WAL")
             self._base.execute("PRAGMA synchronous = FULL")
-            self._base.execute("PRAGMA secure_delete = ON")
             self._base.executescript(_SCHEMA)
             with self._transaction():
                 found = self._base.execute("SELECT terms FROM run").fetchone()
@@ -67,14 +67,12 @@ class Store:
 
     def standing(self) -> Standing:
         """Return where the run stands."""
-        number, attempt, phase, parameters = self._base.execute(
-            "SELECT round, attempt, phase, parameters FROM run"
-        ).fetchone()
+        ((number, attempt, phase, parameters),) = self._read("SELECT round, attempt, phase, parameters FROM run")
         return Standing(number, attempt, Phase(phase), np.frombuffer(parameters, "<f4").astype(np.float32))
 
     def messages(self, phase: Phase) -> list[bytes]:
         """Return the messages of a phase of this attempt."""
-        found = self._base.execute("SELECT message FROM messages WHERE phase = ? ORDER BY sender", (int(phase),))
+        found = self._read("SELECT message FROM messages WHERE phase = ? ORDER BY sender", int(phase))
         return [message for (message,) in found]
 
     def keep(self, phase: Phase, sender: str, message: bytes) -> None:
@@ -105,12 +103,18 @@ class Store:
 
     def history(self) -> list[tuple[int, int, list[str]]]:
         """Return, for each round done, its number, the attempt that succeeded, and the survivors."""
-        rows = self._base.execute("SELECT round, attempt, survivors FROM done ORDER BY round")
+        rows = self._read("SELECT round, attempt, survivors FROM done ORDER BY round")
         return [(number, attempt, json.loads(survivors)) for number, attempt, survivors in rows]
 
     def close(self) -> None:
         """Let the file go."""
         self._base.close()
+
+    def _read(self, statement: str, *values: int) -> list[tuple[Any, ...]]:
+        try:
+            return self._base.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise FederationError(f"the server's state cannot be read: {error}") from None
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
