@@ -139,12 +139,15 @@ def test_refusals_before_anything_starts(tmp_path: Path, refuse: Callable[..., s
         ({"--holder": "west"}, "holder must be one of north, south"),
         ({"--token-file": str(tmp_path / "none")}, "token_file must be a file with the token"),
         ({"--identity": str(tmp_path / "none")}, "identity must be a file that can be read"),
+        ({"--identity": str(tmp_path / "south.key")}, "the private key of the public one in the run's file"),
         ({"--own-file": key}, "own_file must be a TOML file with a table"),
     ):
         arguments = [part for pair in {**given, **change}.items() for part in pair]
         assert said in refuse("federate", "client", file, *arguments)
-    away = [part for pair in {**given, "--patience": "0"}.items() for part in pair]
-    assert "the server is away" in refuse("federate", "client", file, *away)
+    away = [part for pair in {**given, "--patience": "0.2"}.items() for part in pair]
+    said = refuse("federate", "client", file, *away)
+    assert "the server is away (ConnectError); waiting for it" in said
+    assert "start again when it is back" in said
     assert "federate server" in run("federate", "server", "--help")
 
 

@@ -169,6 +169,7 @@ def client(
         journal=journal or run.parent / f"{agreed.terms.run}.{holder}.journal",
         patience=patience,
         progress=tell,
+        away=lambda why: console.print(f"{holder}: the server is away ({why}); waiting for it"),
     )
     _end(end, out, as_json=as_json)
 

@@ -74,20 +74,12 @@ class SharePair:
         """Return the shares in a letter."""
         if len(content) != cls.BYTES:
             raise MessageRefused("a letter has the wrong length")
-        return cls(read_share(content[:SHARE_BYTES]), read_share(content[SHARE_BYTES:]))
-
-
-def read_share(text: bytes) -> int:
-    """Return a share; one outside the field is refused."""
-    share = int.from_bytes(text, "big")
-    if len(text) != SHARE_BYTES or share >= PRIME:
-        raise MessageRefused("a share is no number of the field")
-    return share
+        return cls(_read_share(content[:SHARE_BYTES]), _read_share(content[SHARE_BYTES:]))
 
 
 def read_reveals(content: bytes) -> dict[str, tuple[bytes, int]]:
     """Return, for each holder, of which secret a share is revealed, and the share."""
-    return {name: (text[:1], read_share(text[1:])) for name, text in unpack_pairs(content).items()}
+    return {name: (text[:1], _read_share(text[1:])) for name, text in unpack_pairs(content).items()}
 
 
 def read_names(parts: list[bytes]) -> tuple[str, ...]:
@@ -115,3 +107,10 @@ def view_digest(advertised: bytes, sharing: tuple[str, ...], survivors: tuple[st
     """Return the digest of everything that holders must have been told alike."""
     lists = [pack(name.encode() for name in names) for names in (sharing, survivors)]
     return hashlib.sha256(pack([b"chronodp view", advertised, *lists])).digest()
+
+
+def _read_share(text: bytes) -> int:
+    share = int.from_bytes(text, "big")
+    if len(text) != SHARE_BYTES or share >= PRIME:
+        raise MessageRefused("a share is no number of the field")
+    return share

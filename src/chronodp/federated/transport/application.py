@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -40,6 +41,7 @@ def application(coordinator: Coordinator) -> FastAPI:
     async def refuse(_: Request, error: ChronodpError) -> JSONResponse:
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 503)
         if not isinstance(error, FederationError):  # the server's own files: not for holders to read
+            logging.getLogger("uvicorn.error").error(str(error))
             error = FederationError("the server cannot go on: its owner sees why")
         return JSONResponse({"error": type(error).__name__, "message": str(error)}, status_code=status)
 
@@ -52,10 +54,10 @@ def application(coordinator: Coordinator) -> FastAPI:
             seen_the_end.add(name)
         return found
 
-    @app.get("/v1/parameters")
-    def parameters(request: Request) -> Response:
+    @app.get("/v1/parameters/{round_number}")
+    def parameters(request: Request, round_number: int) -> Response:
         authorised(request)
-        return Response(coordinator.parameters(), media_type=_BYTES)
+        return Response(coordinator.parameters(round_number), media_type=_BYTES)
 
     @app.get("/v1/told/{round_number}/{attempt}/{phase}")
     def told(request: Request, round_number: int, attempt: int, phase: int) -> Response:

@@ -47,8 +47,7 @@ class Coordinator:
     @property
     def done(self) -> bool:
         """Whether all rounds are."""
-        with self._lock:
-            return self._standing.round_number >= self.run.task.rounds
+        return self.rounds_done >= self.run.task.rounds
 
     def describe(self) -> dict[str, Any]:
         """Return where the run stands, as any holder may know."""
@@ -66,9 +65,17 @@ class Coordinator:
                 "aborted": None if self.aborted is None else str(self.aborted),
             }
 
-    def parameters(self) -> bytes:
-        """Return the parameters from which holders start in this round, or those after the last one."""
+    @property
+    def rounds_done(self) -> int:
+        """How many rounds are, which is the number of the one under way."""
         with self._lock:
+            return self._standing.round_number
+
+    def parameters(self, round_number: int) -> bytes:
+        """Return the parameters from which holders start in the round under way, or those after the last one."""
+        with self._lock:
+            if round_number != self._standing.round_number:
+                raise RoundConflict(f"round {round_number} is not under way")
             return self._standing.parameters.astype("<f4").tobytes()
 
     def told(self, name: str, round_number: int, attempt: int, phase: int) -> bytes:

@@ -27,16 +27,25 @@ class Link:
         token: of the holder.
         authority: the certificate by which the server is known; those of the system unless given.
         patience: seconds after which a server that does not come back is given up.
+        away: called with the reason whenever a server is found to be away.
     """
 
-    def __init__(self, address: str, token: str, *, authority: Path | None, patience: float) -> None:
+    def __init__(
+        self,
+        address: str,
+        token: str,
+        *,
+        authority: Path | None,
+        patience: float,
+        away: Callable[[str], None] | None = None,
+    ) -> None:
         try:
             context = ssl.create_default_context(cafile=None if authority is None else str(authority))
         except (OSError, ssl.SSLError):
             raise InvalidArgument("authority", str(authority), "a file with a certificate") from None
         headers = {"Authorization": f"Bearer {token}"}
         self._client = httpx.Client(base_url=address, headers=headers, verify=context, timeout=60.0, trust_env=False)
-        self._patience = patience
+        self._patience, self._away = patience, away
 
     def standing(self) -> dict[str, Any]:
         """Return where the run stands."""
@@ -49,9 +58,9 @@ class Link:
             pass
         raise MessageRefused("the server does not say where the run stands: it is another one, or of another version")
 
-    def parameters(self) -> bytes:
-        """Return the parameters of the round under way."""
-        return self._ask(lambda: self._client.get("/v1/parameters")).content
+    def parameters(self, round_number: int) -> bytes:
+        """Return the parameters from which the round under way starts."""
+        return self._ask(lambda: self._client.get(f"/v1/parameters/{round_number}")).content
 
     def told(self, round_number: int, attempt: int, phase: int) -> bytes:
         """Return what the server says in a phase."""
@@ -81,6 +90,8 @@ class Link:
                 why = type(error).__name__
             if time.monotonic() - since > self._patience:
                 raise FederationError(f"the server is away ({why}): start again when it is back; nothing is lost")
+            if pause == _FIRST and self._away is not None:
+                self._away(why)
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST)
 

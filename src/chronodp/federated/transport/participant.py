@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import MessageRefused, RoundConflict, TooFewHolders
+from chronodp.errors import FederationError, InvalidArgument, MessageRefused, RoundConflict, ServerInconsistent
 from chronodp.federated.aggregation import AggregationClient, Context, Identity, Phase
 from chronodp.federated.aggregation.masks import RingVector
 from chronodp.federated.holder import Holder, check_update
@@ -47,6 +47,8 @@ class Participant:
     """
 
     def __init__(self, run: RunFile, holder: Holder, identity: Identity, link: Link, journal: Journal) -> None:
+        if dict(run.terms.roster).get(holder.name) != identity.public:
+            raise InvalidArgument("identity", holder.name, "the private key of the public one in the run's file")
         self._run, self._holder, self._identity = run, holder, identity
         self._link, self._journal = link, journal
         self._attempt: _Attempt | None = None
@@ -55,7 +57,7 @@ class Participant:
         """Look where the run stands, answer if an answer is due, and return where it stood.
 
         Raises:
-            TooFewHolders: the run was aborted.
+            FederationError: the run was aborted; or, by its kind:
             MessageRefused: the server runs something else than was agreed.
             RoundConflict: the server asks for a round again.
             ServerInconsistent: it told holders different things.
@@ -67,19 +69,19 @@ class Participant:
                 "they are the same, compare task, holders and threshold"
             )
         if standing["aborted"]:
-            raise TooFewHolders(f"the server has aborted the run: {standing['aborted']}")
+            raise FederationError(f"the server has aborted the run: {standing['aborted']}")
         if not standing["done"]:
             self._answer(standing, (standing["round"], standing["attempt"]), Phase(standing["phase"]))
         return standing
 
-    def parameters(self, digest: str) -> NDArray[np.float32]:
-        """Return the server's parameters, which must be those with the digest."""
-        text = self._link.parameters()
+    def parameters(self, round_number: int, digest: str) -> NDArray[np.float32]:
+        """Return the parameters from which a round starts, which must be those with the digest."""
+        text = self._link.parameters(round_number)
         if len(text) != 4 * self._run.task.size:
             raise MessageRefused(f"the server's parameters must be {self._run.task.size:,} numbers")
         found = np.frombuffer(text, "<f4").astype(np.float32)
         if digest_of(found).hex() != digest:
-            raise RoundConflict("the server's parameters are not those it spoke of")
+            raise ServerInconsistent("the server's parameters are not those it spoke of")
         return found
 
     def _answer(self, standing: dict[str, Any], place: tuple[int, int], phase: Phase) -> None:
@@ -90,7 +92,11 @@ class Participant:
             self._journal.check_open(place[0])
             if self._journal.knows(*place):
                 return  # begun by a process that is gone, with its keys
-            self._attempt = self._begin(standing, place)
+            try:
+                parameters = self.parameters(place[0], standing["parameters"])
+            except RoundConflict:
+                return  # it has moved on meanwhile
+            self._attempt = self._begin(parameters, place)
         attempt = self._attempt
         if attempt.next_phase is not phase or self._holder.name not in standing["members"]:
             return
@@ -109,8 +115,7 @@ class Participant:
         except RoundConflict:
             return  # too late; or it had arrived, and only the answer was lost: the next look tells
 
-    def _begin(self, standing: dict[str, Any], place: tuple[int, int]) -> _Attempt:
-        parameters = self.parameters(standing["parameters"])
+    def _begin(self, parameters: NDArray[np.float32], place: tuple[int, int]) -> _Attempt:
         run = self._run
         update = self._holder.update(place[0], parameters.copy())
         context = Context(run.terms.digest, *place, digest_of(parameters))
@@ -130,6 +135,7 @@ def take_part(
     patience: float = 600.0,
     pause: float = _PAUSE,
     progress: Callable[[int], None] | None = None,
+    away: Callable[[str], None] | None = None,
 ) -> NDArray[np.float32]:
     """Take part in a run until it is over, and return the parameters after its last round.
 
@@ -142,8 +148,9 @@ def take_part(
         patience: seconds after which a server that does not come back is given up.
         pause: seconds between two looks at where the run stands.
         progress: called with the number of rounds done whenever it has changed.
+        away: called with the reason when the server is away and waited for.
     """
-    link = Link(run.address, token, authority=run.authority, patience=patience)
+    link = Link(run.address, token, authority=run.authority, patience=patience, away=away)
     try:
         participant = Participant(run, holder, identity, link, Journal(journal, run.terms.digest.hex()))
         done = -1
@@ -153,7 +160,7 @@ def take_part(
                 progress(standing["round"])
             done = standing["round"]
             if standing["done"]:
-                return participant.parameters(standing["parameters"])
+                return participant.parameters(standing["round"], standing["parameters"])
             time.sleep(pause)
     finally:
         link.close()

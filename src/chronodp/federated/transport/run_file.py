@@ -17,7 +17,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation import Phase, Terms, usual_threshold
 from chronodp.federated.holder import Task
 from chronodp.federated.quantise import Grid
-from chronodp.federated.rounds import check_weights, starting_point
+from chronodp.federated.rounds import check_weights, digest_of, starting_point
 from chronodp.privacy.parameters import check_positive, check_whole
 
 __all__ = ["LOOPBACK", "RunFile", "read_run"]
@@ -93,7 +93,7 @@ def read_run(path: str | Path) -> RunFile:
         raise InvalidArgument("run", str(path), f"a TOML file ({error})") from None
     _check_known("", content)
     options, server, people = (_table(content, name) for name in ("task", "server", "holders"))
-    start = options.pop("start", None)
+    given_start = options.pop("start", None)
     try:
         task = Task(**options)
     except TypeError:
@@ -101,12 +101,14 @@ def read_run(path: str | Path) -> RunFile:
     roster = tuple((name, _identity(name, people[name])) for name in sorted(people))
     given = {name: one["weight"] for name, one in people.items() if "weight" in one}
     weights = check_weights(given, sorted(people)) if given else None
+    start = starting_point(None if given_start is None else _load_start(place.parent / given_start), task)
+    agreed = {"task": task.to_json(), "weights": weights, "start": digest_of(start).hex()}
     waits = _table(content, "seconds")
     linger = check_positive("linger", waits.pop("linger", _LINGER))
     run = RunFile(
         terms=Terms(
             content.get("name", ""),
-            json.dumps({"task": task.to_json(), "weights": weights}, sort_keys=True),
+            json.dumps(agreed, sort_keys=True),
             roster,
             content.get("threshold", usual_threshold(len(roster))),
             task.size,
@@ -121,7 +123,7 @@ def read_run(path: str | Path) -> RunFile:
         authority=place.parent / server["authority"] if "authority" in server else None,
         tokens=place.parent / server.get("tokens", "tokens.json"),
         state=place.parent / server.get("state", "server.db"),
-        start=starting_point(None if start is None else _load_start(place.parent / start), task),
+        start=start,
         holder=_table(content, "holder"),
     )
     check_whole("holders", run.grid.holders, least=2)  # and that their sum fits into the ring

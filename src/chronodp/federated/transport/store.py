@@ -70,10 +70,13 @@ class Store:
         ((number, attempt, phase, parameters),) = self._read("SELECT round, attempt, phase, parameters FROM run")
         return Standing(number, attempt, Phase(phase), np.frombuffer(parameters, "<f4").astype(np.float32))
 
-    def messages(self, phase: Phase) -> list[bytes]:
-        """Return the messages of a phase of this attempt."""
-        found = self._read("SELECT message FROM messages WHERE phase = ? ORDER BY sender", int(phase))
-        return [message for (message,) in found]
+    def messages(self, phase: Phase) -> Iterator[bytes]:
+        """Yield the messages of a phase of this attempt, one at a time: together they may not fit into memory."""
+        for (sender,) in self._read("SELECT sender FROM messages WHERE phase = ?", int(phase)):
+            ((message,),) = self._read(
+                "SELECT message FROM messages WHERE phase = ? AND sender = ?", int(phase), sender
+            )
+            yield message
 
     def keep(self, phase: Phase, sender: str, message: bytes) -> None:
         """Keep a message; the same once more changes nothing."""
@@ -110,7 +113,7 @@ class Store:
         """Let the file go."""
         self._base.close()
 
-    def _read(self, statement: str, *values: int) -> list[tuple[Any, ...]]:
+    def _read(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
         try:
             return self._base.execute(statement, values).fetchall()
         except sqlite3.Error as error:
