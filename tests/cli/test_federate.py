@@ -81,7 +81,7 @@ def test_a_run_over_tls(tmp_path: Path) -> None:
         tmp_path, ("north", "south"), rounds=2, seconds=60.0, scheme="https", server='authority = "ca.pem"'
     )
     own = tmp_path / "own.toml"
-    own.write_text('[holder]\nmake = "tests.federated.people:make_toy"\nfactor = 0.5\n', encoding="utf-8")
+    own.write_text('[holder]\nmake = "tests.federated.crowd:make_toy"\nfactor = 0.5\n', encoding="utf-8")
     stranger = tmp_path / "stranger.toml"
     text = network.file.read_text(encoding="utf-8").replace('authority = "ca.pem"', "")
     stranger.write_text(text, encoding="utf-8")

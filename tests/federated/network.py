@@ -65,7 +65,7 @@ class Network:
             f'[task]\nrounds = {rounds}\nsize = 40\nmodel = "toy 1"\nclip = 1.0\nbits = 32\n'
             f'[server]\naddress = "{scheme}://127.0.0.1:{free_port()}"\n{server}\n'
             f"[seconds]\nadvertise = {advertise}\nlinger = {linger}\n{waits}\n"
-            '[holder]\nmake = "tests.federated.people:make_toy"\n' + "\n".join(people),
+            '[holder]\nmake = "tests.federated.crowd:make_toy"\n' + "\n".join(people),
             encoding="utf-8",
         )
         for name in self.names:

@@ -11,7 +11,7 @@ from chronodp.errors import InvalidArgument, MessageRefused, RoundConflict, TooF
 from chronodp.federated.aggregation import AggregationClient, Context, Identity, Phase, Terms, aggregate
 from chronodp.federated.aggregation.terms import usual_threshold
 from tests.conftest import Trials
-from tests.federated.people import Crowd, Meeting
+from tests.federated.crowd import Crowd, Meeting
 
 
 @pytest.mark.parametrize("bits", [16, 32, 64])

@@ -14,7 +14,7 @@ from chronodp.federated.aggregation.envelope import HEADER_BYTES
 from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import join, weights_at_zero
 from chronodp.federated.aggregation.wire import pack, pack_pairs
-from tests.federated.people import Crowd, Meeting
+from tests.federated.crowd import Crowd, Meeting
 
 Shares = dict[str, dict[bytes, dict[str, int]]]  # by owner, by kind of secret, by who holds the share
 

@@ -17,13 +17,13 @@ from tests.federated.network import Network
 def test_a_journal_is_one_runs_own(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     mine = Journal(path, "ab")
-    mine.begin(0, 0)
-    assert Journal(path, "ab").knows(0, 0)
-    assert not Journal(path, "ab").knows(0, 1)
-    mine.reveal(0)
+    mine.begin(1, 0)
+    assert Journal(path, "ab").knows(1, 0)
+    assert not Journal(path, "ab").knows(1, 1)
+    mine.reveal(1)
     with pytest.raises(RoundConflict):
-        Journal(path, "ab").begin(0, 1)
-    Journal(path, "ab").begin(1, 0)
+        Journal(path, "ab").begin(1, 1)
+    Journal(path, "ab").begin(2, 0)
     with pytest.raises(RoundConflict, match="journal of another run"):
         Journal(path, "cd")
     path.write_text(json.dumps({"other": 1}), encoding="utf-8")

@@ -10,8 +10,8 @@ import numpy as np
 from chronodp.federated import Federation
 from chronodp.federated.aggregation import Phase
 from tests.conftest import Trials
+from tests.federated.crowd import Toy
 from tests.federated.network import Network, code_of, ended
-from tests.federated.people import Toy
 
 
 def in_process(network: Network, survivors: dict[int, list[str]]) -> bytes:
@@ -33,7 +33,7 @@ def test_four_processes_train_what_one_does(tmp_path: Path) -> None:
     clients = [network.client(name) for name in network.names]
     with ended(server, *clients):
         assert [code_of(process) for process in (*clients, server)] == [0] * 5
-    assert network.survivors() == {number: list(network.names) for number in range(3)}
+    assert network.survivors() == {number: list(network.names) for number in (1, 2, 3)}
     expected = in_process(network, network.survivors())
     assert {network.parameters(name) for name in ("server", *network.names)} == {expected}
 
@@ -46,7 +46,7 @@ def test_a_holder_killed_in_any_phase_is_left_out_and_comes_back(tmp_path: Path,
         others = [name for name in network.names if name != victim]
         server = network.server()
         clients = [network.client(name) for name in others]
-        deaths = {0: Phase.SHARE, 1: Phase.MASK, 2: Phase.CONSENT, 3: Phase.UNMASK}
+        deaths = {1: Phase.SHARE, 2: Phase.MASK, 3: Phase.CONSENT, 4: Phase.UNMASK}
         with ended(server, *clients):
             for round_number, phase in deaths.items():
                 dying = network.client(victim, die_in=f"{phase.name}:{round_number}")
@@ -56,7 +56,7 @@ def test_a_holder_killed_in_any_phase_is_left_out_and_comes_back(tmp_path: Path,
             with ended(back):
                 assert [code_of(process) for process in (back, *clients, server)] == [0] * 5
         found = network.survivors()
-        assert [victim in found[round_number] for round_number in range(5)] == [False, False, True, True, True]
+        assert [victim in found[round_number] for round_number in range(1, 6)] == [False, False, True, True, True]
         assert network.parameters("server") == in_process(network, found)
         assert network.parameters(victim) == network.parameters("server")
 
@@ -64,17 +64,17 @@ def test_a_holder_killed_in_any_phase_is_left_out_and_comes_back(tmp_path: Path,
 def test_a_holder_killed_before_its_first_word_is_not_waited_for_without_end(tmp_path: Path) -> None:
     network = Network(tmp_path, rounds=1, advertise=3.0)
     server = network.server()
-    clients = [network.client(name, die_in="ADVERTISE:0" if name == "h3" else "") for name in network.names]
+    clients = [network.client(name, die_in="ADVERTISE:1" if name == "h3" else "") for name in network.names]
     with ended(server, *clients):
         assert [code_of(process) for process in (*clients, server)] == [0, 0, 0, -9, 0]
-    assert network.survivors() == {0: ["h0", "h1", "h2"]}
+    assert network.survivors() == {1: ["h0", "h1", "h2"]}
     assert network.parameters("h0") == in_process(network, network.survivors())
 
 
 def test_too_many_killed_holders_end_the_run_with_a_sentence(tmp_path: Path) -> None:
     network = Network(tmp_path, rounds=2, advertise=4.0, extra="attempts = 2")
     server = network.server()
-    clients = [network.client(name, die_in="" if name in ("h0", "h2") else "MASK:0") for name in network.names]
+    clients = [network.client(name, die_in="" if name in ("h0", "h2") else "MASK:1") for name in network.names]
     with ended(server, *clients):
         assert [code_of(process) for process in (*clients, server)] == [2, -9, 2, -9, 2]
     assert network.said("server").startswith("TooFewHolders: ")
@@ -102,5 +102,5 @@ def test_a_server_killed_at_any_moment_goes_on(tmp_path: Path, trials: Trials) -
         with ended(server):
             assert [code_of(process) for process in (*clients, server)][:3] == [0, 0, 0]
     assert hits >= 5
-    expected = in_process(network, {number: list(network.names) for number in range(rounds)})
+    expected = in_process(network, {number: list(network.names) for number in range(1, rounds + 1)})
     assert {network.parameters(name) for name in network.names} == {expected}

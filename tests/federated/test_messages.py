@@ -12,7 +12,7 @@ from chronodp.federated.aggregation import AggregationClient, AggregationServer,
 from chronodp.federated.aggregation.envelope import seal
 from chronodp.federated.aggregation.wire import pack, pack_pairs, unpack, unpack_pairs
 from tests.conftest import Trials
-from tests.federated.people import Crowd, Meeting
+from tests.federated.crowd import Crowd, Meeting
 
 
 def flipped(message: bytes, bit: int) -> bytes:

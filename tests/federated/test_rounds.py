@@ -16,7 +16,7 @@ from chronodp.errors import InvalidArgument, RoundConflict, TooFewHolders, Unrea
 from chronodp.federated import Federation, Round, Task, load_holder
 from chronodp.federated.aggregation import Phase
 from chronodp.federated.quantise import Grid
-from tests.federated.people import Toy, make_toy
+from tests.federated.crowd import Toy, make_toy
 
 TASK = Task(rounds=4, size=300, model="toy 1", clip=1.0, bits=32)
 
@@ -28,7 +28,7 @@ def toys(count: int = 4, task: Task = TASK) -> list[Toy]:
 @pytest.mark.parametrize("weights", [None, {"h0": 1.0, "h1": 2.0, "h2": 0.5, "h3": 1.5}])
 def test_secure_and_plain_agree_bit_for_bit(weights: dict[str, float] | None) -> None:
     def drop(number: int, name: str) -> Phase | None:
-        return {(1, "h2"): Phase.SHARE, (2, "h0"): Phase.UNMASK, (3, "h3"): Phase.MASK}.get((number, name))
+        return {(2, "h2"): Phase.SHARE, (3, "h0"): Phase.UNMASK, (4, "h3"): Phase.MASK}.get((number, name))
 
     runs = {}
     for way in ("plain", "secure"):
@@ -43,7 +43,7 @@ def test_secure_and_plain_agree_bit_for_bit(weights: dict[str, float] | None) ->
 
 def test_rounds_are_the_sum_of_updates() -> None:
     expected = np.zeros(TASK.size)
-    for number in range(TASK.rounds):
+    for number in range(1, TASK.rounds + 1):
         expected = expected + sum(toy.update(number, expected.astype(np.float32)) for toy in toys())
     found = Federation(toys(), TASK).run()
     assert np.allclose(found, expected, atol=1e-5)
@@ -57,7 +57,7 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     next(first), next(first)
     seen: list[Round] = []
     assert Federation(toys(), TASK, checkpoint=path).run(seen.append).tobytes() == whole.tobytes()
-    assert [one.number for one in seen] == [2, 3]
+    assert [one.number for one in seen] == [3, 4]
     assert Federation(toys(), TASK, checkpoint=path).run().tobytes() == whole.tobytes()
     other = Task(rounds=4, size=300, model="toy 2", clip=1.0, bits=32)
     with pytest.raises(RoundConflict, match="of another task"):
@@ -115,11 +115,11 @@ def test_a_federation_is_checked_before_it_runs() -> None:
 
 
 def test_holders_are_loaded_by_name() -> None:
-    config = {"make": "tests.federated.people:make_toy", "factor": 2.0}
+    config = {"make": "tests.federated.crowd:make_toy", "factor": 2.0}
     holder = load_holder(config, name="h1", task=TASK)
     zeros = np.zeros(300, np.float32)
     assert np.array_equal(holder.update(0, zeros), make_toy(name="h1", task=TASK, factor=2.0).update(0, zeros))
-    for wrong in ("", "nowhere:make", "tests.federated.people:nothing", "os:getcwd"):
+    for wrong in ("", "nowhere:make", "tests.federated.crowd:nothing", "os:getcwd"):
         with pytest.raises(InvalidArgument, match="make must be a function"):
             load_holder({"make": wrong}, name="h1", task=TASK)
 

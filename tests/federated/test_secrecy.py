@@ -23,7 +23,7 @@ from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import PRIME, SHARE_BYTES, join, split, weights_at_zero
 from chronodp.federated.aggregation.wire import pack_pairs
 from chronodp.federated.quantise import Grid
-from tests.federated.people import Crowd, Meeting
+from tests.federated.crowd import Crowd, Meeting
 
 SIZE = 100_000
 

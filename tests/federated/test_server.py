@@ -28,8 +28,8 @@ from chronodp.federated.transport.journal import Journal
 from chronodp.federated.transport.link import Link, _refusal
 from chronodp.federated.transport.participant import Participant
 from chronodp.federated.transport.tokens import holder_of, issue_token, read_token
+from tests.federated.crowd import Toy
 from tests.federated.network import Network
-from tests.federated.people import Toy
 
 
 class Clock:
@@ -64,6 +64,17 @@ class Direct(Link):
     def __init__(self, coordinator: Coordinator, token: str) -> None:
         self._client = inside(coordinator, Authorization=f"Bearer {token}")
         self._patience, self._away = 0.0, None
+
+
+class _Told:
+    """Says the same whatever it is asked for."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    def __call__(self, round_number: int) -> bytes:
+        del round_number
+        return self._text
 
 
 class Place:
@@ -105,12 +116,12 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def test_a_token_is_asked_for_everywhere(place: Place) -> None:
-    for path in ("/v1/standing", "/v1/parameters/0", "/v1/told/0/0/0"):
+    for path in ("/v1/standing", "/v1/parameters/1", "/v1/told/1/0/0"):
         for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": f"Basic {place.token('h0')}"}):
             refused = place.web.get(path, headers=headers)
             assert refused.status_code == 401
             assert refused.json()["error"] == "AccessDenied"
-    assert place.web.post("/v1/messages/0/0/0", content=b"x").status_code == 401
+    assert place.web.post("/v1/messages/1/0/0", content=b"x").status_code == 401
     assert place.web.get("/v1/standing", headers={"Authorization": f"Bearer {place.token('h0')}"}).status_code == 200
     assert place.web.get("/docs").status_code == 404
     assert place.web.get("/openapi.json").status_code == 404
@@ -146,21 +157,21 @@ def test_tokens_expire_and_are_kept_as_digests(place: Place) -> None:
 def test_messages_are_bounded_and_must_be_the_holders_own(place: Place) -> None:
     link = place.link("h0")
     with pytest.raises(MessageRefused, match="at most"):
-        link.send(0, 0, 0, bytes(longest_message(place.network.run.terms) + 1))
+        link.send(1, 0, 0, bytes(longest_message(place.network.run.terms) + 1))
     with pytest.raises(MessageRefused, match="too short"):
-        link.send(0, 0, 0, b"hello")
+        link.send(1, 0, 0, b"hello")
     sent: list[bytes] = []
     other = place.holder("h1")
     other._link.send = lambda *arguments: sent.append(arguments[-1])  # type: ignore[method-assign]
     other.step()
     with pytest.raises(AccessDenied, match="the token of h0 does not let it send messages of h1"):
-        link.send(0, 0, 0, sent[0])
+        link.send(1, 0, 0, sent[0])
     with pytest.raises(RoundConflict, match="is not under way"):
-        place.link("h1").send(0, 0, 1, sent[0])
-    place.link("h1").send(0, 0, 0, sent[0])
+        place.link("h1").send(1, 0, 1, sent[0])
+    place.link("h1").send(1, 0, 0, sent[0])
     damaged = sent[0][:-1] + bytes([sent[0][-1] ^ 1])
     with pytest.raises(MessageRefused, match="forged or changed"):
-        place.link("h1").send(0, 0, 0, damaged)
+        place.link("h1").send(1, 0, 0, damaged)
 
 
 def test_a_run_goes_through_and_a_slow_holder_is_left_out(place: Place) -> None:
@@ -203,7 +214,7 @@ def test_too_few_before_the_last_phase_start_over_with_fresh_keys(place: Place) 
     place.clock.now = 10.1
     place.coordinator.tick()
     standing = place.coordinator.describe()
-    assert (standing["round"], standing["attempt"], standing["phase"]) == (0, 1, Phase.ADVERTISE)
+    assert (standing["round"], standing["attempt"], standing["phase"]) == (1, 1, Phase.ADVERTISE)
     assert list(place.coordinator._store.messages(Phase.MASK)) == []
     for one in people.values():
         one.step()
@@ -245,7 +256,7 @@ def test_a_holder_does_not_tell_about_one_round_twice(place: Place) -> None:
     place.network.run.state.unlink()
     place.start()
     for one in (place.holder("h0"), place.holder("h1")):
-        with pytest.raises(RoundConflict, match="asks for round 0 again"):
+        with pytest.raises(RoundConflict, match="asks for round 1 again"):
             one.step()
 
 
@@ -265,10 +276,10 @@ def test_a_holder_with_another_model_refuses(place: Place) -> None:
 
 def test_a_server_that_gives_others_other_parameters_is_noticed(place: Place) -> None:
     holder = place.holder("h0")
-    holder._link.parameters = lambda round_number: bytes(39 * 4)  # type: ignore[assignment,method-assign]
+    holder._link.parameters = _Told(bytes(39 * 4))  # type: ignore[method-assign]
     with pytest.raises(MessageRefused, match="must be 40 numbers"):
         holder.step()
-    holder._link.parameters = lambda round_number: bytes(39 * 4) + b"\0\0\0\1"  # type: ignore[assignment,method-assign]
+    holder._link.parameters = _Told(bytes(39 * 4) + b"\0\0\0\1")  # type: ignore[method-assign]
     with pytest.raises(ServerInconsistent, match="not those it spoke of"):
         holder.step()
 

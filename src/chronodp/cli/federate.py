@@ -109,7 +109,7 @@ def server(
             return
         lost = [name for name in names if name not in made.survivors]
         without = f", without {', '.join(lost)}" if lost else ""
-        console.print(f"round {made.number + 1} of {rounds}: {len(made.survivors)} of {len(names)} holders{without}")
+        console.print(f"round {made.number} of {rounds}: {len(made.survivors)} of {len(names)} holders{without}")
 
     if not as_json:
         terms = agreed.terms

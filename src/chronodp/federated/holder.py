@@ -54,10 +54,13 @@ class Task:
 class Holder(Protocol):
     """Who holds data and trains on it."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Who it is, as in the roster."""
+        ...
 
     def update(self, round_number: int, parameters: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return this round's update: clipped, noised and weighed by the holder's own trainer.
+        """Return the update of a round, counted from 1: clipped, noised and weighed by the holder's own trainer.
 
         Asked again for a round it returns the same stored update, so that nothing is paid or told twice.
         """

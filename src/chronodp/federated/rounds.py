@@ -28,7 +28,7 @@ class Round:
     """What a round ends with.
 
     Attributes:
-        number: from 0.
+        number: from 1.
         parameters: after it.
         survivors: whose updates are in them.
     """
@@ -99,11 +99,11 @@ class Federation:
     def rounds(self) -> Iterator[Round]:
         """Yield each round when it is done, from where the checkpoint stands."""
         done, parameters = self._standing()
-        for number in range(done, self.task.rounds):
+        for number in range(done + 1, self.task.rounds + 1):
             total = self._total(number, parameters)
             parameters = moved(parameters, total, self._grid, self._weights)
             if self._checkpoint is not None:
-                save_checkpoint(self._checkpoint, self.task.to_json(), number + 1, parameters)
+                save_checkpoint(self._checkpoint, self.task.to_json(), number, parameters)
             yield Round(number, parameters, total.survivors)
 
     def run(self, progress: Callable[[Round], None] | None = None) -> NDArray[np.float32]:

@@ -37,7 +37,7 @@ def aggregate(
     >>> import numpy as np
     >>> people = {name: Identity.create() for name in ("north", "south", "west")}
     >>> terms = Terms("try", "", tuple((name, one.public) for name, one in people.items()), 2, 2, 32)
-    >>> context = Context(terms.digest, 0, 0, bytes(32))
+    >>> context = Context(terms.digest, 1, 0, bytes(32))
     >>> total = aggregate(people, terms, context, lambda name: np.full(2, 2**31, "<u4"), silent={"west": Phase.MASK})
     >>> total.values.tolist(), total.survivors
     ([0, 0], ('north', 'south'))

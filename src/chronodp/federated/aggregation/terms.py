@@ -35,7 +35,7 @@ class Context:
 
     Attributes:
         run: the digest of the terms.
-        round_number: from 0.
+        round_number: from 1.
         attempt: from 0; every attempt has keys of its own.
         parameters: the digest of the parameters from which holders start, so that all start from the same.
     """

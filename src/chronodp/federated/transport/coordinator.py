@@ -67,9 +67,9 @@ class Coordinator:
 
     @property
     def rounds_done(self) -> int:
-        """How many rounds are, which is the number of the one under way."""
+        """How many rounds are."""
         with self._lock:
-            return self._standing.round_number
+            return self._standing.round_number - 1
 
     def parameters(self, round_number: int) -> bytes:
         """Return the parameters from which holders start in the round under way, or those after the last one."""

@@ -15,9 +15,9 @@ __all__ = ["Journal"]
 @dataclass(slots=True)
 class _Entry:
     run: str
-    round_number: int = -1
+    round_number: int = 0
     attempt: int = -1
-    revealed: int = -1
+    revealed: int = 0
 
 
 class Journal:

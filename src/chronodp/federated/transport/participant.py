@@ -153,12 +153,12 @@ def take_part(
     link = Link(run.address, token, authority=run.authority, patience=patience, away=away)
     try:
         participant = Participant(run, holder, identity, link, Journal(journal, run.terms.digest.hex()))
-        done = -1
+        seen = 0
         while True:
             standing = participant.step()
-            if standing["round"] != done and progress is not None:
-                progress(standing["round"])
-            done = standing["round"]
+            if standing["round"] != seen and progress is not None:
+                progress(standing["round"] - 1)
+            seen = standing["round"]
             if standing["done"]:
                 return participant.parameters(standing["round"], standing["parameters"])
             time.sleep(pause)

@@ -73,7 +73,7 @@ def serve(
             raise coordinator.aborted
         if not coordinator.done:
             raise FederationError("the server was stopped before the last round: start it again to go on")
-        return np.frombuffer(coordinator.parameters(run.task.rounds), "<f4").astype(np.float32)
+        return np.frombuffer(coordinator.parameters(run.task.rounds + 1), "<f4").astype(np.float32)
     finally:
         server.should_exit = True
         watcher.join()

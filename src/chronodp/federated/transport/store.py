@@ -32,7 +32,7 @@ class Standing:
     """Where a run stands.
 
     Attributes:
-        round_number: the round under way; as many are done.
+        round_number: the round under way, from 1; one more than there are when all are done.
         attempt: at it.
         phase: what is waited for.
         parameters: from which holders start in this round.
@@ -57,7 +57,7 @@ class Store:
             with self._transaction():
                 found = self._base.execute("SELECT terms FROM run").fetchone()
                 if found is None:
-                    first = (terms, 0, 0, int(Phase.ADVERTISE), start.astype("<f4").tobytes())
+                    first = (terms, 1, 0, int(Phase.ADVERTISE), start.astype("<f4").tobytes())
                     self._base.execute("INSERT INTO run VALUES (?, ?, ?, ?, ?)", first)
         except sqlite3.Error as error:
             raise FederationError(f"the server's state {path.name} cannot be used: {error}") from None
