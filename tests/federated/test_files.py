@@ -41,6 +41,8 @@ def test_what_is_wrong_in_a_runs_file_is_said(tmp_path: Path) -> None:
         ("bits = 32", "bits = 31", "bits must be one of"),
         ("http://127.0.0.1", "http://10.0.0.1", "http is for loopback"),
         ("http://127.0.0.1", "ftp://127.0.0.1", "such as https://"),
+        ("http://127.0.0.1:", "http://127.0.0.1:9", "such as https://"),
+        ("[seconds]", "state = 3\n[seconds]", "a table of texts"),
         ('identity = "', 'identity = "zz', "a public key as hexadecimal digits"),
         ('identity = "', 'identity = "00', "a public key of 32 bytes"),
         ("[seconds]", "[seconds]\ntrain = 3", "train in \\[seconds\\]"),

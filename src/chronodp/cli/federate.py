@@ -114,8 +114,8 @@ def server(
     if not as_json:
         terms = agreed.terms
         console.print(
-            f"[bold]{terms.run}[/] at {agreed.address}: {len(names)} holders, {terms.threshold} must stay; a server "
-            f"that lies needs more than {terms.colluders} of them to see a single update."
+            f"[bold]{terms.run}[/] at {agreed.address}: {len(names)} holders, {terms.threshold} must stay. The server "
+            f"sees sums of so many updates, also if it lies and {terms.colluders} holders help it."
         )
     _end(serve(agreed, certificate=certificate, key=key, listen=listen, progress=tell), out, as_json=as_json)
 

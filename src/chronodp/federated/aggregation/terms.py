@@ -103,7 +103,7 @@ class Terms:
 
     @property
     def colluders(self) -> int:
-        """How many holders may work together with a server that lies, without seeing more than a sum.
+        """How many holders may work together with a server that lies, without seeing more than the sum of the others.
 
         Two lists of survivors that are both signed by the threshold share 2 threshold - holders signers; unless all of
         these collude, an honest one would have signed both.

@@ -136,6 +136,8 @@ def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
         raise InvalidArgument(name, found, f"a table [{name}]")
     if name in ("task", "server"):
         _check_known(name, found)
+    if name == "server" and not all(isinstance(value, str) for value in found.values()):
+        raise InvalidArgument(name, found, "a table of texts")
     return dict(found)
 
 
@@ -164,8 +166,18 @@ def _seconds(given: Mapping[str, Any]) -> dict[Phase, float]:
 
 
 def _address(given: object) -> str:
-    parts = urlsplit(given) if isinstance(given, str) else None
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+    try:
+        parts = urlsplit(given) if isinstance(given, str) else None
+        port = parts.port if parts is not None else None
+    except ValueError:
+        parts = port = None
+    if (
+        parts is None
+        or port == 0
+        or parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or parts.path not in ("", "/")
+    ):
         raise InvalidArgument("address", given, "such as https://training.example.org:8443")
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise InvalidArgument(
