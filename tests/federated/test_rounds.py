@@ -107,6 +107,10 @@ def test_a_federation_is_checked_before_it_runs() -> None:
     ):
         with pytest.raises(InvalidArgument, match=said):
             Federation(toys(), TASK, **options)
+    with pytest.raises(InvalidArgument, match="with a name and an update"):
+        Federation([*toys(), "h9"], TASK)  # type: ignore[list-item]
+    with pytest.raises(InvalidArgument, match="task must be a Task"):
+        Federation(toys(), {"rounds": 3})  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="each of another name"):
         Federation([*toys(), toys()[0]], TASK)
     for change in ({"rounds": 0}, {"size": 0}, {"model": ""}, {"clip": 0.0}, {"bits": 8}):

@@ -76,6 +76,10 @@ class Federation:
     ) -> None:
         if aggregation not in ("plain", "secure"):
             raise InvalidArgument("aggregation", aggregation, '"plain" or "secure"')
+        if not isinstance(task, Task):
+            raise InvalidArgument("task", task, "a Task")
+        if not all(isinstance(one, Holder) for one in holders):
+            raise InvalidArgument("holders", holders, "a list of objects with a name and an update")
         self._holders = {check_name("holders", one.name): one for one in holders}
         names = sorted(self._holders)
         if len(names) != len(holders):
