@@ -17,6 +17,7 @@ from benchmarks import (
     correlated,
     engine,
     estimation,
+    federated,
     ledger,
     local,
     noise,
@@ -44,6 +45,7 @@ TOPICS = (
     together.measure_time,
     engine.measure_large,
     local.measure,
+    federated.measure,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

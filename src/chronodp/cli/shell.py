@@ -22,6 +22,7 @@ from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
 from chronodp.cli.device import device
 from chronodp.cli.explain import explain
+from chronodp.cli.federate import federate
 from chronodp.cli.leakage import leakage
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
@@ -55,6 +56,7 @@ app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
 app.add_typer(device, name="device")
+app.add_typer(federate, name="federate")
 app.command()(collect)
 app.command()(verify)
 app.command()(demo)
