@@ -8,12 +8,13 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 CHRONODP_TRIALS ?= 0.05
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check verify bench clean
+.PHONY: help demo test check docs verify bench clean
 
 help:
 	@echo "make demo    set up and release a month of 10,000 households, with its page"
 	@echo "make test    set up and run every check, with small trial counts"
 	@echo "make check   style, types and the direction of imports"
+	@echo "make docs    the documentation, in docs/_build; warnings are errors"
 	@echo "make verify  every check at its stated count, the peers, the benchmarks"
 	@echo "make bench   the benchmarks; writes benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
@@ -44,7 +45,10 @@ check: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check
+docs: $(VENV)/ready
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --jobs auto docs docs/_build
+
+test: check docs
 	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m pytest --numprocesses 2
 
 verify: check bench
@@ -54,4 +58,4 @@ bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks --write
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist
+	rm -rf $(VENV) $(PEERS) build dist docs/_build docs/reference/generated

@@ -17,6 +17,7 @@ from benchmarks import (
     correlated,
     engine,
     estimation,
+    federated,
     ledger,
     local,
     noise,
@@ -45,6 +46,7 @@ TOPICS = (
     together.measure_time,
     engine.measure_large,
     local.measure,
+    federated.measure,
     training.measure,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")

@@ -20,6 +20,12 @@
     │   ├── StreamConflict     a step out of order, a finished stream, or one that was rewound
     │   └── LedgerUnavailable  locked, read-only, full, disconnected or of a newer version
     ├── DeviceRefusal          a device does not answer; nothing was spent and nothing told
+    ├── FederationError        a run across holders cannot go on as asked
+    │   ├── AccessDenied       a token that is missing, unknown, expired or of another holder
+    │   ├── MessageRefused     a message that was damaged, forged, replayed, or is of another run, round or phase
+    │   ├── RoundConflict      a round that is over, or that this holder has shown its share of before
+    │   ├── ServerInconsistent the server told holders different things; nothing more is told to it
+    │   └── TooFewHolders      fewer holders answered than the threshold; the sum stays hidden
     └── CertificateInvalid     a certificate or chain that was not issued like this
 
 Messages name the argument, what was given and what is allowed. They show public parameters only: where an
@@ -29,18 +35,24 @@ argument carries data about people, the message tells its kind and never its val
 from __future__ import annotations
 
 __all__ = [
+    "AccessDenied",
     "BudgetConflict",
     "BudgetExhausted",
     "CertificateInvalid",
     "ChronodpError",
     "DeviceRefusal",
+    "FederationError",
     "InvalidArgument",
     "LedgerError",
     "LedgerUnavailable",
+    "MessageRefused",
     "MissingBound",
     "RequestConflict",
+    "RoundConflict",
+    "ServerInconsistent",
     "SourceError",
     "StreamConflict",
+    "TooFewHolders",
     "UnitMismatch",
     "UnknownBudget",
     "UnknownColumn",
@@ -139,6 +151,30 @@ class LedgerUnavailable(LedgerError):
 
 class DeviceRefusal(ChronodpError):
     """A device does not answer: its budget, state, plan, slot or value forbids it. Nothing was spent or told."""
+
+
+class FederationError(ChronodpError):
+    """A run across holders cannot go on as asked; the message says whether it can be taken up again."""
+
+
+class AccessDenied(FederationError):
+    """A token is missing, unknown, expired or belongs to another holder."""
+
+
+class MessageRefused(FederationError):
+    """A message was damaged, forged or replayed, or belongs to another run, round, phase or model."""
+
+
+class RoundConflict(FederationError):
+    """A round is over, or this holder has taken part in it before and would tell about one update twice."""
+
+
+class ServerInconsistent(FederationError):
+    """The server told holders different things about who takes part, so nothing more is told to it."""
+
+
+class TooFewHolders(FederationError):
+    """Fewer holders answered than the threshold; the round is aborted and its sum stays hidden."""
 
 
 class CertificateInvalid(ChronodpError):

@@ -86,6 +86,10 @@ def test_a_fleet_is_made_up_counted_in_parts_and_shown(home: Path) -> None:
         (("device", "plan", "x", "--choices", "3", "--epsilon", "1", "--protocol", "slots:3/9"), "reports must be"),
         (("device", "plan", "x", "--choices", "3", "--epsilon", "1", "--protocol", "memoised:9"), "protocol must be"),
         (("device", "plan", "x", "--choices", "3", "--epsilon", "1", "--protocol", "memoised:9/0.5"), "at least"),
+        (
+            ("device", "plan", "x", "--choices", "3", "--epsilon", "1", "--protocol", "fresh:3", "--out", "no/plan"),
+            "exists",
+        ),
         (("device", "start", "none.json"), "is no device plan"),
         (("device", "fleet", "town", "--devices", "0"), "devices must be"),
         (("collect", "none.json", "none.bin"), "is no device plan"),
@@ -108,4 +112,6 @@ def test_collections_that_are_refused(home: Path, refuse: Callable[..., str]) ->
     assert "counted twice" in refuse("collect", files[0], "all.tally", "all.tally")
     assert "cannot be read" in refuse("collect", files[0], "none.tally")
     assert "slots must be" in refuse("collect", *files, "--slots", "3", "9")
+    for option, place in (("--out", "none/table.csv"), ("--tally", "none/0.tally")):
+        assert "a file in a folder that exists" in refuse("collect", *files, option, place)
     assert home.exists()

@@ -137,7 +137,7 @@ def test_diagnosis_is_apart_and_marked(shop: Path) -> None:
         (("--by", "region"), "such as region=north,south"),
         (("--by", "region=north,north"), "no key is repeated"),
         (("--unit", "everybody"), "unknown kind"),
-        (("--out", "load.xlsx"), ".csv, .parquet, .json"),
+        (("--out", "load.xlsx"), ".csv or .parquet or .json"),
         (("--out", "nowhere/load.csv"), "a folder that exists"),
         (("--page", "load.csv"), ".html"),
         (("--level", "1"), "level must be"),

@@ -56,7 +56,7 @@ def test_other_harmonics(what: tuple[str, ...], home: Path) -> None:
         (("--epsilon", "1", "--whole", "--only", "3"), "one of --only"),
         (("--epsilon", "1", "--lowest", "86"), "Nyquist"),
         (("--epsilon", "9", "--whole"), "cannot pay"),
-        (("--epsilon", "1", "--whole", "--out", "spectrum.txt"), ".json file"),
+        (("--epsilon", "1", "--whole", "--out", "spectrum.txt"), "ends in .json"),
     ],
     ids=str,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from torch import nn
 
 import chronodp as cdp
 from chronodp.errors import BudgetExhausted, InvalidArgument, StreamConflict
-from chronodp.federated import Holder
+from chronodp.federated import Federation, Holder
 from chronodp.federated.models import Convolution, Recurrent
 from chronodp.federated.training import (
     Checkpoint,
@@ -244,3 +245,20 @@ def test_holders_that_answer_wrongly_are_named() -> None:
         train_together(plan.task(), [Wrong(np.zeros(25)), Wrong(np.zeros(25))], start)
     with pytest.raises(InvalidArgument, match="start"):
         train_together(plan.task(), [Wrong(np.zeros(25))], start[:3])
+
+
+@pytest.mark.parametrize("aggregation", ["plain", "secure"])
+def test_trainers_run_in_a_federation(aggregation: Literal["plain", "secure"], tmp_path: Path) -> None:
+    plan, names = make_plan(), ("north", "south", "west")
+    start, models = plan.model.first_parameters(), []
+    for folder in (tmp_path / "federation", tmp_path / "here"):
+        folder.mkdir()
+        with open_ledger(folder, plan, *names) as ledger:
+            holders = [make_trainer(plan, ledger, name, entropy=seeded(name)) for name in names]
+            task = holders[0].task
+            if folder.name == "here":
+                models.append(train_together(task, holders, start).parameters)
+            else:
+                models.append(Federation(holders, task, aggregation=aggregation, start=start).run())
+            assert len(ledger.history("west")) == plan.rounds
+    assert np.abs(models[0] - models[1]).max() < 1e-5  # sums of whole numbers, and of floats

@@ -300,3 +300,15 @@ def test_numbers_of_numpy_make_plans_like_others() -> None:
     for mechanism in (OptimizedUnary(1.0, np.int64(4)), SymmetricUnary(np.float32(1.0), np.int64(4))):  # type: ignore[arg-type]
         assert json.dumps(LocalPlan("asked", mechanism, Slots(np.int64(5), np.int64(2))).compiled)  # type: ignore[arg-type]
     assert json.dumps(LocalPlan("asked", LocalHashing(1.0, np.int64(40)), Fresh(3)).compiled)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=repr)
+def test_rows_of_unequal_length_are_refused_unseen(mechanism: ChoiceMechanism | NumberMechanism) -> None:
+    with pytest.raises(InvalidArgument, match=r"values must be .*; got a list"):
+        mechanism.perturb([[1], [0, 1]])
+
+
+def test_ranges_too_wide_to_square_are_refused() -> None:
+    for kind in NUMBERS:
+        with pytest.raises(InvalidArgument, match="apart"):
+            kind(1.0, (-1e200, 1e200))

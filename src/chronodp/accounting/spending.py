@@ -129,9 +129,12 @@ def _listed(costs: Cost | Iterable[Cost]) -> list[tuple[Cost, int]]:
     """Return the costs, last first, each once."""
     if isinstance(costs, Cost):
         return [(costs, 1)]
-    if not isinstance(costs, Iterable) or isinstance(costs, str | bytes):
+    if isinstance(costs, str | bytes):
         raise InvalidArgument("costs", costs, "a cost or a collection of costs")
-    listed = [(cost, 1) for cost in costs]
+    try:
+        listed = [(cost, 1) for cost in costs]
+    except TypeError:
+        raise InvalidArgument("costs", costs, "a cost or a collection of costs") from None
     if not listed:
         raise InvalidArgument("costs", costs, "at least one cost")
     return listed[::-1]

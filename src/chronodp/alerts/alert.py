@@ -19,7 +19,7 @@ from chronodp.alerts.scaling import to_step
 from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, Unit
 from chronodp.privacy.exact import at_least
 from chronodp.randomness import Entropy, check_entropy, secure
@@ -232,8 +232,7 @@ class Alert:
         analyst: str,
         entropy: Entropy | None,
     ) -> None:
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         bits = secure() if entropy is None else check_entropy(entropy)
         # The threshold's noise exists before the debit, but nothing tells of it: one transaction debits and seals it.
         state = start(design, bits)

@@ -12,12 +12,12 @@ from chronodp.alerts.noise import Exponential, Noise, check_noise
 from chronodp.alerts.odds import FreshOdds
 from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Certified, Claim, Grid, Guarantee, PureCost, Unit, dump
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import at_least, written
 from chronodp.privacy.grid import FARTHEST
-from chronodp.privacy.parameters import check_epsilon
+from chronodp.privacy.parameters import check_epsilon, check_number
 from chronodp.randomness import Entropy, check_entropy, secure
 
 __all__ = ["Comparator"]
@@ -66,13 +66,13 @@ class Comparator:
         check_watched(self.change, self.unit)
         check_epsilon(self.epsilon)
         check_noise(self.noise)
-        if not self.step:
+        if check_number("step", self.step) == 0:
             wide = 1 / self.epsilon
             step = choose_step(threshold, float(self.change), self.epsilon, narrowest=wide, widest=wide)
             object.__setattr__(self, "step", step)
         Grid(self.step)
         if self.step > self.change:
-            raise InvalidArgument("step", self.step, f"no coarser than the change, {self.change:g}")
+            raise InvalidArgument("step", self.step, f"no coarser than the change, {float(self.change):g}")
         if abs(self._threshold_steps) >= FARTHEST:
             raise InvalidArgument("threshold", threshold, f"within 2^52 steps of {self.step:g} from zero")
         if not SMALLEST_SCALE <= self.scale <= LARGEST_SCALE:
@@ -111,8 +111,7 @@ class Comparator:
         entropy: Entropy | None = None,
     ) -> Certified[bool]:
         """Pay, then tell whether the value lies beyond the threshold; the same request again repeats the answer."""
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         bits = secure() if entropy is None else check_entropy(entropy)
         steps = to_step(value, self.step)
         certificate = self._certificate(seeded=bits.seeded)

@@ -15,7 +15,7 @@ from chronodp.privacy import Event, Grid, PureCost, Unit, User, UserPeriod, Wind
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import written
 from chronodp.privacy.grid import FARTHEST
-from chronodp.privacy.parameters import check_epsilon, check_number, check_positive, check_whole
+from chronodp.privacy.parameters import check_epsilon, check_flag, check_number, check_positive, check_whole
 
 __all__ = ["MOST_ALERTS", "AlertDesign", "check_threshold", "check_watched", "design_alert"]
 
@@ -63,7 +63,7 @@ class AlertDesign:
             raise InvalidArgument("split", self.split, "a Split")
         Grid(self.step)
         if self.step > self.change:
-            raise InvalidArgument("step", self.step, f"no coarser than the change, {self.change:g}")
+            raise InvalidArgument("step", self.step, f"no coarser than the change, {float(self.change):g}")
         if abs(self.threshold_steps) >= FARTHEST:
             raise InvalidArgument("threshold", self.threshold, f"within 2^52 steps of {self.step:g} from zero")
         if self.split.exact(self.max_alerts) > written(self.epsilon):
@@ -192,10 +192,9 @@ def check_watched(change: object, unit: object) -> None:
 
 def _check(unit: Unit, max_alerts: object, monotone: object, value_epsilon: object) -> None:
     check_whole("max_alerts", max_alerts, most=MOST_ALERTS)
-    if not isinstance(monotone, bool):
-        raise InvalidArgument("monotone", monotone, "True or False")
+    check_flag("monotone", monotone)
     if monotone and unit.relation != "add_remove":
         allowed = "False for a unit with relation 'replace': what is replaced raises some values and lowers others"
         raise InvalidArgument("monotone", monotone, allowed)
-    if value_epsilon != 0:
+    if check_number("value_epsilon", value_epsilon) != 0:
         check_epsilon(value_epsilon, "value_epsilon")

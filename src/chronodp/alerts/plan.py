@@ -148,8 +148,8 @@ def plan_alert(
     """Return the alert with the least epsilon whose false alarms are rare and whose power is high enough.
 
     Chances depend on epsilon × gap alone. With t(q) the gap at epsilon 1 whose chance is q, the least epsilon is
-    (t(false_alarms) - t(power)) / |loud - quiet| where the threshold is free, and the larger of
-    t(false_alarms) / |threshold - quiet| and -t(power) / |loud - threshold| where it is given.
+    (t(false_alarms) - t(power)) / abs(loud - quiet) where the threshold is free, and the larger of
+    t(false_alarms) / abs(threshold - quiet) and -t(power) / abs(loud - threshold) where it is given.
 
     Args:
         quiet: what values are when nothing is wrong.
@@ -172,7 +172,8 @@ def plan_alert(
     >>> plan.epsilon, round(plan.threshold, 1), round(plan.power, 2)
     (0.9953, 151.6, 0.6)
     """
-    shift = check_number("loud", loud) - check_number("quiet", quiet)
+    loud, quiet = check_number("loud", loud), check_number("quiet", quiet)
+    shift = loud - quiet
     if not shift:
         raise InvalidArgument("loud", loud, "another number than quiet")
     check_watched(change, unit)

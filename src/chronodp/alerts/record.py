@@ -8,8 +8,8 @@ from chronodp.alerts.advance import start
 from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign
 from chronodp.alerts.state import AlertState
-from chronodp.errors import InvalidArgument, StreamConflict
-from chronodp.ledger import Ledger, Opening, StreamState
+from chronodp.errors import StreamConflict
+from chronodp.ledger import Ledger, Opening, StreamState, check_ledger
 from chronodp.ledger.packing import pack, unpack
 from chronodp.privacy import dump
 from chronodp.randomness import Entropy
@@ -64,8 +64,7 @@ class AlertRecord:
     @classmethod
     def resume(cls, ledger: Ledger, name: str) -> AlertRecord:
         """Return the record of an alert that was opened before."""
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         stored = ledger.resume_stream(name)
         design, memory, seeded = unpack(stored.state, AlertDesign)
         return cls(ledger, design, stored, AlertState.from_bytes(memory), seeded=seeded)

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from chronodp.cli.budget import Address, Keys
+from chronodp.cli.places import check_place
 from chronodp.cli.terminal import table_of
 from chronodp.errors import InvalidArgument
 
@@ -65,11 +66,8 @@ def blur_times(
     from chronodp.report import watching
 
     chosen = parse_mechanism(mechanism, block, epsilon)
-    for name, path, suffixes in (("out", out, (".csv", ".parquet")), ("page", page, (".html",))):
-        if path is not None and (path.suffix.lower() not in suffixes or not path.absolute().parent.is_dir()):
-            raise InvalidArgument(
-                name, str(path), f"a file that ends in {' or '.join(suffixes)}, in a folder that exists"
-            )
+    check_place("out", out, ".csv", ".parquet")
+    check_place("page", page, ".html")
     private = isinstance(chosen, temporal.BlockShuffle | temporal.NoisySort)
     if private and (dataset is None or request is None):
         raise InvalidArgument("dataset", dataset, "given with --dataset, and an id with --request: a budget pays")

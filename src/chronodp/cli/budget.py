@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument, LedgerUnavailable
 from chronodp.privacy import Unit, load
 
@@ -162,6 +163,7 @@ def export(
 
     `chronodp budget export meters --out meters-chain.json`
     """
+    check_place("out", out)
     with _existing(ledger, keys=keys) as opened:
         text = json.dumps(opened.export(dataset), ensure_ascii=False, indent=2)
     if out is None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from chronodp.cli.budget import Address, Keys, parse_unit
+from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def choose_order(
     from chronodp.selection import Blocks, ClippedRegret, LeastSquares, MaximumLikelihood, Panel
     from chronodp.selection import choose_order as choose
 
-    if out is not None and (out.suffix.lower() != ".json" or not out.absolute().parent.is_dir()):
-        raise InvalidArgument("out", str(out), "a .json file in a folder that exists")
+    check_place("out", out, ".json")
     listed = _orders(orders or [], up_to)
     protected = parse_unit(unit or ("event" if user is None else "user"))
     fit = LeastSquares() if likelihood is None else MaximumLikelihood(likelihood)

@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from chronodp.cli.places import check_place
 from chronodp.cli.terminal import bars, table_of
 from chronodp.errors import InvalidArgument
 
@@ -61,6 +62,8 @@ def collect(
     """
     from chronodp.local import LocalPlan, best_window, estimate
 
+    check_place("tally", tally, ".tally")
+    check_place("out", out, ".csv")
     asked = LocalPlan.load(plan)
     counted = _count(asked, reports, slots, candidates, part)
     if tally is not None:

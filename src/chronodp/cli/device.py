@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.places import check_place
 from chronodp.errors import DeviceRefusal, InvalidArgument
 from chronodp.privacy.parameters import check_whole
 
@@ -54,6 +55,7 @@ def plan(
     """
     from chronodp.local import LocalPlan, Memoised, OneBit, RandomizedResponse, recommend
 
+    check_place("out", out)
     found = recommend(epsilon=epsilon, choices=choices, clip=clip)
     when = parse_protocol(protocol)
     mechanism = found.mechanism
@@ -118,6 +120,7 @@ def send(
     """
     from chronodp.local.device import Device, Refused, to_bytes, to_json
 
+    check_place("out", out)
     compiled = _read(plan)
     try:
         report = Device(state, compiled).send(_value(sys.stdin.buffer.read()), slot=slot)

@@ -1,19 +1,211 @@
-"""``chronodp federate``: training across holders."""
+"""``chronodp federate``: keys and tokens, the server of a run, and a holder's part in it."""
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
+from rich.console import Console
 
 from chronodp.cli.federate_simulate import simulate
+from chronodp.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from chronodp.federated import Round
 
 __all__ = ["federate"]
 
 federate = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Train one model on the data of several holders."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Train across holders that keep their data; the server sees sums only.",
 )
+
 federate.command()(simulate)
 
+Run = Annotated[Path, typer.Argument(help="The run's TOML file, the same for everyone.")]
+Out = Annotated[Path | None, typer.Option(help="Where the final parameters go, as .npy.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
-@federate.callback()
-def _federate() -> None:
-    """Keep the group a group while it has one command."""
+
+@federate.command()
+def identity(
+    path: Annotated[Path, typer.Argument(help="A new file for the private key; only its owner can read it.")],
+) -> None:
+    """Make a holder's identity, and print the public key that goes into the run's file.
+
+    **Example**
+
+    `chronodp federate identity north.key`
+    """
+    from chronodp.federated.aggregation import Identity
+
+    made = Identity.create()
+    made.save(path)
+    print(made.public.hex())
+
+
+@federate.command()
+def token(
+    run: Run,
+    holder: Annotated[str, typer.Option(help="For whom.")],
+    out: Annotated[Path, typer.Option(help="A new file for the token, to be given to the holder.")],
+    days: Annotated[int, typer.Option(help="How long it serves.")] = 30,
+) -> None:
+    """Issue a holder's token; the server keeps its digest only. An older token of the holder ends.
+
+    **Example**
+
+    `chronodp federate token run.toml --holder north --out north.token`
+    """
+    import os
+
+    from chronodp.federated.transport.run_file import read_run
+    from chronodp.federated.transport.tokens import issue_token
+
+    agreed = read_run(run)
+    if holder not in agreed.terms.names:
+        raise InvalidArgument("holder", holder, f"one of {', '.join(agreed.terms.names)}")
+    try:
+        with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(issue_token(agreed.tokens, holder, days=days) + "\n")
+    except OSError:
+        raise InvalidArgument("out", str(out), "a new file in a place that can be written") from None
+
+
+@federate.command()
+def server(
+    run: Run,
+    certificate: Annotated[Path | None, typer.Option(help="The server's certificate (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
+    listen: Annotated[
+        str | None, typer.Option(help="Where to listen, such as 0.0.0.0, if not at the run's address.")
+    ] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Serve a run until its last round. Started again after a crash, it goes on where it was.
+
+    **Example**
+
+    `chronodp federate server run.toml --certificate server.pem --key server.key --out model.npy`
+    """
+    _check_extra()
+    from chronodp.federated.transport.run_file import read_run
+    from chronodp.federated.transport.server import serve
+
+    agreed = read_run(run)
+    console = Console(stderr=True, highlight=False)
+    names, rounds = agreed.terms.names, agreed.task.rounds
+
+    def tell(made: Round) -> None:
+        if as_json:
+            print(json.dumps({"round": made.number, "rounds": rounds, "survivors": made.survivors}), flush=True)
+            return
+        lost = [name for name in names if name not in made.survivors]
+        without = f", without {', '.join(lost)}" if lost else ""
+        console.print(f"round {made.number} of {rounds}: {len(made.survivors)} of {len(names)} holders{without}")
+
+    if not as_json:
+        terms = agreed.terms
+        console.print(
+            f"[bold]{terms.run}[/] at {agreed.address}: {len(names)} holders, {terms.threshold} must stay. The server "
+            f"sees sums of so many updates, also if it lies and {terms.colluders} holders help it."
+        )
+    _end(serve(agreed, certificate=certificate, key=key, listen=listen, progress=tell), out, as_json=as_json)
+
+
+@federate.command()
+def client(
+    run: Run,
+    holder: Annotated[str, typer.Option(help="Which holder of the run this is.")],
+    token_file: Annotated[Path, typer.Option(help="The file with the holder's token.")],
+    identity: Annotated[Path, typer.Option(help="The file with the holder's private key.")],
+    own_file: Annotated[
+        Path | None, typer.Option(help="A TOML file of this site whose `[holder]` takes the place of the run's.")
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option(help="What must be remembered over restarts; beside the run's file unless given.")
+    ] = None,
+    patience: Annotated[float, typer.Option(help="Seconds to wait for a server that is away.")] = 600.0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Take part in a run, as the holder that `[holder]` in its file makes. Started again, it joins the next round.
+
+    **Example**
+
+    `chronodp federate client run.toml --holder north --token-file north.token --identity north.key`
+    """
+    _check_extra()
+    from chronodp.federated import load_holder
+    from chronodp.federated.aggregation import Identity
+    from chronodp.federated.transport.participant import take_part
+    from chronodp.federated.transport.run_file import read_run
+    from chronodp.federated.transport.tokens import read_token
+
+    agreed = read_run(run)
+    if holder not in agreed.terms.names:
+        raise InvalidArgument("holder", holder, f"one of {', '.join(agreed.terms.names)}")
+    console = Console(stderr=True, highlight=False)
+
+    def tell(done: int) -> None:
+        if as_json:
+            print(json.dumps({"rounds_done": done, "rounds": agreed.task.rounds}), flush=True)
+        else:
+            console.print(f"{holder}: {done} of {agreed.task.rounds} rounds done")
+
+    sys.path.append(str((own_file or run).parent.resolve()))  # where the function that makes the holder may lie
+    end = take_part(
+        agreed,
+        load_holder(_own(own_file) if own_file else agreed.holder, name=holder, task=agreed.task),
+        identity=Identity.load(identity),
+        token=read_token(token_file),
+        journal=journal or run.parent / f"{agreed.terms.run}.{holder}.journal",
+        patience=patience,
+        progress=tell,
+        away=lambda why: console.print(f"{holder}: the server is away ({why}); waiting for it"),
+    )
+    _end(end, out, as_json=as_json)
+
+
+def _end(parameters: NDArray[np.float32], out: Path | None, *, as_json: bool) -> None:
+    import hashlib
+
+    import numpy as np
+
+    told: dict[str, Any] = {"parameters": len(parameters), "sha256": hashlib.sha256(parameters.tobytes()).hexdigest()}
+    if out is not None:
+        try:
+            with out.open("wb") as file:
+                np.save(file, parameters)
+        except OSError:
+            allowed = "a place that can be written; run the command again, the rounds are done"
+            raise InvalidArgument("out", str(out), allowed) from None
+        told["out"] = str(out)
+    if as_json:
+        print(json.dumps(told))
+    else:
+        where = f", written to [bold]{out}[/]" if out else ""
+        Console(highlight=False).print(f"{len(parameters):,} parameters after the last round{where}.")
+
+
+def _own(path: Path) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))["holder"]
+    except (OSError, KeyError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        raise InvalidArgument("own_file", str(path), "a TOML file with a table [holder]") from None
+    return dict(found)
+
+
+def _check_extra() -> None:
+    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn", "httpx")):
+        raise InvalidArgument("federated", "missing", "installed: pip install 'chronodp[federated]'")

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def leakage(
     from chronodp.report import watching
 
     asked, wanted = parse_query(query), parse_ages(ages)
-    if plot is not None and (plot.suffix != ".html" or not plot.parent.is_dir()):
-        raise InvalidArgument("plot", str(plot), "a file that ends in .html, in a folder that exists")
+    check_place("plot", plot, ".html")
     gauge = Gauge(read_model(model))
     found: list[tuple[int, Leakage, Leakage]] = []
     with watching("Measuring leakage") as tell:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.budget import Address, Keys
+from chronodp.cli.places import check_place
 from chronodp.cli.terminal import show_series, table_of
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
@@ -61,8 +62,9 @@ def release(
     from chronodp.privacy.parameters import check_fraction
 
     check_fraction("level", level)
-    for path in (*(out or ()), *([page] if page else ())):
-        _check_place(path, (".html",) if path == page else _WRITERS)
+    for path in out or ():
+        check_place("out", path, *_WRITERS)
+    check_place("page", page, ".html")
     if is_workload(asked):
         if page is not None:
             raise InvalidArgument("page", str(page), "left out for several queries")
@@ -94,16 +96,6 @@ def release(
     console.print(str(made.certificate), markup=False)
     for path in (*(out or ()), *([page] if page else ())):
         console.print(f"Written: {path}", markup=False)
-
-
-def _check_place(path: Path, suffixes: tuple[str, ...]) -> None:
-    """Raise before anything is spent if the file could not be written in the end."""
-    if path.suffix.lower() not in suffixes:
-        raise InvalidArgument(
-            "out" if suffixes == _WRITERS else "page", str(path), f"a file that ends in {', '.join(suffixes)}"
-        )
-    if not path.absolute().parent.is_dir():
-        raise InvalidArgument("out" if suffixes == _WRITERS else "page", str(path), "in a folder that exists")
 
 
 def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from chronodp.cli.budget import Address, Keys, parse_unit
+from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ def spectrum(
     from chronodp.ledger import Ledger
     from chronodp.privacy import Calendar
 
-    if out is not None and (out.suffix.lower() != ".json" or not out.absolute().parent.is_dir()):
-        raise InvalidArgument("out", str(out), "a .json file in a folder that exists")
+    check_place("out", out, ".json")
     wanted = _wanted(only, lowest, strongest, whole=whole)
     protected = parse_unit(unit)
     calendar = Calendar(every, start, end, timezone)

@@ -25,7 +25,7 @@ def check_ages(ages: Ages, sequences: int, *, horizon: int | None = None) -> NDA
     """Return one age a sequence; a single number is the age of all."""
     if isinstance(ages, int | np.integer):
         given = [check_whole("ages", int(ages), least=0, most=OLDEST)] * sequences
-    elif isinstance(ages, str) or not isinstance(ages, Sequence | np.ndarray):
+    elif isinstance(ages, str) or not isinstance(ages, Sequence | np.ndarray) or getattr(ages, "ndim", 1) != 1:
         raise InvalidArgument("ages", ages, "a whole number, or one a sequence")
     else:
         given = [check_whole("ages", age, least=0, most=OLDEST) for age in ages]

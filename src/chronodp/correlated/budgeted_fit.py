@@ -13,7 +13,7 @@ from chronodp.correlated.chain import CouplingMarkovChain, Integers
 from chronodp.correlated.fit import Patterns, check_hears, check_series, fit_patterns
 from chronodp.correlated.fran.plan import ARGUMENT, ONE_RECORD
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, LaplaceCost
 from chronodp.privacy.parameters import check_epsilon
 from chronodp.randomness import Entropy, check_entropy, secure
@@ -66,8 +66,7 @@ def fit_privately(
     rows = check_series(series, states)
     mask = check_hears(hears, rows.shape[2])
     check_epsilon(epsilon)
-    if not isinstance(ledger, Ledger):
-        raise InvalidArgument("ledger", ledger, "a Ledger")
+    check_ledger(ledger)
     bits = secure() if entropy is None else check_entropy(entropy)
     cells = int(sum(float(states) ** (1 + int(count)) for count in mask.sum(axis=1)))
     if cells > _MOST_CELLS:

@@ -175,7 +175,7 @@ def _edges(coupling: Coupling) -> tuple[Integers, Integers, Floats, int]:
     else:
         try:
             dense = np.asarray(coupling, dtype=np.float64)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             raise InvalidArgument("coupling", coupling, allowed) from None
         if dense.ndim != 2:
             raise InvalidArgument("coupling", coupling, allowed)
@@ -211,7 +211,7 @@ def _matrices(transitions: ArrayLike, heads: Integers, tails: Integers, sequence
     )
     try:
         given = np.asarray(transitions, dtype=np.float64)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise InvalidArgument("transitions", transitions, allowed) from None
     if given.ndim not in (2, 3, 4) or given.shape[-1] != given.shape[-2] or given.shape[-1] < 2:
         raise InvalidArgument("transitions", given.shape, allowed)

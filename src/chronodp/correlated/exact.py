@@ -7,7 +7,7 @@ all others, or nothing (`Adversary`).
 from __future__ import annotations
 
 import itertools
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from chronodp.correlated.joint import LEAST, JointChain
 from chronodp.correlated.mixtures import log_densities
 from chronodp.correlated.query import Fold
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.parameters import check_word
 
 __all__ = ["Adversary", "check_adversary", "exact_leakage", "outside_values"]
 
@@ -29,10 +30,7 @@ _MOST_CASES = 2**8  # of levels outside
 
 def check_adversary(value: object) -> Adversary:
     """Return ``value`` if it names an adversary."""
-    for name in get_args(Adversary):
-        if value == name:
-            return name  # type: ignore[no-any-return]  # one of the literals
-    raise InvalidArgument("adversary", value, "'knows_others' or 'knows_none'")
+    return cast(Adversary, check_word("adversary", value, get_args(Adversary)))
 
 
 def exact_leakage(

@@ -6,9 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chronodp.correlated.chain import CouplingMarkovChain, Integers
+from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_whole
 
 __all__ = ["simulate"]
+
+_MOST = 2**40  # snapshots: more than any memory holds
+_MOST_WARMING = 2**24
 
 
 def simulate(
@@ -35,10 +39,12 @@ def simulate(
     >>> made.shape, round(float((made[:, 1:, 0] == made[:, :-1, 0]).mean()), 1)
     ((3, 1000, 2), 0.6)
     """
-    check_whole("length", length)
-    check_whole("runs", runs)
-    check_whole("warm_up", warm_up, least=0)
-    chance = np.random.default_rng(seed)  # of nobody: the model is public
+    if not isinstance(model, CouplingMarkovChain):
+        raise InvalidArgument("model", model, "a CouplingMarkovChain")
+    check_whole("length", length, most=_MOST)
+    check_whole("runs", runs, most=_MOST // length)
+    check_whole("warm_up", warm_up, least=0, most=_MOST_WARMING)
+    chance = np.random.default_rng(check_whole("seed", seed, least=0))  # of nobody: the model is public
     if start is None:
         now = chance.integers(model.states, size=(runs, model.sequences))
     else:

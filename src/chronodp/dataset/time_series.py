@@ -101,7 +101,8 @@ class TimeSeries:
         A bin holds its lower edge, the last one its upper edge too; values outside are left out. Quantiles of the
         release are free: ``release.quantile(0.5)``.
         """
-        return self._query(Histogram(_check_column("column", column), tuple(edges), at_most))
+        ascending = tuple(_listed("edges", edges, "a list of finite ascending numbers"))
+        return self._query(Histogram(_check_column("column", column), ascending, at_most))
 
     def __repr__(self) -> str:
         return f"TimeSeries({self.calendar}, unit={self.unit!r})"
@@ -175,12 +176,17 @@ def _check_column(argument: str, name: object) -> str:
     return name
 
 
+def _listed(name: str, given: object, allowed: str) -> list[Any]:
+    try:
+        return [] if isinstance(given, str | bytes) else list(given)  # type: ignore[call-overload]  # refused if it is none
+    except TypeError:
+        raise InvalidArgument(name, given, allowed) from None
+
+
 def _check_keys(column: str, keys: object) -> tuple[str, ...]:
     allowed = "a list of at least one public key: texts, whole numbers or booleans"
-    if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
-        raise InvalidArgument(column, keys, allowed)
     texts = []
-    for key in keys:
+    for key in _listed(column, keys, allowed):
         if isinstance(key, bool):
             texts.append(str(key).lower())
         elif isinstance(key, str | int) or (hasattr(key, "dtype") and getattr(key.dtype, "kind", "") in "iu"):

@@ -11,6 +11,8 @@ from chronodp.errors import InvalidArgument
 
 __all__ = ["Floats", "Track", "as_columns", "as_deviations"]
 
+_LEAST, _MOST = 1e-100, 1e100  # variances are squares
+
 Floats = NDArray[np.float64]
 
 
@@ -31,7 +33,7 @@ def as_columns(name: str, values: ArrayLike, *, gaps: bool = False) -> Floats:
     allowed = "numbers, periods × places, none of them missing" if not gaps else "numbers or NaN, periods × places"
     try:
         columns = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(name, values, allowed, private=True) from None
     if columns.ndim == 1:
         columns = columns[:, None]
@@ -59,14 +61,15 @@ def as_deviations(
     [[2.0], [2.0]]
     """
     allowed = (
-        f"{'at least' if exact else 'above'} 0{'' if absent else ' and finite'}, one for all or {shape[0]} periods"
+        f"{'at least' if exact else 'above'} 0{'' if absent else ' and finite'} (from {_LEAST:g} to {_MOST:g}), one "
+        f"for all or {shape[0]} periods"
     )
     try:
         given = np.array(deviation, dtype=np.float64)
         wide = np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(name, deviation, allowed) from None
-    fits = (wide >= 0 if exact else wide > 0) & (wide <= np.inf if absent else wide < np.inf)
+    fits = (wide >= _LEAST) & (wide <= _MOST) | (exact & (wide == 0)) | (absent & (wide == np.inf))
     if not fits.all():
         raise InvalidArgument(name, deviation, allowed)
     return wide

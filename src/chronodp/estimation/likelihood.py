@@ -31,7 +31,7 @@ _FAINT = 1e-3  # moves that raise the logarithm by less are not told from none
 def log_likelihood(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Floats:
     """Return how likely the values of each place are under a motion, as a logarithm, whatever their start.
 
-    -1/2 (sum of ln F_t + ln |S| + sum of v_t² / F_t - b' S⁻¹ b + (m - d) ln 2π), where
+    -1/2 (sum of ln F_t + ln det S + sum of v_t² / F_t - b' S⁻¹ b + (m - d) ln 2π), where
 
     * v_t is a value's surprise in the filter from a start at 0, F_t its variance, E_t what a start of 1 adds to it,
     * S is the sum of E_t' E_t / F_t and b that of E_t' v_t / F_t,

@@ -1,8 +1,11 @@
-"""Training across holders: each keeps its data, and only private updates leave it.
+"""Training across holders that keep their data: private updates, added up without being seen.
 
-What needs torch stands in `models` and `training` and is imported when asked for.
+A `Holder` turns parameters into an update that is private already; a `Federation` adds updates up, round by round, in
+this process. `chronodp.federated.aggregation` hides single updates from the server; `chronodp.federated.transport`
+brings holders in other places together over HTTP.
 """
 
-from chronodp.federated.holder import Holder, Task
+from chronodp.federated.holder import Holder, Task, load_holder
+from chronodp.federated.rounds import Federation, Round
 
-__all__ = ["Holder", "Task"]
+__all__ = ["Federation", "Holder", "Round", "Task", "load_holder"]

@@ -1,26 +1,33 @@
-"""What training and aggregation agree on: a task, and holders that answer each round with one private update."""
+"""What a holder is to the rest: something that turns parameters into an update that is private already."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Holder", "Task"]
+from chronodp.errors import InvalidArgument
+from chronodp.federated.aggregation.terms import RINGS
+from chronodp.privacy.parameters import check_positive, check_whole
+
+__all__ = ["Holder", "Task", "check_update", "load_holder"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
-    """What every holder and the server must have in common. All of it is public.
+    """What is trained together. All of it is public, and the same at every holder.
 
     Attributes:
-        rounds: how many rounds there are.
-        size: how many parameters the model has.
-        model: a fingerprint of architecture and hyperparameters.
-        clip: the bound on each coordinate of an update, for quantisation.
-        bits: updates are added modulo 2^bits.
+        rounds: how many.
+        size: number of parameters.
+        model: fingerprint of architecture and hyperparameters: holders with another refuse.
+        clip: bound on each number of an update, for quantisation.
+        bits: of the ring in which updates are added up: 16, 32 or 64.
     """
 
     rounds: int
@@ -29,19 +36,66 @@ class Task:
     clip: float
     bits: int
 
+    def __post_init__(self) -> None:
+        check_whole("rounds", self.rounds, most=10**6)
+        check_whole("size", self.size, most=2**28)
+        if not isinstance(self.model, str) or not self.model:
+            raise InvalidArgument("model", self.model, "the fingerprint of a model")
+        object.__setattr__(self, "clip", check_positive("clip", self.clip))  # 1 and 1.0 are one task
+        if self.bits not in RINGS:
+            raise InvalidArgument("bits", self.bits, f"one of {', '.join(map(str, RINGS))}")
+
+    def to_json(self) -> str:
+        """Return a text that no other task has."""
+        return json.dumps(asdict(self), sort_keys=True)
+
 
 @runtime_checkable
 class Holder(Protocol):
-    """Someone who holds data and tells updates.
-
-    An update is private when it leaves: clipped, noised, and weighted. The same round returns the same stored update.
-    """
+    """Who holds data and trains on it."""
 
     @property
     def name(self) -> str:
-        """Who it is."""
+        """Who it is, as in the roster."""
         ...
 
     def update(self, round_number: int, parameters: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the update of a round, computed from the model's parameters at its start."""
+        """Return the update of a round, counted from 1: clipped, noised and weighed by the holder's own trainer.
+
+        Asked again for a round it returns the same stored update, so that nothing is paid or told twice.
+        """
         ...
+
+
+def check_update(update: object, task: Task) -> NDArray[np.float64]:
+    """Return an update if it has the task's size and is finite. The message never shows a number of it."""
+    numbers = np.asarray(update)
+    if numbers.dtype.kind != "f" or numbers.shape != (task.size,) or not np.all(np.isfinite(numbers)):
+        raise InvalidArgument("update", update, f"{task.size:,} finite floating-point numbers", private=True)
+    return numbers.astype(np.float64)
+
+
+def load_holder(config: Mapping[str, Any], *, name: str, task: Task) -> Holder:
+    """Return the holder that a configuration names.
+
+    Args:
+        config: ``make`` is ``"module:function"``; that function gets all else, and ``name`` and ``task``.
+        name: of the holder.
+        task: what it trains.
+    """
+    options = dict(config)
+    address = options.pop("make", None)
+    module, _, function = str(address).partition(":")
+    try:
+        make = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError):
+        raise InvalidArgument("make", address, 'a function that can be imported, as "module:function"') from None
+    try:
+        holder = make(name=name, task=task, **options)
+    except TypeError as error:
+        raise InvalidArgument(
+            "make", address, f"a function of name, task and the options beside it ({error})"
+        ) from error
+    if not isinstance(holder, Holder) or holder.name != name:
+        raise InvalidArgument("make", address, "a function that returns a holder of the given name")
+    return holder

@@ -4,7 +4,7 @@ from chronodp.ledger.budget import Budget
 from chronodp.ledger.certificates import Link, SignedLink, registry_entry, verify, verify_chain
 from chronodp.ledger.debits import Charge
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.ledger import Entry, Ledger
+from chronodp.ledger.ledger import Entry, Ledger, check_ledger
 from chronodp.ledger.requests import Fulfilled
 from chronodp.ledger.status import NativeSum, Status
 from chronodp.ledger.streams import Opening, StreamState
@@ -25,6 +25,7 @@ __all__ = [
     "Status",
     "StreamState",
     "Witness",
+    "check_ledger",
     "registry_entry",
     "verify",
     "verify_chain",

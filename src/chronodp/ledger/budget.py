@@ -11,7 +11,7 @@ from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.ledger.filters import Filter, Kind
 from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_delta, check_epsilon
+from chronodp.privacy.parameters import check_delta, check_epsilon, check_word
 from chronodp.privacy.units import Unit, check_unit
 
 __all__ = ["Budget", "Collusion", "Dates", "Renewal"]
@@ -55,8 +55,7 @@ class Budget:
         object.__setattr__(self, "delta", check_delta(self.delta))
         if self.rule is None:
             object.__setattr__(self, "rule", "gaussian" if self.delta else "pure")
-        if self.rule not in ("pure", "gaussian", "renyi"):
-            raise InvalidArgument("rule", self.rule, "'pure', 'gaussian' or 'renyi'")
+        check_word("rule", self.rule, ("pure", "gaussian", "renyi"))
         if self.reserve is None:
             object.__setattr__(self, "reserve", self.delta if self.rule == "pure" else 0.0)
         object.__setattr__(self, "reserve", check_delta(self.reserve, "reserve"))

@@ -14,10 +14,11 @@ from functools import cache, lru_cache
 from typing import TypeAlias
 
 from chronodp.accounting import enlarge, gather
-from chronodp.errors import BudgetConflict, BudgetExhausted, InvalidArgument, UnitMismatch, UnknownBudget
+from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, UnknownBudget
 from chronodp.ledger.budget import Budget, Dates
 from chronodp.ledger.filters import CAP, Amounts
 from chronodp.ledger.migrations import SPENT
+from chronodp.ledger.names import check_account, check_text
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import Cost, Unit, dump, load, price
 from chronodp.privacy.costs import check_cost
@@ -27,8 +28,6 @@ __all__ = [
     "Charge",
     "Spend",
     "Terms",
-    "check_name",
-    "check_text",
     "debit",
     "find_budget",
     "newest_period",
@@ -55,9 +54,7 @@ class Spend:
     def __post_init__(self) -> None:
         check_cost("cost", self.cost)
         check_unit("unit", self.unit)
-        check_name("dataset", self.dataset)
-        if self.analyst:
-            check_name("analyst", self.analyst)
+        check_account(self.dataset, self.analyst)
         check_text("purpose", self.purpose)
 
 
@@ -78,18 +75,6 @@ class Charge:
     period: str
     number: int
     amounts: Amounts
-
-
-def check_name(argument: str, name: object) -> None:
-    """Raise unless ``name`` can name a budget, an analyst, a request or a stream."""
-    if not isinstance(name, str) or not name.strip() or len(name) > 200 or "\x00" in name:
-        raise InvalidArgument(argument, name, "a name of 1 to 200 characters")
-
-
-def check_text(argument: str, text: object) -> None:
-    """Raise unless ``text`` is a text that both databases can hold."""
-    if not isinstance(text, str) or "\x00" in text:
-        raise InvalidArgument(argument, text, "a text", private=True)
 
 
 def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge, ...]:
@@ -113,6 +98,7 @@ def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge,
 
 def find_budget(transaction: Transaction, dataset: str, analyst: str) -> Budget:
     """Return the terms of an open budget."""
+    check_account(dataset, analyst)
     rows = transaction.run("SELECT terms, closed FROM budgets WHERE dataset = ? AND analyst = ?", (dataset, analyst))
     if not rows:
         known = transaction.run("SELECT dataset, analyst FROM budgets ORDER BY dataset, analyst LIMIT 50")

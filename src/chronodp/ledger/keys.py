@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from chronodp.errors import CertificateInvalid, InvalidArgument, LedgerUnavailable
+from chronodp.ledger.names import check_name
 
 __all__ = ["Keys", "check_signature"]
 
@@ -66,6 +67,8 @@ class Keys:
 
     def derive(self, *purpose: str) -> bytes:
         """Return a secret of 32 bytes for one purpose: the same for the same words, telling nothing of any other."""
+        for word in purpose:
+            check_name("dataset or request", word)
         # The length before each word keeps ("ab", "c") apart from ("a", "bc").
         message = "".join(f"{len(word)}:{word}" for word in purpose)
         return hmac.digest(self.sealing, message.encode(), "sha256")

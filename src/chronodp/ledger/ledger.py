@@ -15,20 +15,10 @@ from chronodp.ledger import requests, streams
 from chronodp.ledger.address import open_store
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.certificates import BEGINNING, SignedLink, registry_entry
-from chronodp.ledger.debits import (
-    Charge,
-    Spend,
-    Terms,
-    check_name,
-    debit,
-    find_budget,
-    newest_period,
-    now,
-    read_terms,
-    spent_in,
-)
+from chronodp.ledger.debits import Charge, Spend, Terms, debit, find_budget, newest_period, now, read_terms, spent_in
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
+from chronodp.ledger.names import check_name, check_text
 from chronodp.ledger.status import Status, make_status
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.streams import Opening, StreamState
@@ -36,7 +26,7 @@ from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, dump
 from chronodp.privacy.parameters import check_positive, check_whole
 
-__all__ = ["Entry", "Ledger"]
+__all__ = ["Entry", "Ledger", "check_ledger"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +226,12 @@ class Ledger:
 
     def resume_stream(self, name: str, *, plan: str | None = None) -> StreamState:
         """Return the newest state of a stream."""
+        check_name("name", name)
         return streams.resume_stream(self._store, self.keys, name=name, plan=plan, witness=self._witness)
 
     def released_steps(self, name: str) -> list[str]:
         """Return all values that a stream released, in order."""
+        check_name("name", name)
         with self._store.snapshot() as transaction:
             return streams.released_steps(transaction, name)
 
@@ -248,6 +240,7 @@ class Ledger:
 
         The period, such as '2026-01', is for budgets that renew; the newest one with a charge if not given.
         """
+        check_text("period", period)
         with self._store.snapshot() as transaction:
             budget = find_budget(transaction, dataset, analyst)
             if period and budget.renews is None:
@@ -346,5 +339,12 @@ class Ledger:
                 )
 
     def _known(self, transaction: Transaction, dataset: str) -> None:
+        check_name("dataset", dataset)
         if not transaction.run("SELECT 1 FROM budgets WHERE dataset = ? LIMIT 1", (dataset,)):
             find_budget(transaction, dataset, "")  # raises, and lists the known ones
+
+
+def check_ledger(ledger: object) -> None:
+    """Refuse what is no ledger."""
+    if not isinstance(ledger, Ledger):
+        raise InvalidArgument("ledger", ledger, "a Ledger")

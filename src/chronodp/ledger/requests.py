@@ -8,8 +8,9 @@ from typing import Any
 
 from chronodp.errors import InvalidArgument, RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, sign
-from chronodp.ledger.debits import Spend, Terms, check_text, debit, now
+from chronodp.ledger.debits import Spend, Terms, debit, now
 from chronodp.ledger.keys import Keys
+from chronodp.ledger.names import check_text
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.streams import Opening, write_stream
 from chronodp.privacy import Certificate, dump

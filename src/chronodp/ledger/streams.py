@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from chronodp.errors import InvalidArgument, StreamConflict
-from chronodp.ledger.debits import Spend, Terms, check_name, check_text, debit
+from chronodp.ledger.debits import Spend, Terms, debit
 from chronodp.ledger.keys import Keys
+from chronodp.ledger.names import check_name, check_text
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.witness import Witness
 

@@ -63,6 +63,8 @@ class Collector:
         self.plan = plan
         self._slots = _check_slots(plan, slots)
         self._candidates = _check_candidates(plan, candidates)
+        if not isinstance(part, tuple) or len(part) != 2:
+            raise InvalidArgument("part", part, "a pair: which one this is, and how many there are")
         check_whole("part", part[0], least=0, most=check_whole("part", part[1]) - 1)
         self._part = part
         wide = 2 if isinstance(plan.mechanism, NumberMechanism) else len(self._candidates)

@@ -23,6 +23,7 @@ from chronodp.local.plan import LocalPlan
 from chronodp.local.reports import Records, make_records
 from chronodp.local.response import respond
 from chronodp.local.values import choices_of
+from chronodp.privacy.grid import as_numbers
 from chronodp.randomness import Entropy, check_entropy, secure
 
 __all__ = ["simulate"]
@@ -40,9 +41,12 @@ def simulate(plan: LocalPlan, histories: ArrayLike, *, entropy: Entropy | None =
     (3000,)
     """
     bits = secure() if entropy is None else check_entropy(entropy)
-    table = np.asarray(histories)
+    if not isinstance(plan, LocalPlan):
+        raise InvalidArgument("plan", plan, "a LocalPlan")
+    allowed = "devices × slots, within the plan's horizon"
+    table = as_numbers("histories", histories, allowed)
     if table.ndim != 2 or (plan.horizon is not None and table.shape[1] > plan.horizon):
-        raise InvalidArgument("histories", histories, "devices × slots, within the plan's horizon", private=True)
+        raise InvalidArgument("histories", histories, allowed, private=True)
     devices, slots = _who_reports(plan, table.shape, bits)
     if isinstance(plan.protocol, Memoised):
         answers: NDArray[Any] = _kept_answers(plan, table, bits)[devices, slots]

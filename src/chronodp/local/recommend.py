@@ -67,7 +67,7 @@ def recommend(*, epsilon: float, choices: int | None = None, clip: tuple[float, 
 
 
 def _for_choices(epsilon: float, choices: int) -> list[Alternative]:
-    check_choices(choices)
+    choices = check_choices(choices)
     made: list[ChoiceMechanism] = [RandomizedResponse(epsilon, choices), LocalHashing(epsilon, choices)]
     sizes = [(choices - 1).bit_length(), 96]
     if choices <= WIDEST:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_number, check_whole
 
 __all__ = ["FINEST", "MOST_CHOICES", "Range", "check_choices", "check_range", "choices_of"]
@@ -15,6 +16,7 @@ __all__ = ["FINEST", "MOST_CHOICES", "Range", "check_choices", "check_range", "c
 FINEST = 2**20
 """Steps that a range is divided into."""
 MOST_CHOICES = 2**31 - 1
+_WIDEST = 1e100
 
 
 def check_choices(value: object) -> int:
@@ -25,8 +27,8 @@ def check_choices(value: object) -> int:
 def choices_of(values: ArrayLike, choices: int) -> NDArray[np.int64]:
     """Return values as numbers of the alphabet, 0 to ``choices`` - 1; the message of a refusal shows none of them."""
     allowed = f"whole numbers from 0 to {choices - 1}, one a device"
-    given = np.asarray(values)
-    if given.dtype.kind not in "iu" or given.ndim != 1:
+    given = as_numbers("values", values, allowed)
+    if (given.size and given.dtype.kind not in "iu") or given.ndim != 1:
         raise InvalidArgument("values", values, allowed, private=True)
     if given.size and (given.min() < 0 or given.max() >= choices):
         raise InvalidArgument("values", values, allowed, private=True)
@@ -44,8 +46,8 @@ class Range:
     def check(self, values: ArrayLike) -> NDArray[np.float64]:
         """Return values that lie in the range; the message of a refusal shows none of them."""
         allowed = f"finite numbers from {self.lower:g} to {self.upper:g}, one a device"
-        given = np.asarray(values)
-        if given.dtype.kind not in "iuf" or given.ndim != 1:
+        given = as_numbers("values", values, allowed)
+        if given.ndim != 1:
             raise InvalidArgument("values", values, allowed, private=True)
         numbers = given.astype(np.float64)
         if numbers.size and not (numbers.min() >= self.lower and numbers.max() <= self.upper):
@@ -76,6 +78,8 @@ def check_range(clip: object, grid: int) -> Range:
     if not isinstance(clip, tuple) or len(clip) != 2:
         raise InvalidArgument("clip", clip, "a pair of numbers, the lower first")
     lower, upper = (check_number("clip", part) for part in clip)
-    if not lower < upper or not np.isfinite(upper - lower):
+    if not lower < upper:
         raise InvalidArgument("clip", clip, "a pair of numbers, the lower first")
+    if upper - lower > _WIDEST:
+        raise InvalidArgument("clip", clip, f"at most {_WIDEST:g} apart: variances are squares")
     return Range(lower, upper, check_whole("grid", grid, most=FINEST))

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import Assumption, Cost, check_cost
 from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_delta, check_epsilon
+from chronodp.privacy.parameters import check_delta, check_epsilon, check_flag
 from chronodp.privacy.units import Unit, check_unit
 
 __all__ = ["Certificate", "Certified", "Claim", "Guarantee"]
@@ -95,8 +95,7 @@ class Certificate:
             raise InvalidArgument("guarantee", self.guarantee, "a Guarantee")
         if self.claim.unit != self.guarantee.unit:
             raise InvalidArgument("guarantee", str(self.guarantee.unit), f"for the claim's unit, {self.claim.unit}")
-        if not isinstance(self.seeded, bool):
-            raise InvalidArgument("seeded", self.seeded, "True or False")
+        check_flag("seeded", self.seeded)
 
     def after(self, step: str) -> Certificate:
         """Return the certificate of the same release after post-processing: one more step, the same guarantee."""

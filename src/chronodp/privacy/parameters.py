@@ -7,7 +7,16 @@ from numbers import Integral, Real
 
 from chronodp.errors import InvalidArgument
 
-__all__ = ["check_delta", "check_epsilon", "check_fraction", "check_number", "check_positive", "check_whole"]
+__all__ = [
+    "check_delta",
+    "check_epsilon",
+    "check_flag",
+    "check_fraction",
+    "check_number",
+    "check_positive",
+    "check_whole",
+    "check_word",
+]
 
 _SMALLEST, _LARGEST = 1e-60, 1e60  # ratios of two such numbers, and sums of their squares, stay finite
 
@@ -80,3 +89,17 @@ def check_whole(name: str, value: object, *, least: int = 1, most: int | None = 
     if number < least or (most is not None and number > most):
         raise InvalidArgument(name, number, allowed)
     return number
+
+
+def check_word(name: str, value: object, words: tuple[str, ...]) -> str:
+    """Return ``value`` if it is one of several words."""
+    if not isinstance(value, str) or value not in words:
+        raise InvalidArgument(name, value, f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}")
+    return value
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return ``value`` if it is True or False."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(name, value, "True or False")
+    return value

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.parameters import check_whole, check_word
 
 __all__ = [
     "Changes",
@@ -184,8 +184,7 @@ class History:
     protects: ClassVar[str] = "everything one device ever reports on, even from whoever collects it"
 
     def __post_init__(self) -> None:
-        if self.changes not in get_args(Changes):
-            raise InvalidArgument("changes", self.changes, "'any', 'same' or 'crossing'")
+        check_word("changes", self.changes, get_args(Changes))
 
     @property
     def does_not_protect(self) -> str:
@@ -214,8 +213,7 @@ def check_unit(name: str, value: object) -> Unit:
 
 
 def _check_relation(relation: str) -> None:
-    if relation not in get_args(Relation):
-        raise InvalidArgument("relation", relation, "'add_remove' or 'replace'")
+    check_word("relation", relation, get_args(Relation))
 
 
 def _words(relation: Relation) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
 from chronodp.randomness import Entropy, check_entropy, secure
@@ -72,8 +72,7 @@ def choose(
     ('green', 5.3)
     >>> ledger.close_connection()
     """
-    if not isinstance(ledger, Ledger):
-        raise InvalidArgument("ledger", ledger, "a Ledger")
+    check_ledger(ledger)
     if not isinstance(utilities, Utilities | MonotoneUtilities):
         allowed = "Utilities(values, change) or MonotoneUtilities(values, change)"
         raise InvalidArgument("utilities", utilities, allowed, private=True)

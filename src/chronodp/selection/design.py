@@ -12,7 +12,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Grid, PureCost, Unit
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_epsilon, check_fraction, check_positive
+from chronodp.privacy.parameters import check_epsilon, check_flag, check_fraction, check_positive
 from chronodp.privacy.units import check_unit
 from chronodp.selection.mechanisms import ChoiceMechanism, NoisyMax
 
@@ -56,8 +56,7 @@ class ChoiceDesign:
 
     def __post_init__(self) -> None:
         _check(self.mechanism, self.unit, self.candidates, self.change, self.epsilon)
-        if not isinstance(self.monotone, bool):
-            raise InvalidArgument("monotone", self.monotone, "True or False")
+        check_flag("monotone", self.monotone)
         if not isinstance(self.purpose, str):
             raise InvalidArgument("purpose", self.purpose, "a text")
         if self.monotone and self.unit.relation != "add_remove":
@@ -142,6 +141,7 @@ def design_choice(
     """
     names = _check(mechanism, unit, candidates, change, epsilon)
     # A unit spans few steps where noise is wide, so that candidates far behind stay within reach of exact arithmetic.
+    check_flag("monotone", monotone)
     spanned = min(max(_FINE + math.frexp(epsilon)[1] - (1 if monotone else 2), 0), _FINE)
     step = math.ldexp(1.0, math.frexp(change)[1] - 1 - spanned)
     return ChoiceDesign(mechanism, unit, names, float(change), monotone, float(epsilon), step, purpose)

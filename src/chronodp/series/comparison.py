@@ -89,6 +89,7 @@ def solve(
     """
     check_positive("rmse", rmse)
     check_positive("change", change)
+    check_delta(delta)
     if isinstance(unit, User | UserPeriod) and max_periods is None:
         raise MissingBound("max_periods", f"say how many periods count, of {unit}")
     if (horizon is None) == (epsilon is None):
@@ -126,7 +127,7 @@ def _candidates(
     check_unit("unit", unit)
     check_workload(workload, "workload")
     check_delta(delta)
-    bounds = Bounds(check_whole("horizon", horizon), max_periods)
+    bounds = Bounds(check_whole("horizon", horizon, most=LONGEST), max_periods)
     part = Contribution.count()
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
     return [

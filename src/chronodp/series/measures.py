@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Contribution
 from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy.parameters import check_number, check_whole, check_word
 from chronodp.privacy.sensitivity import check_clip
 
 __all__ = [
@@ -226,8 +226,7 @@ class Blocks:
     calendar: Calendar
 
     def __post_init__(self) -> None:
-        if self.statistic not in get_args(Statistic):
-            raise InvalidArgument("statistic", self.statistic, "'total', 'peak' or 'trough'")
+        check_word("statistic", self.statistic, get_args(Statistic))
         if not isinstance(self.of, Count | Sum):
             raise InvalidArgument("of", str(self.of), f"a count or a sum: of these a {self.statistic} can be told")
 

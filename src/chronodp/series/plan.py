@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines import Progress, Tally
-from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, dump
 from chronodp.privacy.parameters import check_delta, check_fraction
 from chronodp.randomness import Entropy, check_entropy, secure
@@ -120,8 +119,7 @@ class Plan:
             entropy: of the noise; secure unless a test says otherwise.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         bits = secure() if entropy is None else check_entropy(entropy)
         table = self.design.table
         # The ledger's own secret decides the choice of periods, so that a repeated request repeats it.

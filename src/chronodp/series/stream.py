@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument, StreamConflict
-from chronodp.ledger import Ledger, StreamState
+from chronodp.ledger import Ledger, StreamState, check_ledger
 from chronodp.ledger.packing import pack, unpack
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
 from chronodp.privacy.documents import dump
@@ -108,8 +108,7 @@ class Stream:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         design = design_stream(
             workload,
             unit=unit,
@@ -137,8 +136,7 @@ class Stream:
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a stream where it stands, after a restart or a crash."""
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         state = ledger.resume_stream(name)
         design, memory, buffers, seeded = _unsealed(state.state)
         bits = secure() if entropy is None else check_entropy(entropy)

@@ -107,16 +107,15 @@ def design_stream(
 ) -> StreamDesign:
     """Return the design with the least mean error, over at most the first 2^20 steps."""
     check_unit("unit", unit)
-    check_positive("change", change)
-    check_epsilon(epsilon)
-    check_delta(delta)
-    check_whole("keys", keys, most=MOST_KEYS)
-    check_whole("max_groups", max_groups, most=keys)
+    change, epsilon, delta = check_positive("change", change), check_epsilon(epsilon), check_delta(delta)
+    keys = check_whole("keys", keys, most=MOST_KEYS)
+    max_groups = check_whole("max_groups", max_groups, most=keys)
     if not isinstance(check_workload(workload, "workload"), CausalFilter):
         raise InvalidArgument("workload", str(workload), "a filter such as RunningTotal(), Rolling(7) or Ewm(0.1)")
     if horizon is not None:
-        check_whole("horizon", horizon, most=_LONGEST_BOUNDED)
+        horizon = check_whole("horizon", horizon, most=_LONGEST_BOUNDED)
     _check_limits(unit, horizon, max_periods)
+    max_periods = None if max_periods is None else int(max_periods)
     bounds = Bounds(horizon or LONGEST_STREAM, max_periods, groups=keys, max_groups=max_groups)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
     designs = []

@@ -106,6 +106,8 @@ def _clock_instant(name: str, edge: Moment) -> int:
         raise InvalidArgument(name, edge, allowed)
     try:
         moment = pandas.Timestamp(edge)
+        if pandas.isna(moment):
+            raise ValueError
         aware = moment.tz_localize("UTC") if moment.tzinfo is None else moment
         return int(aware.as_unit("ns").value)
     except (ValueError, TypeError, OverflowError):

@@ -174,8 +174,11 @@ def with_gaps(column: pandas.Series[Any]) -> pandas.Series[Any]:
 
 
 def _columns(time: str, user: str | None, values: Sequence[str]) -> list[str]:
-    if isinstance(values, str) or not values:
+    if not isinstance(values, list | tuple) or not values or not all(isinstance(name, str) for name in values):
         raise InvalidArgument("values", values, "a list with the name of at least one column")
+    for name, column in (("time", time), ("user", "" if user is None else user)):
+        if not isinstance(column, str):
+            raise InvalidArgument(name, column, "the name of a column")
     columns = [time, *([] if user is None else [user]), *values]
     if len(set(columns)) < len(columns):
         raise InvalidArgument("values", ", ".join(values), "columns apart from each other, the time and the user")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
-from chronodp.ledger import Ledger, StreamState
+from chronodp.ledger import Ledger, StreamState, check_ledger
 from chronodp.privacy import Cost, Swap, dump, load
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.temporal.block_shuffle import BlockShuffle
@@ -191,8 +191,7 @@ def _price(mechanism: Online) -> tuple[Cost, Swap]:
 
 
 def _check_ledger(ledger: object) -> None:
-    if not isinstance(ledger, Ledger):
-        raise InvalidArgument("ledger", ledger, "a Ledger")
+    check_ledger(ledger)
 
 
 def _check_value(value: object) -> object:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnsuitableColumn
-from chronodp.ledger import Ledger, SignedLink
+from chronodp.ledger import Ledger, SignedLink, check_ledger
 from chronodp.privacy import Certificate, dump
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.temporal.block_shuffle import BlockShuffle
@@ -161,8 +161,7 @@ def release_times(
         )
     if not isinstance(mechanism, Private):
         raise InvalidArgument("mechanism", mechanism, "BlockShuffle or NoisySort")
-    if not isinstance(ledger, Ledger):
-        raise InvalidArgument("ledger", ledger, "a Ledger")
+    check_ledger(ledger)
     bits = secure() if entropy is None else check_entropy(entropy)
     table = arrange(data, time=time, user=user, values=values)
     cut = find_cut(table, _block(mechanism), start, end)

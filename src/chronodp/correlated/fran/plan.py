@@ -15,7 +15,7 @@ from chronodp.correlated.query import Query, check_query
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import AssumedCost, Assumption, Claim, PureCost, User, Window
 from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_epsilon, check_positive
+from chronodp.privacy.parameters import check_epsilon, check_positive, check_whole
 
 __all__ = ["ARGUMENT", "ONE_RECORD", "AboutThePresent", "about_the_present", "design_fran", "largest_epsilon"]
 
@@ -93,6 +93,8 @@ def design_fran(
     """
     gauge = model if isinstance(model, Gauge) else Gauge(model)
     chain = gauge.model
+    if horizon is not None:
+        horizon = check_whole("horizon", horizon)
     each = check_ages(ages, chain.sequences, horizon=horizon)
     if (epsilon is None) == (target is None):
         raise InvalidArgument("epsilon", epsilon, "given, or a target instead: one of the two")

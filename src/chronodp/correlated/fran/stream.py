@@ -18,8 +18,7 @@ from chronodp.correlated.fran.plan import ARGUMENT, ONE_RECORD, AboutThePresent,
 from chronodp.correlated.fran.state import FranState, begin
 from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.query import Query
-from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger, StreamState
+from chronodp.ledger import Ledger, StreamState, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, User, Window, dump, load
 from chronodp.randomness import Entropy, check_entropy, secure
 
@@ -105,8 +104,7 @@ class Fran:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         gauge = model if isinstance(model, Gauge) else Gauge(model)
         design = design_fran(
             gauge,
@@ -136,8 +134,7 @@ class Fran:
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a stream where it stands, after a restart or a crash."""
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         stored = ledger.resume_stream(name)
         design, present, state, seeded = _unsealed(stored.state)
         bits = secure() if entropy is None else check_entropy(entropy)

@@ -12,8 +12,7 @@ from chronodp.dataset.together.release import ReleaseTogether, stream_name, toge
 from chronodp.dataset.together.sharing import Part
 from chronodp.dataset.together.strategies import Asked, Strategy
 from chronodp.engines import Progress
-from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Cost, Guarantee, PureCost, SequenceCost, Unit
 from chronodp.randomness import Entropy, check_entropy, secure
@@ -131,8 +130,7 @@ class PlanTogether:
             entropy: of the noise; secure unless a test says otherwise.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         bits = secure() if entropy is None else check_entropy(entropy)
         # One key for all: a person's periods are chosen alike in every query.
         purpose = ("periods", dataset, request)

@@ -16,8 +16,8 @@ from chronodp.dataset.together.spectra import SharedSpectrum
 from chronodp.dataset.together.strategies import Asked, Strategy, strategies_for
 from chronodp.errors import InvalidArgument
 from chronodp.estimation.spectrum import SpectrumPlan
-from chronodp.ledger.debits import check_name
 from chronodp.ledger.filters import Filter
+from chronodp.ledger.names import check_name
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_number
 
 __all__ = ["Together", "Weights", "plan_together"]

@@ -17,7 +17,7 @@ from chronodp.estimation.spectrum.exact_transform import DIGITS, exact_numbers
 from chronodp.estimation.spectrum.harmonics import count_numbers, is_real
 from chronodp.estimation.spectrum.release import SpectrumRelease, spectrum_text
 from chronodp.estimation.spectrum.wanted import Strongest, Wanted, Whole
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, dump
 from chronodp.privacy.grid import as_numbers
@@ -121,8 +121,7 @@ class SpectrumPlan:
             entropy: of the noise; secure unless a test says otherwise.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         design = self.design
         bits = secure() if entropy is None else check_entropy(entropy)
         with watched(progress, f"Transforming {design.horizon:,} periods") as tell:

@@ -118,7 +118,7 @@ class StateSpace:
 def _array(name: str, given: ArrayLike, allowed: str) -> Floats:
     try:
         array = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(name, given, allowed) from None
     if not np.all(np.abs(array) <= _LARGEST):
         raise InvalidArgument(name, given, f"{allowed}, finite and at most {_LARGEST:g} in size")

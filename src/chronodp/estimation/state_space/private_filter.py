@@ -21,7 +21,7 @@ from chronodp.estimation.state_space.design import FilterDesign
 from chronodp.estimation.state_space.filter import Belief, filter_states, first_belief, pass_through, predict
 from chronodp.estimation.state_space.perturb import Row, perturb
 from chronodp.estimation.state_space.smoother import smooth_states
-from chronodp.ledger import Ledger, StreamState
+from chronodp.ledger import Ledger, StreamState, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, dump, load
 from chronodp.privacy.parameters import check_fraction
 from chronodp.randomness import Entropy, check_entropy, secure
@@ -103,8 +103,7 @@ class PrivateFilter:
     ) -> None:
         if not isinstance(design, FilterDesign):
             raise InvalidArgument("design", design, "what design_filter(...) returns")
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         bits = secure() if entropy is None else check_entropy(entropy)
         belief = first_belief(design.model, added=design.added)
         state = ledger.open_stream(
@@ -121,8 +120,7 @@ class PrivateFilter:
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a filter where it stands, after a restart or a crash: its state is computed from what was released."""
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         state = ledger.resume_stream(name)
         design, seeded = _unsealed(state.state)
         bits = secure() if entropy is None else check_entropy(entropy)

@@ -159,7 +159,9 @@ def design_windowed(
         allowed = f"larger, or the window ({unit.periods}) or max_groups ({max_groups}) smaller: noise this wide"
         raise InvalidArgument("epsilon", epsilon, f"{allowed} cannot be drawn exactly")
     step = math.ldexp(1.0, exponent)
-    return WindowedDesign(mechanism, unit, float(change), columns, max_groups, float(epsilon), float(delta), step)
+    return WindowedDesign(
+        mechanism, unit, float(change), int(columns), int(max_groups), float(epsilon), float(delta), step
+    )
 
 
 def _check(

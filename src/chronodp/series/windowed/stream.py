@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger, StreamState
+from chronodp.ledger import Ledger, StreamState, check_ledger
 from chronodp.ledger.packing import pack, unpack
 from chronodp.privacy import Certificate, Claim, Guarantee, Window, dump
 from chronodp.privacy.parameters import check_whole
@@ -100,8 +99,7 @@ class WindowedStream:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         unit = window if isinstance(window, Window) else Window(check_whole("window", window, most=LONGEST_WINDOW))
         design = design_windowed(
             mechanism, unit=unit, change=change, columns=columns, max_groups=max_groups, epsilon=epsilon, delta=delta
@@ -122,8 +120,7 @@ class WindowedStream:
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a stream where it stands, after a restart or a crash."""
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument("ledger", ledger, "a Ledger")
+        check_ledger(ledger)
         stored = ledger.resume_stream(name)
         design, memory, seeded = unpack(stored.state, WindowedDesign)
         state = WindowedState.from_bytes(memory)

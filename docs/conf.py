@@ -1,0 +1,47 @@
+"""How the documentation is built: `make docs`; warnings are errors.
+
+The reference is written anew by every build: a page a room from its docstrings, and one of the command line from its
+help.
+"""
+
+import subprocess
+import sys
+from importlib.metadata import version as installed
+from pathlib import Path
+
+import chronodp
+
+HERE = Path(__file__).parent
+
+project = "chronodp"
+author = "The chronodp authors"
+project_copyright = author
+version = release = installed("chronodp")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinx_copybutton"]
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+autodoc_typehints = "description"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+napoleon_custom_sections = ["Guarantee"]
+napoleon_use_ivar = True
+default_role = "code"
+html_theme = "furo"
+html_title = f"chronodp {release}"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+def write_reference(folder: Path) -> None:
+    """Write a page for each public room, and one for the command line."""
+    folder.mkdir(exist_ok=True)
+    for room in chronodp.__all__:
+        if room.islower() and hasattr(getattr(chronodp, room), "__path__" if room != "errors" else "__file__"):
+            text = f"# chronodp.{room}\n\n```{{eval-rst}}\n.. automodule:: chronodp.{room}\n```\n"
+            (folder / f"{room}.md").write_text(text, encoding="utf-8")
+    told = [sys.executable, "-m", "typer", "chronodp.cli.shell", "utils", "docs", "--name", "chronodp"]
+    made = subprocess.run([*told, "--title", "The command line"], check=True, capture_output=True, text=True)
+    (folder / "command-line.md").write_text(made.stdout, encoding="utf-8")
+
+
+write_reference(HERE / "reference" / "generated")

@@ -1,0 +1,161 @@
+"""A run over HTTP in a folder: its file, keys, tokens, and processes for the server and its holders."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import numpy as np
+
+from chronodp.errors import ChronodpError
+from chronodp.federated import Round, load_holder
+from chronodp.federated.aggregation import Identity, Phase
+from chronodp.federated.transport.link import Link
+from chronodp.federated.transport.participant import take_part
+from chronodp.federated.transport.run_file import RunFile, read_run
+from chronodp.federated.transport.server import serve
+from chronodp.federated.transport.tokens import issue_token
+
+# Processes come from one that has the library loaded: each is a process of its own, and starts at once.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["tests.federated.network"])
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Network:
+    """Everything a run needs, in one folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        names: Sequence[str] = ("h0", "h1", "h2", "h3"),
+        *,
+        rounds: int = 3,
+        seconds: float = 3.0,
+        advertise: float = 40.0,
+        linger: float = 2.0,
+        scheme: str = "http",
+        server: str = "",
+        extra: str = "attempts = 20",
+    ) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder, self.names = folder, tuple(names)
+        people = []
+        for name in self.names:
+            mine = Identity.create()
+            mine.save(folder / f"{name}.key")
+            people.append(f'[holders.{name}]\nidentity = "{mine.public.hex()}"\n')
+        waits = "".join(f"{phase} = {seconds}\n" for phase in ("share", "mask", "consent", "unmask"))
+        self.file = folder / "run.toml"
+        self.file.write_text(
+            f'name = "test"\n{extra}\n'
+            f'[task]\nrounds = {rounds}\nsize = 40\nmodel = "toy 1"\nclip = 1.0\nbits = 32\n'
+            f'[server]\naddress = "{scheme}://127.0.0.1:{free_port()}"\n{server}\n'
+            f"[seconds]\nadvertise = {advertise}\nlinger = {linger}\n{waits}\n"
+            '[holder]\nmake = "tests.federated.crowd:make_toy"\n' + "\n".join(people),
+            encoding="utf-8",
+        )
+        for name in self.names:
+            (folder / f"{name}.token").write_text(issue_token(self.run.tokens, name, days=1), encoding="ascii")
+
+    @property
+    def run(self) -> RunFile:
+        return read_run(self.file)
+
+    def server(self) -> BaseProcess:
+        return _start(_serve, self.folder)
+
+    def client(self, name: str, *, die_in: str = "") -> BaseProcess:
+        """Start a holder; ``die_in`` names a phase and round, such as ``MASK:1``, in which it kills itself."""
+        return _start(_take_part, self.folder, name, die_in)
+
+    def parameters(self, name: str) -> bytes:
+        """What the server, or a holder, ended with."""
+        return bytes(np.load(self.folder / f"{name}.npy").tobytes())
+
+    def said(self, name: str) -> str:
+        """By which sentence a process ended."""
+        return (self.folder / f"{name}.error").read_text(encoding="utf-8")
+
+    def survivors(self) -> dict[int, list[str]]:
+        """Who was in the sum of each round."""
+        path = self.folder / "rounds.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return dict(map(json.loads, lines))
+
+
+@contextlib.contextmanager
+def ended(*processes: BaseProcess) -> Iterator[None]:
+    """Leave no process behind, whatever happens."""
+    try:
+        yield
+    finally:
+        for process in processes:
+            if process.is_alive():
+                process.kill()
+            process.join()
+
+
+def code_of(process: BaseProcess, *, seconds: float = 120.0) -> int | None:
+    """Wait for a process and return its exit code."""
+    process.join(seconds)
+    return process.exitcode
+
+
+def _start(work: object, *arguments: object) -> BaseProcess:
+    process = _PROCESSES.Process(target=work, args=arguments)  # type: ignore[arg-type]
+    process.start()
+    return process
+
+
+def _serve(folder: Path) -> None:
+    def tell(made: Round) -> None:
+        with (folder / "rounds.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps([made.number, made.survivors]) + "\n")
+
+    with _told(folder / "server"):
+        np.save(folder / "server.npy", serve(read_run(folder / "run.toml"), progress=tell))
+
+
+def _take_part(folder: Path, name: str, die_in: str) -> None:
+    send = Link.send
+
+    def send_or_die(link: Link, round_number: int, attempt: int, phase: int, message: bytes) -> None:
+        if die_in == f"{Phase(phase).name}:{round_number}":
+            os.kill(os.getpid(), signal.SIGKILL)
+        send(link, round_number, attempt, phase, message)
+
+    Link.send = send_or_die  # type: ignore[assignment,method-assign]
+    with _told(folder / name):
+        run = read_run(folder / "run.toml")
+        end = take_part(
+            run,
+            load_holder(run.holder, name=name, task=run.task),
+            identity=Identity.load(folder / f"{name}.key"),
+            token=(folder / f"{name}.token").read_text(encoding="ascii"),
+            journal=folder / f"{name}.journal",
+            pause=0.05,
+        )
+        np.save(folder / f"{name}.npy", end)
+
+
+@contextlib.contextmanager
+def _told(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except ChronodpError as error:
+        place.with_suffix(".error").write_text(f"{type(error).__name__}: {error}", encoding="utf-8")
+        sys.exit(2)

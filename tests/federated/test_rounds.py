@@ -1,0 +1,156 @@
+"""Rounds in one process, the ring that carries them, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from chronodp.errors import InvalidArgument, RoundConflict, TooFewHolders, UnreadableSource
+from chronodp.federated import Federation, Round, Task, load_holder
+from chronodp.federated.aggregation import Phase
+from chronodp.federated.quantise import Grid
+from tests.federated.crowd import Toy, make_toy
+
+TASK = Task(rounds=4, size=300, model="toy 1", clip=1.0, bits=32)
+
+
+def toys(count: int = 4, task: Task = TASK) -> list[Toy]:
+    return [Toy(f"h{place}", task) for place in range(count)]
+
+
+@pytest.mark.parametrize("weights", [None, {"h0": 1.0, "h1": 2.0, "h2": 0.5, "h3": 1.5}])
+def test_secure_and_plain_agree_bit_for_bit(weights: dict[str, float] | None) -> None:
+    def drop(number: int, name: str) -> Phase | None:
+        return {(2, "h2"): Phase.SHARE, (3, "h0"): Phase.UNMASK, (4, "h3"): Phase.MASK}.get((number, name))
+
+    runs = {}
+    for way in ("plain", "secure"):
+        made: list[Round] = []
+        end = Federation(toys(), TASK, aggregation=way, weights=weights, drop=drop).run(made.append)
+        runs[way] = made
+        assert end.tobytes() == made[-1].parameters.tobytes()
+    assert [one.parameters.tobytes() for one in runs["plain"]] == [one.parameters.tobytes() for one in runs["secure"]]
+    assert [one.survivors for one in runs["plain"]] == [one.survivors for one in runs["secure"]]
+    assert [len(one.survivors) for one in runs["secure"]] == [4, 3, 4, 3]
+
+
+def test_rounds_are_the_sum_of_updates() -> None:
+    expected = np.zeros(TASK.size)
+    for number in range(1, TASK.rounds + 1):
+        expected = expected + sum(toy.update(number, expected.astype(np.float32)) for toy in toys())
+    found = Federation(toys(), TASK).run()
+    assert np.allclose(found, expected, atol=1e-5)
+    assert not np.allclose(found, expected * 1.001, atol=1e-5)
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    whole = Federation(toys(), TASK).run()
+    path = tmp_path / "run.npz"
+    first = Federation(toys(), TASK, checkpoint=path).rounds()
+    next(first), next(first)
+    seen: list[Round] = []
+    assert Federation(toys(), TASK, checkpoint=path).run(seen.append).tobytes() == whole.tobytes()
+    assert [one.number for one in seen] == [3, 4]
+    assert Federation(toys(), TASK, checkpoint=path).run().tobytes() == whole.tobytes()
+    other = Task(rounds=4, size=300, model="toy 2", clip=1.0, bits=32)
+    with pytest.raises(RoundConflict, match="of another task"):
+        Federation(toys(), other, checkpoint=path).run()
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(UnreadableSource, match="no checkpoint, or damaged"):
+        Federation(toys(), TASK, checkpoint=path).run()
+
+
+def test_beyond_the_threshold_a_run_aborts() -> None:
+    for way in ("plain", "secure"):
+        with pytest.raises(TooFewHolders, match=r"2 .*holders answered"):
+            Federation(
+                toys(),
+                TASK,
+                aggregation=way,
+                drop=lambda _, name: Phase.MASK if name > "h1" else None,
+            ).run()
+
+
+class Broken(Toy):
+    def __init__(self, update: Any) -> None:
+        super().__init__("h0", TASK)
+        self._update = update
+
+    def update(self, round_number: int, parameters: NDArray[np.float32]) -> Any:  # noqa: ARG002
+        return self._update
+
+
+def test_updates_that_are_none_are_refused_without_showing_them() -> None:
+    spoiled = np.full(300, 77.25)
+    spoiled[3] = np.nan
+    endless = np.full(300, np.inf)
+    for wrong in (spoiled, endless, np.full(299, 77.25), np.full((300, 1), 77.25), ["77.25"] * 300, None):
+        with pytest.raises(InvalidArgument, match="update must be 300 finite floating-point numbers") as refused:
+            Federation([Broken(wrong), *toys()[1:]], TASK).run()
+        assert "77" not in str(refused.value)
+
+
+def test_a_federation_is_checked_before_it_runs() -> None:
+    for options, said in (
+        ({"aggregation": "open"}, "aggregation must be"),
+        ({"weights": {"h0": 1.0}}, "one for each holder"),
+        ({"weights": dict.fromkeys(("h0", "h1", "h2", "h3"), 0.0)}, "weights must be"),
+        ({"threshold": 2}, "threshold must be"),
+        ({"start": np.zeros(2)}, "start must be 300 finite numbers"),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            Federation(toys(), TASK, **options)
+    with pytest.raises(InvalidArgument, match="with a name and an update"):
+        Federation([*toys(), "h9"], TASK)  # type: ignore[list-item]
+    with pytest.raises(InvalidArgument, match="task must be a Task"):
+        Federation(toys(), {"rounds": 3})  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="each of another name"):
+        Federation([*toys(), toys()[0]], TASK)
+    for change in ({"rounds": 0}, {"size": 0}, {"model": ""}, {"clip": 0.0}, {"bits": 8}):
+        with pytest.raises(InvalidArgument):
+            Task(**{"rounds": 1, "size": 1, "model": "m", "clip": 1.0, "bits": 32, **change})  # type: ignore[arg-type]
+
+
+def test_holders_are_loaded_by_name() -> None:
+    config = {"make": "tests.federated.crowd:make_toy", "factor": 2.0}
+    holder = load_holder(config, name="h1", task=TASK)
+    zeros = np.zeros(300, np.float32)
+    assert np.array_equal(holder.update(0, zeros), make_toy(name="h1", task=TASK, factor=2.0).update(0, zeros))
+    for wrong in ("", "nowhere:make", "tests.federated.crowd:nothing", "os:getcwd"):
+        with pytest.raises(InvalidArgument, match="make must be a function"):
+            load_holder({"make": wrong}, name="h1", task=TASK)
+
+
+@given(st.sampled_from([16, 32, 64]), st.integers(1, 200), st.data())
+def test_sums_never_wrap_around(bits: int, holders: int, data: st.DataObject) -> None:
+    grid = Grid(clip=0.75, bits=bits, holders=holders)
+    assert grid.steps * holders < 2 ** (bits - 1)
+    extreme = data.draw(st.sampled_from([0.75, -0.75, 9.0, -9.0]))
+    total = grid.encode([extreme])
+    for _ in range(holders - 1):
+        total = total + grid.encode([extreme])
+    assert grid.decode(total)[0] == pytest.approx(np.sign(extreme) * 0.75 * holders, rel=1e-12)
+    assert int(total.view(f"<i{bits // 8}")[0]) == int(np.sign(extreme)) * grid.steps * holders
+
+
+@given(st.floats(-1.5, 1.5), st.sampled_from([16, 32, 64]))
+def test_rounding_is_to_the_nearest_step(value: float, bits: int) -> None:
+    grid = Grid(clip=1.5, bits=bits, holders=5)
+    found = int(grid.encode([value]).view(f"<i{bits // 8}")[0])
+    exact = Fraction(value) / Fraction(1.5) * grid.steps
+    assert abs(found - exact) <= Fraction(1, 2) + Fraction(grid.steps, 2**51)
+
+
+def test_a_ring_too_small_for_the_holders_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="sums of 300 holders in 2\\^16 leave 109 steps"):
+        Grid(clip=1.0, bits=16, holders=300)
+    for update in ([np.nan], [np.inf], ["a"]):
+        with pytest.raises(InvalidArgument, match="update must be finite numbers"):
+            Grid(clip=1.0, bits=16, holders=3).encode(update)
