@@ -50,6 +50,21 @@ class Trainer:
         network: a network of your own instead of the plan's architecture; its layers are checked.
         entropy: of samples and noise; secure unless a test says otherwise.
         accept_large_delta: take a delta above 1 / people.
+
+    >>> import pathlib, tempfile, chronodp as cdp
+    >>> from chronodp.federated.models import Column, Inputs, Linear, ModelDesign, Risk
+    >>> from chronodp.federated.training import StepDesign
+    >>> model = ModelDesign(Inputs((Column("rate", 40.0, 160.0),), length=2), Risk(), Linear())
+    >>> step = StepDesign(clip=1.0, sigma=1.0, rate=0.1)
+    >>> plan = TrainingPlan(model, step, 5, 2, 0.5, 0.0, 4.0, people=100, holders_per_person=1, delta=1e-3)
+    >>> ledger = cdp.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> ledger.open("ward", unit=cdp.User(), epsilon=plan.ledger_epsilon, delta=1e-3, rule="renyi")
+    >>> ward = Trainer(plan, np.full((100, 2, 1), 80.0), np.zeros(100), people=100, all_people=100, ledger=ledger,
+    ...                dataset="ward", name="ward", run="spring", entropy=cdp.randomness.seeded(1))
+    >>> start = model.first_parameters()
+    >>> bool(np.all(ward.update(1, start) == ward.update(1, start))), len(ledger.history("ward"))
+    (True, 1)
+    >>> ledger.close_connection()
     """
 
     def __init__(
