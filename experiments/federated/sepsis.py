@@ -44,7 +44,7 @@ class Areas:
 
 
 def plan_for(people: int, *, epsilon: float, rounds: int, architecture: Architecture, start: int = 0) -> TrainingPlan:
-    """Return the plan; clip, rate and learning rate were chosen on made-up patients."""
+    """Return the plan; clip and rate were set on made-up patients, the rest as the README says."""
     return plan_training(
         ModelDesign(VITALS, Risk(PREVALENCE), architecture, start),
         epsilon=epsilon,
