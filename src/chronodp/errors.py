@@ -118,7 +118,28 @@ class BudgetConflict(LedgerError):
 
 
 class BudgetExhausted(LedgerError):
-    """The charge does not fit what is left; the message shows asked, spent, left and what would fit."""
+    """The charge does not fit what is left; the message shows asked, spent, left and what would fit.
+
+    Attributes:
+        measure: what the budget's rule adds up.
+        asked: how much of it the charge would take.
+        spent: how much is spent.
+        limit: how much may be spent.
+        left: how much is left.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        measure: str = "",
+        asked: float | None = None,
+        spent: float | None = None,
+        limit: float | None = None,
+        left: float | None = None,
+    ) -> None:
+        self.measure, self.asked, self.spent, self.limit, self.left = measure, asked, spent, limit, left
+        super().__init__(message)
 
 
 class UnitMismatch(LedgerError):

@@ -19,6 +19,7 @@ from chronodp.ledger.debits import (
     Charge,
     Spend,
     Terms,
+    check_fits,
     check_name,
     debit,
     find_budget,
@@ -31,6 +32,7 @@ from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.status import Status, make_status
 from chronodp.ledger.store import Transaction
+from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, dump
@@ -305,6 +307,18 @@ class Ledger:
             "links": [signed.to_dict() for signed in chain],
             "registry": [registry_entry(signed.link) for signed in chain],
         }
+
+    def check_fits(
+        self, dataset: str, cost: Cost, *, unit: Unit, analyst: str = "", dates: Dates | None = None
+    ) -> None:
+        """Raise what spending this would raise now, and spend nothing."""
+        with self._store.snapshot() as transaction:
+            check_fits(transaction, Spend(dataset, cost, unit, analyst, dates))
+
+    @property
+    def stored(self) -> Stored:
+        """Releases and streams that are stored, to be read."""
+        return Stored(self._store)
 
     @cached_property
     def keys(self) -> Keys:
