@@ -47,7 +47,9 @@ def plan_workload(asked: Asked) -> PlanTogether:
     return plan_together(made, epsilon=whole.needed("epsilon"), delta=shared.get("delta", 0.0), weights=weights or None)
 
 
-def _question(name: str, options: dict[str, Any], shared: dict[str, Any], known: dict[str, Any]) -> Query[Plan] | AlertDesign:
+def _question(
+    name: str, options: dict[str, Any], shared: dict[str, Any], known: dict[str, Any]
+) -> Query[Plan] | AlertDesign:
     if "above" in options or "below" in options:
         return _alert(name, options, shared)
     source = options.pop("of", None)

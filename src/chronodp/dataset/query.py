@@ -13,10 +13,10 @@ from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMe
 
 __all__ = ["Askable", "Holder", "Query", "check_column"]
 
-Planned = TypeVar("Planned", covariant=True)
+Planned_co = TypeVar("Planned_co", covariant=True)
 
 
-class Holder(Protocol[Planned]):
+class Holder(Protocol[Planned_co]):
     """Who holds the records, and so makes the plans about them: this machine, or a curator elsewhere."""
 
     @property
@@ -24,28 +24,28 @@ class Holder(Protocol[Planned]):
         """The column with the person; None where every row stands for itself."""
         ...
 
-    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> Planned:
+    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> Planned_co:
         """Return the plan with the least error within (epsilon, delta)."""
         ...
 
 
-class Askable(Generic[Planned]):
+class Askable(Generic[Planned_co]):
     """A public grid of periods, who is protected on it, and the questions that follow."""
 
-    def __init__(self, calendar: Calendar, unit: Unit, max_periods: int | None, records: Holder[Planned]) -> None:
+    def __init__(self, calendar: Calendar, unit: Unit, max_periods: int | None, records: Holder[Planned_co]) -> None:
         self.calendar, self.unit, self.max_periods = calendar, unit, max_periods
         self._records = records
         self.count()  # refuses a unit or limit that fits no question here
 
-    def count(self, *, at_most: int = 1) -> Query[Planned]:
+    def count(self, *, at_most: int = 1) -> Query[Planned_co]:
         """Count rows, of one person at most ``at_most`` in a period; by default, then, people."""
         return self._query(Count(at_most))
 
-    def sum(self, column: str, *, clip: tuple[float, float]) -> Query[Planned]:
+    def sum(self, column: str, *, clip: tuple[float, float]) -> Query[Planned_co]:
         """Add up a column; a person's total in a period is clipped to ``clip``."""
         return self._query(Sum(check_column("column", column), clip))
 
-    def mean(self, column: str, *, clip: tuple[float, float], people: int | None = None) -> Query[Planned]:
+    def mean(self, column: str, *, clip: tuple[float, float], people: int | None = None) -> Query[Planned_co]:
         """Average people's totals, each clipped to ``clip``, over the people present in a period.
 
         How many are present is not public, so a sum and a count are released together and both are paid for. Under a
@@ -57,7 +57,7 @@ class Askable(Generic[Planned]):
             return self._query(Mean(column, clip))
         return self._query(PanelMean(column, clip, people))
 
-    def histogram(self, column: str, *, edges: Sequence[float], at_most: int = 1) -> Query[Planned]:
+    def histogram(self, column: str, *, edges: Sequence[float], at_most: int = 1) -> Query[Planned_co]:
         """Count people by the bin of their value; one person counts in at most ``at_most`` bins of a period.
 
         A bin holds its lower edge, the last one its upper edge too; values outside are left out. Quantiles of the
@@ -65,7 +65,7 @@ class Askable(Generic[Planned]):
         """
         return self._query(Histogram(check_column("column", column), tuple(edges), at_most))
 
-    def _query(self, measure: Measure) -> Query[Planned]:
+    def _query(self, measure: Measure) -> Query[Planned_co]:
         table = Table(
             measure=measure,
             unit=self.unit,
@@ -78,13 +78,13 @@ class Askable(Generic[Planned]):
 
 
 @dataclass(frozen=True, slots=True)
-class Query(Generic[Planned]):
+class Query(Generic[Planned_co]):
     """A question about a series: what is released, split by which groups. `plan` prices it."""
 
     table: Table
-    records: Holder[Planned]
+    records: Holder[Planned_co]
 
-    def by(self, *, max_groups: int = 1, **columns: Sequence[object]) -> Query[Planned]:
+    def by(self, *, max_groups: int = 1, **columns: Sequence[object]) -> Query[Planned_co]:
         """Split by columns with public keys; a person counts in at most ``max_groups`` groups of a period.
 
         Keys are declared, never read from the data: rows with another key are left out, and groups without rows are
@@ -100,14 +100,14 @@ class Query(Generic[Planned]):
             self, table=replace(self.table, groupings=(*self.table.groupings, *groupings), max_groups=max_groups)
         )
 
-    def total(self, *, every: str) -> Query[Planned]:
+    def total(self, *, every: str) -> Query[Planned_co]:
         """Add up each longer period, such as '1D' of hours; people are bounded in the shorter ones, as before.
 
         A release of the series itself gives the same for nothing: ``release.resample("1D")``. See `plan_together`.
         """
         return replace(self, table=self.table.in_blocks("total", every))
 
-    def peak(self, *, every: str) -> Query[Planned]:
+    def peak(self, *, every: str) -> Query[Planned_co]:
         """Take the largest count or sum within each longer period, such as the daily peak of an hourly load.
 
         One person moves a peak by no more than a single period of theirs: so it is cheap, and unlike the largest of
@@ -115,11 +115,11 @@ class Query(Generic[Planned]):
         """
         return replace(self, table=self.table.in_blocks("peak", every))
 
-    def trough(self, *, every: str) -> Query[Planned]:
+    def trough(self, *, every: str) -> Query[Planned_co]:
         """Take the least count or sum within each longer period; see `peak`."""
         return replace(self, table=self.table.in_blocks("trough", every))
 
-    def plan(self, *, epsilon: float, delta: float = 0.0, tuned_for: Workload | None = None) -> Planned:
+    def plan(self, *, epsilon: float, delta: float = 0.0, tuned_for: Workload | None = None) -> Planned_co:
         """Return the plan with the least error within (epsilon, delta). Free, and reads no data."""
         workload = EachPeriod() if tuned_for is None else tuned_for
         return self.records.plan(self.table, epsilon=epsilon, delta=delta, tuned_for=workload)

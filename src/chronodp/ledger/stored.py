@@ -72,9 +72,7 @@ class Stored:
 
     def steps(self, name: str, *, after: int = 0) -> list[str]:
         """Return what a stream released after so many steps, one text a step."""
-        rows = self._run(
-            "SELECT step, released FROM steps WHERE stream = ? AND step > ? ORDER BY step", (name, after)
-        )
+        rows = self._run("SELECT step, released FROM steps WHERE stream = ? AND step > ? ORDER BY step", (name, after))
         found: list[str] = []
         for row in rows:
             values = json.loads(row[1])

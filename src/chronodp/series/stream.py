@@ -268,7 +268,6 @@ class Stream:
         return steps + shaped, buffers
 
 
-
 def step_half_widths(design: StreamDesign, begin: int, count: int, level: float) -> Floats:
     """Return how far noise carries the answers of so many steps from ``begin`` on, at a level."""
     noise = design.noise

@@ -1,0 +1,93 @@
+"""Whether the owner's policy allows a question: decided from the question and public declarations alone.
+
+A rule that looked at the data, such as "no group with fewer than ten people in it", would answer by refusing: whoever
+asks for a group of ten and is refused learns that someone is missing. So every rule here reads what anyone may know,
+and the least size of a group is compared with sizes that the owner has declared.
+"""
+
+from __future__ import annotations
+
+import math
+
+from chronodp.errors import NotAllowed
+from chronodp.privacy.documents import to_document
+from chronodp.series import Blocks, Count, Histogram, Table, Total, Workload
+from chronodp.service.policy import Dataset
+
+__all__ = ["check_allowed"]
+
+
+def check_allowed(dataset: Dataset, table: Table, *, epsilon: float, tuned_for: Workload) -> None:
+    """Raise unless the policy allows the question."""
+    _check_measure(dataset, table)
+    _check_grid(dataset, table)
+    _check_groups(dataset, table)
+    allowed = dataset.allowed
+    kind = to_document(tuned_for)["kind"]
+    if kind not in allowed.workloads:
+        raise _refuse("tuned_for", kind, f"one of {', '.join(allowed.workloads)}")
+    if allowed.epsilon is not None and epsilon > allowed.epsilon:
+        raise _refuse("epsilon", f"{epsilon:g}", f"at most {allowed.epsilon:g} for one release")
+    cells = max(table.horizon, table.periods.horizon) * table.places
+    if cells > allowed.cells:
+        raise _refuse("by", f"{cells:,} numbers", f"at most {allowed.cells:,}: fewer keys, bins or periods")
+
+
+def _check_measure(dataset: Dataset, table: Table) -> None:
+    allowed = dataset.allowed.measures
+    if isinstance(table.measure, Blocks) and table.measure.statistic not in allowed:
+        raise _refuse("block", table.measure.statistic, f"one of {', '.join(allowed)}")
+    measure = table.periods.measure
+    kind = to_document(measure)["kind"].removeprefix("panel_")
+    if kind not in allowed:
+        raise _refuse("measure", kind, f"one of {', '.join(allowed)}")
+    if isinstance(measure, Count | Total | Blocks):
+        return
+    column = dataset.columns.get(measure.column)
+    if column is None:
+        known = ", ".join(dataset.columns) or "none: people can be counted only"
+        raise _refuse("column", measure.column, f"one of the columns {known}")
+    low, high = column.clip
+    ends = (measure.edges[0], measure.edges[-1]) if isinstance(measure, Histogram) else measure.clip
+    if ends[0] < low or ends[1] > high:
+        name = "edges" if isinstance(measure, Histogram) else "clip"
+        raise _refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
+
+
+def _check_grid(dataset: Dataset, table: Table) -> None:
+    calendar, whole = table.periods.calendar, dataset.calendar
+    if calendar is None:
+        raise AssertionError("records always have a calendar")
+    if calendar.every not in dataset.allowed.grids:
+        raise _refuse("every", calendar.every, f"one of {', '.join(dataset.allowed.grids)}")
+    if calendar.edges[0] < whole.edges[0] or calendar.edges[-1] > whole.edges[-1]:
+        raise _refuse("start", f"{calendar.start} to {calendar.end}", f"within {whole.start} to {whole.end}")
+
+
+def _check_groups(dataset: Dataset, table: Table) -> None:
+    for grouping in table.groupings:
+        known = dataset.groups.get(grouping.column)
+        if known is None:
+            names = ", ".join(dataset.groups) or "none"
+            raise _refuse("by", grouping.column, f"one of the columns {names}")
+        unknown = [key for key in grouping.keys if key not in known.keys]
+        if unknown:
+            raise _refuse(grouping.column, unknown[0], f"made of the public keys {', '.join(known.keys[:20])}")
+    least = dataset.allowed.least_group
+    if least and table.groupings and (size := _smallest(dataset, table)) < least:
+        raise _refuse("by", f"a group of about {size:,} people", f"in groups of at least {least:,}, as declared")
+
+
+def _smallest(dataset: Dataset, table: Table) -> int:
+    """Return the declared size of the smallest group, columns taken as independent of each other."""
+    shares = (
+        min(dataset.groups[grouping.column].people[key] for key in grouping.keys) / dataset.people
+        for grouping in table.groupings
+    )
+    return int(dataset.people * math.prod(shares))
+
+
+def _refuse(argument: str, given: str, allowed: str) -> NotAllowed:
+    return NotAllowed(
+        f"the owner's policy does not allow {argument} {given}", argument=argument, mend=f"make it {allowed}"
+    )
