@@ -22,6 +22,7 @@ STATUSES = {
     "invalid_argument": 422,
     "too_many_calls": 429,
     "release_failed": 500,
+    "damaged": 500,
     "internal": 500,
     "unavailable": 503,
 }
@@ -37,6 +38,7 @@ _KINDS: tuple[tuple[type[errors.ChronodpError], str, str], ...] = (
     (errors.RequestConflict, "conflict", "choose another request id"),
     (errors.LedgerUnavailable, "unavailable", "try again later; what is public can still be read"),
     (errors.LedgerError, "ledger_refused", ""),
+    (errors.CertificateInvalid, "damaged", "tell the owner: what is stored is not what was signed"),
     (errors.ChronodpError, "invalid_argument", ""),
 )
 
@@ -77,6 +79,8 @@ def restore(content: Any) -> errors.ChronodpError:
             return errors.RequestConflict(told)
         case "unavailable":
             return errors.LedgerUnavailable(told)
+        case "damaged":
+            return errors.CertificateInvalid(told)
         case "ledger_refused":
             return errors.LedgerError(told)
     families = {kind: known for known, kind, _ in _KINDS if issubclass(known, errors.ServiceError)}
