@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -113,7 +112,7 @@ def test_what_is_anothers_is_not_there(house: House) -> None:
     assert unknown["message"].replace("nothing", "other") == hidden["message"]
 
 
-def test_tokens_are_kept_as_digests_and_shown_once(house: House, tmp_path: Path) -> None:
+def test_tokens_are_kept_as_digests_and_shown_once(house: House) -> None:
     token = add_token(house.curator.store, "kim", "auditor")
     assert len(token.split("_", 2)[2]) >= 43  # 256 bits
     with house.curator.store.snapshot() as transaction:

@@ -56,7 +56,9 @@ def test_a_body_without_end_is_refused(house: House) -> None:
         for _ in range(64):
             yield b"x" * (1 << 16)
 
-    answer = house.http.post(PLAN, content=forever(), headers=house.headers("ana") | {"Content-Type": "application/json"})
+    answer = house.http.post(
+        PLAN, content=forever(), headers=house.headers("ana") | {"Content-Type": "application/json"}
+    )
     assert answer.status_code == 413
 
 
@@ -66,7 +68,16 @@ def test_looking_at_a_body_takes_time_in_proportion_to_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["'; DROP TABLE service_jobs; --", "<script>alert(1)</script>", "../../etc/passwd", "a\nb", "名前", "%00", "x" * 60]
+    "name",
+    [
+        "'; DROP TABLE service_jobs; --",
+        "<script>alert(1)</script>",
+        "../../etc/passwd",
+        "a\nb",
+        "名前",
+        "%00",
+        "x" * 60,
+    ],
 )
 def test_names_are_only_names(house: House, name: str) -> None:
     answer = house.submit("ana", name, COUNT | {"epsilon": 0.1})

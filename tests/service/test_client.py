@@ -10,6 +10,7 @@ import pytest
 import chronodp as cdp
 from chronodp import errors
 from chronodp.dataset import Query
+from chronodp.series import Workload
 from chronodp.service.question import Question, ask
 from chronodp.service.written import write_question
 from tests.service.town import House, open_house, write_policy
@@ -34,7 +35,7 @@ def queries(series: Any) -> list[Query[Any]]:
     ]
 
 
-WORKLOADS = [
+WORKLOADS: list[Workload] = [
     cdp.EachPeriod(),
     cdp.RunningTotal(),
     cdp.Rolling(7),

@@ -34,7 +34,7 @@ def test_a_session_reads_freely_and_changes_only_with_its_second_secret(house: H
     }
     for path, body in changes.items():
         for wrong in ({}, {"X-CSRF-Token": ""}, {"X-CSRF-Token": csrf[::-1]}, {"X-CSRF-Token": "é"}):
-            headers = {key: value.encode() for key, value in (cookie | wrong).items()}
+            headers = {key.encode(): value.encode() for key, value in (cookie | wrong).items()}
             refused = house.http.post(path, json=body, headers=headers)
             assert refused.status_code == 403, path
             assert refused.json()["error"]["argument"] == "X-CSRF-Token"

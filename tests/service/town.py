@@ -19,6 +19,7 @@ import httpx
 import numpy as np
 import pandas
 import psycopg
+import pyarrow.parquet
 import uvicorn
 
 from chronodp.service.app import make_app
@@ -85,7 +86,8 @@ epsilon = 1.0
 
 def write_rows(path: Path, *, people: int = 60, hours: int = 48) -> None:
     """Write a table of hourly readings."""
-    chance = np.random.default_rng(7)
+    chance, wanted = np.random.default_rng(7), people
+    people = max(1, people)  # an empty table has the types of one that is not
     times = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(np.arange(hours), unit="h")
     frame = pandas.DataFrame(
         {
@@ -96,7 +98,8 @@ def write_rows(path: Path, *, people: int = 60, hours: int = 48) -> None:
         }
     )
     if path.suffix == ".parquet":
-        frame.to_parquet(path)
+        table = pyarrow.Table.from_pandas(frame)
+        pyarrow.parquet.write_table(table if wanted else table.slice(0, 0), path)
     else:
         frame.to_csv(path, index=False)
 

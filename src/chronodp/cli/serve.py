@@ -22,6 +22,10 @@ def serve(
     policy: Annotated[Path | None, typer.Option(help="The policy's TOML file.")] = None,
     ledger: Address = "budget.db",
     keys: Keys = None,
+    witness: Annotated[
+        Path | None,
+        typer.Option(help="A file that counts charges, on another disk, to notice a ledger that was set back."),
+    ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8321,
     workers: Annotated[int, typer.Option(help="How many processes share the work.")] = 1,
@@ -59,7 +63,14 @@ def serve(
     console.print(f"http{'s' if tls else ''}://{host}:{port}/  (Ctrl-C stops)")
     if not tls and host not in ("127.0.0.1", "localhost", "::1"):
         console.print("[yellow]Tokens travel in the clear: use --tls-cert and --tls-key, or a proxy that does.[/]")
-    settings = Settings(str(policy), ledger, None if keys is None else str(keys), tls=tls, workers=workers)
+    settings = Settings(
+        str(policy),
+        ledger,
+        keys=None if keys is None else str(keys),
+        witness=None if witness is None else str(witness),
+        tls=tls,
+        workers=workers,
+    )
     run(
         settings,
         host=host,

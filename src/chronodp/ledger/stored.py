@@ -65,6 +65,11 @@ class Stored:
         """Return whether a request was debited, released or not."""
         return bool(self._run("SELECT 1 FROM requests WHERE dataset = ? AND request = ?", (dataset, request)))
 
+    def charges(self) -> int:
+        """Return how many charges were made in all, to wholes and to parts: a number that never falls."""
+        ((count,),) = self._run("SELECT COALESCE(SUM(charges), 0) FROM accounts")
+        return int(count)
+
     def streams(self) -> list[StoredStream]:
         """Return every stream and alert."""
         rows = self._run("SELECT name, dataset, fingerprint, step, finished FROM streams ORDER BY name")

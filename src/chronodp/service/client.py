@@ -250,7 +250,7 @@ class _Curated:
             design=design,
             alternatives=pandas.DataFrame(found["alternatives"]),
             fits=bool(found["fits"]),
-            _facts=tuple((label, text) for label, text in found["facts"]),
+            _facts=tuple((fact["label"], fact["text"]) for fact in found["facts"]),
             _half_width=float(found["half_width"]),
             _question=question,
             _client=self.client,

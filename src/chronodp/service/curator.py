@@ -18,6 +18,7 @@ from chronodp.service.question import Question, ask
 from chronodp.service.rules import check_allowed
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import Role
+from chronodp.service.witnessing import WITNESS, ChargeWitness
 
 __all__ = ["Caller", "Curator"]
 
@@ -53,18 +54,33 @@ class Curator:
         policy: what the owner decided.
         ledger: where budgets, jobs and tokens are kept.
         keys: the owner's keys; needed for PostgreSQL, by default beside a SQLite file.
+        witness: a file that counts charges, by which a ledger that was set back is noticed; best on another disk.
+        timeout: seconds to wait for other writers.
     """
 
-    def __init__(self, policy: Policy, ledger: str, *, keys: str | Path | None = None, timeout: float = 10.0) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        ledger: str,
+        *,
+        keys: str | Path | None = None,
+        witness: str | Path | None = None,
+        timeout: float = 10.0,
+    ) -> None:
         self.policy = policy
-        self.ledger = Ledger(ledger, keys=keys, timeout=timeout)
+        self.ledger = Ledger(ledger, keys=keys, timeout=timeout, reached=self._reached)
+        self._witness = ChargeWitness(witness or f"{keys or ledger}{WITNESS}")
         self.store = open_tables(ledger, timeout=timeout)
         self.jobs = Jobs(self.store)
         self._plans: OrderedDict[tuple[str, str], Plan] = OrderedDict()
         self._lock = threading.Lock()
 
     def open_budgets(self) -> None:
-        """Open every budget of the policy; the same again is a no-op, other terms are refused."""
+        """Open every budget of the policy; the same again is a no-op, other terms are refused.
+
+        A ledger that holds fewer charges than were witnessed is refused before anything else.
+        """
+        self._witness.check(self.ledger.stored.charges())
         for name, dataset in self.policy.datasets.items():
             self.ledger.open(
                 name, unit=dataset.unit, epsilon=dataset.epsilon, delta=dataset.delta, renews=dataset.renews
@@ -166,6 +182,10 @@ class Curator:
                 f"there is no release {number} for you", argument="number", mend="GET .../releases lists yours"
             )
         return found
+
+    def _reached(self, gap: str) -> None:
+        if gap == "debit committed":  # noise is drawn after this returns
+            self._witness.saw(self.ledger.stored.charges())
 
     def close(self) -> None:
         """Let go of this thread's connections."""

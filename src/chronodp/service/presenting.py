@@ -12,7 +12,7 @@ import numpy as np
 from chronodp.errors import BudgetExhausted, LedgerError
 from chronodp.ledger import StoredRelease
 from chronodp.privacy.documents import to_document
-from chronodp.series import Blocks, Histogram, Mean, PanelMean, Plan, Release
+from chronodp.series import Blocks, Design, Histogram, Mean, PanelMean, Plan, Release
 from chronodp.series.describe import describe as describe_design
 from chronodp.series.estimates import estimate
 from chronodp.series.views import View
@@ -66,7 +66,8 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         max_periods=dataset.max_periods,
         people=dataset.people,
         columns={
-            name: shapes.ColumnShape(clip=column.clip, about=column.about) for name, column in dataset.columns.items()
+            name: shapes.ColumnShape(clip=list(column.clip), about=column.about)
+            for name, column in dataset.columns.items()
         },
         groups={name: list(groups.keys) for name, groups in dataset.groups.items()},
         measures=list(allowed.measures),
@@ -88,7 +89,7 @@ def show_plan(plan: Plan, *, refused: LedgerError | None, share: float) -> shape
     problem = None if refused is None else shapes.Problem(**describe(refused)[1]["error"])
     return shapes.PlanShape(
         design=to_document(design),
-        facts=describe_design(design, plan.delta),
+        facts=_facts(design, plan.delta),
         half_width=plan.half_width(),
         epsilon=design.epsilon,
         delta=design.delta,
@@ -136,11 +137,11 @@ def show_line(dataset: str, stored: StoredRelease) -> dict[str, Any]:
 def show_release(dataset: str, stored: StoredRelease) -> shapes.ReleaseShape:
     """Return a release whole."""
     line = show_line(dataset, stored)
-    facts: list[tuple[str, str]] = []
+    facts: list[shapes.Fact] = []
     offered: list[str] = []
     if line["kind"] == "release":
         release = Release(stored.text, stored.signed)
-        facts, offered = describe_design(release.design, release.design.delta), readings(release)
+        facts, offered = _facts(release.design, release.design.delta), readings(release)
     return shapes.ReleaseShape(**line, release=stored.text, link=stored.signed.to_dict(), facts=facts, readings=offered)
 
 
@@ -165,6 +166,10 @@ def readings(release: Release) -> list[str]:
     if isinstance(measure, Histogram):
         found.append("quantile")
     return found
+
+
+def _facts(design: Design, delta: float) -> list[shapes.Fact]:
+    return [shapes.Fact(label=label, text=text) for label, text in describe_design(design, delta)]
 
 
 def _bands(plan: Plan) -> dict[str, list[float]]:

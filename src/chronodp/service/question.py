@@ -19,6 +19,7 @@ Planned = TypeVar("Planned")
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _Whole = Annotated[int, Field(ge=1, le=2**30)]
+_Clip = Annotated[list[_Number], Field(min_length=2, max_length=2, examples=[[0.0, 3.0]])]
 _Every = Annotated[str, Field(max_length=10, pattern=r"^[1-9][0-9]{0,5}(s|min|h|D|W|mo|Y)$", examples=["1h", "1D"])]
 _Moment = Annotated[str, Field(max_length=40, examples=["2026-01-01"])]
 
@@ -39,7 +40,7 @@ class SumAsked(_Part):
 
     kind: Literal["sum"]
     column: _Name
-    clip: tuple[_Number, _Number] = Field(description="Least and most of one person's total in a period.")
+    clip: _Clip = Field(description="Least and most of one person's total in a period.")
 
 
 class MeanAsked(_Part):
@@ -47,7 +48,7 @@ class MeanAsked(_Part):
 
     kind: Literal["mean"]
     column: _Name
-    clip: tuple[_Number, _Number]
+    clip: _Clip
     people: _Whole | None = Field(None, description="How many people there are, where that is public.")
 
 
@@ -118,9 +119,9 @@ def ask(series: Askable[Planned], question: Question) -> Query[Planned]:
         case CountAsked(at_most=most):
             query = series.count(at_most=most)
         case SumAsked(column=column, clip=clip):
-            query = series.sum(column, clip=clip)
+            query = series.sum(column, clip=(clip[0], clip[1]))
         case MeanAsked(column=column, clip=clip, people=people):
-            query = series.mean(column, clip=clip, people=people)
+            query = series.mean(column, clip=(clip[0], clip[1]), people=people)
         case HistogramAsked(column=column, edges=edges, at_most=most):
             query = series.histogram(column, edges=edges, at_most=most)
         case _:

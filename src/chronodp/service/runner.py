@@ -42,7 +42,7 @@ class Runner:
         self._curator, self._lease, self._parallel = curator, running.lease, running.parallel
         self._pace = Pace(running.floor, running.quantum) if pace is None else pace
         self._worker = f"{os.getpid()}-{secrets.token_hex(4)}"
-        self._stop = threading.Event()
+        self._stop, self._called = threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
         self.writable = True
 
@@ -58,6 +58,10 @@ class Runner:
         self._stop.set()
         for thread in self._threads:
             thread.join(seconds)
+
+    def wake(self) -> None:
+        """Look for a job now; without a call a worker looks now and then, since others may have been told."""
+        self._called.set()
 
     def run_one(self) -> bool:
         """Run one job if there is one; return whether there was."""
@@ -77,7 +81,8 @@ class Runner:
                 note_failure(error)
                 busy = False
             if not busy:
-                self._stop.wait(_LOOK if self.writable else 1.0)
+                self._called.wait(_LOOK if self.writable else 1.0)
+                self._called.clear()
         self._curator.close()
 
     def _beat(self) -> None:

@@ -8,11 +8,14 @@ import socket
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chronodp.errors import InvalidArgument
 from chronodp.service.policy_file import read_policy
 from chronodp.service.supervising import supervise
+
+if TYPE_CHECKING:
+    from chronodp.service.curator import Curator
 
 __all__ = ["Settings", "run_worker", "serve"]
 
@@ -25,6 +28,7 @@ class Settings:
         policy: the policy's file.
         ledger: a file's path, or ``postgresql://...``.
         keys: the owner's keys; needed for PostgreSQL.
+        witness: a file that counts charges; best on another disk than the ledger.
         tls: whether the service is under TLS.
         workers: how many processes share the work.
     """
@@ -32,16 +36,21 @@ class Settings:
     policy: str
     ledger: str = field(repr=False)  # it may hold a password
     keys: str | None = None
+    witness: str | None = None
     tls: bool = False
     workers: int = 1
 
     def __call__(self) -> Any:
         """Return the application of one worker."""
         from chronodp.service.app import make_app
+
+        return make_app(self.curator(), tls=self.tls, workers=self.workers)
+
+    def curator(self) -> Curator:
+        """Return the curator that a worker answers from."""
         from chronodp.service.curator import Curator
 
-        curator = Curator(read_policy(self.policy), self.ledger, keys=self.keys)
-        return make_app(curator, tls=self.tls, workers=self.workers)
+        return Curator(read_policy(self.policy), self.ledger, keys=self.keys, witness=self.witness)
 
 
 def serve(
@@ -56,11 +65,9 @@ def serve(
 
     Workers finish the jobs they have begun; what waits stays on disk for the next start.
     """
-    from chronodp.service.curator import Curator
-
     if (certificate is None) != (key is None):
         raise InvalidArgument("tls_cert", certificate, "given together with tls_key")
-    curator = Curator(read_policy(settings.policy), settings.ledger, keys=settings.keys)
+    curator = settings.curator()
     curator.open_budgets()
     _ = curator.ledger.keys  # made now, by one process
     curator.close()

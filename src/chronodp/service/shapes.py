@@ -14,6 +14,7 @@ __all__ = [
     "ColumnShape",
     "DatasetShape",
     "EntryShape",
+    "Fact",
     "HealthShape",
     "JobShape",
     "KeyShape",
@@ -53,10 +54,17 @@ class Refusal(BaseModel):
     error: Problem
 
 
+class Fact(BaseModel):
+    """A sentence with its label."""
+
+    label: str = Field(examples=["Error"])
+    text: str
+
+
 class ColumnShape(BaseModel):
     """A column that may be asked about."""
 
-    clip: tuple[float, float] = Field(description="The widest clip that may be asked.")
+    clip: list[float] = Field(description="The widest clip that may be asked: least and most.")
     about: str
 
 
@@ -94,7 +102,7 @@ class PlanShape(BaseModel):
     """A plan: price and error before anything is read."""
 
     design: _Document = Field(description="Everything public about the release; `Design` of the library.")
-    facts: list[tuple[str, str]] = Field(description="The plan in sentences, with a label each.")
+    facts: list[Fact] = Field(description="The plan in sentences.")
     half_width: float = Field(description="How far noise carries what the plan is tuned for, in 95 of 100 cases.")
     epsilon: float
     delta: float
@@ -159,7 +167,7 @@ class ReleaseShape(ReleaseLine):
 
     release: str
     link: dict[str, str]
-    facts: list[tuple[str, str]]
+    facts: list[Fact]
     readings: list[str] = Field(description="Which views `table` offers.")
 
 

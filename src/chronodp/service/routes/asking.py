@@ -107,6 +107,7 @@ def submit(
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
     job, new = curator.submit(caller, asked, submission.question, request=submission.request, fresh=submission.fresh)
+    request.app.state.runner.wake()
     response.status_code = 202 if new else 200
     return _shown(curator, job)
 
