@@ -28,8 +28,8 @@ LEAST = 18  # so many calls each, without overlap, have a chance below 10⁻⁹
 
 
 @contextmanager
-def two_tables(folder: Path, pace: Paces) -> Iterator[House]:
-    write_rows(folder / "huge.parquet", people=4_000)
+def two_tables(folder: Path, pace: Paces, *, people: int) -> Iterator[House]:
+    write_rows(folder / "huge.parquet", people=people)
     write_rows(folder / "empty.parquet", people=0)
     policy = write_policy(folder, source="huge.parquet", epsilon=1e4, parts={"ana": 1e4}, lease=30.0)
     text = policy.read_text(encoding="utf-8")
@@ -70,7 +70,7 @@ def alike(first: list[float], second: list[float]) -> float:
 
 
 def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: Trials) -> None:
-    with two_tables(tmp_path, Pace(FLOOR, FLOOR)) as house:
+    with two_tables(tmp_path, Pace(FLOOR, FLOOR), people=4_000) as house:
         chance, times = compare(house, trials(200, least=LEAST))
         # Time stamps that are signed and stored tell no more.
         issued: dict[str, list[float]] = {}
@@ -84,7 +84,7 @@ def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: 
 
 
 def test_the_same_test_notices_a_service_that_does_not_pace(tmp_path: Path, trials: Trials) -> None:
-    with two_tables(tmp_path, Unpaced()) as house:
+    with two_tables(tmp_path, Unpaced(), people=25_000) as house:
         chance, times = compare(house, trials(200, least=LEAST))
     assert chance < FALSE_ALARM, times
 
