@@ -21,6 +21,7 @@ from benchmarks import (
     local,
     noise,
     selection,
+    service,
     temporal,
     together,
 )
@@ -44,6 +45,7 @@ TOPICS = (
     together.measure_time,
     engine.measure_large,
     local.measure,
+    service.measure,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
