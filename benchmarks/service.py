@@ -48,7 +48,7 @@ def measure() -> Topic:
         command="python -m benchmarks.service",
         columns=("service", "asked", "a second", "median ms", "95 % ms", "refused or failed"),
         notes=[
-            "Everything on one machine of two cores, the analysts included; 2,000 households, a month of hours.",
+            "Everything on one machine of two cores, the analysts included; 200 households, a month of hours.",
             "A release is counted from the submission to the downloaded, signed text; the floor of the policy is 0.5 s "
             "with 8 jobs at a time in a worker, so a worker cannot end more than 16 a second.",
             "The bare service is FastAPI with one route that answers a constant, without tokens or a database.",
@@ -144,7 +144,7 @@ def bare(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def curator(folder: Path, database: str, workers: int) -> Iterator[tuple[str, list[str]]]:
-    prepare_town(folder, households=2_000)
+    prepare_town(folder, households=200)
     policy = folder / "policy.toml"
     text = policy.read_text(encoding="utf-8").replace("epsilon = 8.0", "epsilon = 1e6")
     text = re.sub(r"epsilon = 4\.0", "epsilon = 1e6", text)

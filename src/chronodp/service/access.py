@@ -17,7 +17,7 @@ from chronodp.service.limits import Limits
 from chronodp.service.sessions import COOKIE, CSRF_HEADER, check_csrf, read_session
 from chronodp.service.tokens import Role, Token, check_token, digest_of
 
-__all__ = ["Anyone", "Asker", "Doorkeeper", "Inspector", "Owner", "curator_of", "doorkeeper_of"]
+__all__ = ["Anyone", "Asker", "Doorkeeper", "Inspector", "curator_of", "doorkeeper_of"]
 
 _BEARER = HTTPBearer(auto_error=False, description="A token of `chronodp token add`.")
 _COOKIE = APIKeyCookie(name=COOKIE, auto_error=False, description="The page's session; changes need X-CSRF-Token too.")
@@ -39,19 +39,13 @@ class Doorkeeper:
 
     def admit(self, request: Request, token: str | None, session: str | None, roles: tuple[Role, ...]) -> Caller:
         """Return who asks, or raise."""
-        if token is not None:
-            known = self._remembering(f"token {digest_of(token)}", lambda: check_token(self._curator.store, token))
-        elif session is not None:
-            known = self._remembering(
-                f"session {digest_of(session)}", lambda: read_session(self._curator.store, session)
-            )
-            if request.method not in ("GET", "HEAD", "OPTIONS"):
-                check_csrf(self._curator.ledger.keys, session, request.headers.get(CSRF_HEADER))
-        else:
+        try:
+            known = self._identify(token, session)
+        except NotSignedIn:
             self.count_stranger(request)
-            raise NotSignedIn(
-                "this needs a token or a session", mend="send Authorization: Bearer TOKEN, or sign in on the page"
-            )
+            raise
+        if token is None and session is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
+            check_csrf(self._curator.ledger.keys, session, request.headers.get(CSRF_HEADER))
         self._limits.take(known.id)
         if known.role not in roles:
             raise NotAllowed(f"a token of role {known.role} may not do this", mend=f"it takes {' or '.join(roles)}")
@@ -60,6 +54,16 @@ class Doorkeeper:
     def count_stranger(self, request: Request) -> None:
         """Count a call of someone unknown, by where it comes from."""
         self._limits.take(f"from {request.client.host if request.client else 'nowhere'}")
+
+    def _identify(self, token: str | None, session: str | None) -> Token:
+        store = self._curator.store
+        if token is not None:
+            return self._remembering(f"token {digest_of(token)}", lambda: check_token(store, token))
+        if session is not None:
+            return self._remembering(f"session {digest_of(session)}", lambda: read_session(store, session))
+        raise NotSignedIn(
+            "this needs a token or a session", mend="send Authorization: Bearer TOKEN, or sign in on the page"
+        )
 
     def _remembering(self, key: str, check: Callable[[], Token]) -> Token:
         try:
@@ -108,4 +112,3 @@ def _allow(*roles: Role) -> Callable[..., Caller]:
 Anyone = Annotated[Caller, Depends(_allow("owner", "analyst", "auditor"))]
 Asker = Annotated[Caller, Depends(_allow("owner", "analyst"))]
 Inspector = Annotated[Caller, Depends(_allow("owner", "auditor"))]
-Owner = Annotated[Caller, Depends(_allow("owner"))]

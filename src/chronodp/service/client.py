@@ -24,6 +24,7 @@ __all__ = ["Client", "RemotePlan", "RemoteSeries"]
 
 _ARGUMENT = "docs/explanation/proofs/release.md"
 _FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
+_PAUSES = (0.2, 0.8)  # seconds before a lost connection is tried again
 
 
 class Client:
@@ -129,16 +130,11 @@ class Client:
         return self._key
 
     def call(self, method: str, path: str, content: Any = None) -> Any:
-        """Return what a route answers, or raise what it refuses."""
-        import httpx
+        """Return what a route answers, or raise what it refuses.
 
-        try:
-            answer = self._http.request(method, f"/api/v1{path}", json=content, headers=self._headers)
-        except httpx.HTTPError as error:
-            raise ServiceError(
-                f"the curator cannot be reached ({type(error).__name__})",
-                mend="ask again: with the same request id nothing is paid twice",
-            ) from None
+        A lost connection is tried again: every call of the API may be repeated, since a request id is paid for once.
+        """
+        answer = self._send(method, path, content)
         try:
             found = answer.json()
         except ValueError:
@@ -146,6 +142,21 @@ class Client:
         if answer.status_code >= 400:
             raise restore(found)
         return found
+
+    def _send(self, method: str, path: str, content: Any) -> httpx.Response:
+        import httpx
+
+        for pause in (*_PAUSES, None):
+            try:
+                return self._http.request(method, f"/api/v1{path}", json=content, headers=self._headers)
+            except httpx.HTTPError as error:
+                if pause is None:
+                    raise ServiceError(
+                        f"the curator cannot be reached ({type(error).__name__})",
+                        mend="ask again: with the same request id nothing is paid twice",
+                    ) from None
+                time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
 
     def __enter__(self) -> Self:
         return self

@@ -7,15 +7,15 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from chronodp.errors import NotAllowed, NotFound
+from chronodp.errors import NotFound
 from chronodp.ledger import Ledger, StoredRelease
 from chronodp.ledger.debits import check_name
-from chronodp.privacy import Calendar, dump
+from chronodp.privacy import dump
 from chronodp.series import Plan
 from chronodp.service.jobs import Job, Jobs
 from chronodp.service.policy import Dataset, Policy
 from chronodp.service.question import Question, ask
-from chronodp.service.rules import check_allowed
+from chronodp.service.rules import allowed_grid, check_allowed
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import Role
 from chronodp.service.witnessing import WITNESS, ChargeWitness
@@ -40,7 +40,7 @@ class Caller:
 
     def request(self, given: str) -> str:
         """Return the id under which the ledger knows a request of theirs: nobody else can take or see it."""
-        return f"{self.name}/{given}"
+        return f"{self.analyst or f'owner:{self.name}'}/{given}"  # no analyst of a policy has a colon in their name
 
 
 class Curator:
@@ -112,17 +112,8 @@ class Curator:
             if key in self._plans:
                 self._plans.move_to_end(key)
                 return self._plans[key]
-        own = dataset.calendar
-        calendar = Calendar(
-            question.every or own.every, question.start or own.start, question.end or own.end, own.timezone
-        )
-        if len(calendar) > dataset.allowed.cells:
-            raise NotAllowed(
-                f"the owner's policy does not allow {len(calendar):,} periods",
-                argument="every",
-                mend=f"ask for at most {dataset.allowed.cells:,} numbers",
-            )
-        query = ask(dataset.series_on(calendar, question.max_periods), question)
+        grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
+        query = ask(dataset.series(grid, max_periods=question.max_periods), question)
         workload = question.workload
         check_allowed(dataset, query.table, epsilon=question.epsilon, tuned_for=workload)
         plan = query.plan(epsilon=question.epsilon, delta=question.delta, tuned_for=workload)
@@ -157,7 +148,7 @@ class Curator:
             caller.analyst,
             question=question.model_dump_json(),
             design=dump(plan.design),
-            whose=None if dataset.share else caller.name,
+            whose=None if dataset.share else caller.request(""),
             fresh=fresh,
             check=lambda: self.check_fits(caller, dataset, plan),
         )

@@ -77,7 +77,7 @@ class Jobs:
         """Put a job on disk and return it, with whether it is new.
 
         The same request for the same design returns the same job. An earlier job of the same design answers it too,
-        for nothing, unless ``fresh`` asks for a release of its own; ``whose`` limits that to the requests of one name.
+        for nothing, unless ``fresh`` asks for a release of its own; ``whose`` limits that to requests that begin so.
         ``check`` is called before a job that will cost something is written, and raises if it must not be.
         """
         with self._store.transaction() as transaction:
@@ -120,12 +120,15 @@ class Jobs:
     def claim(self, worker: str, *, lease: float) -> Job | None:
         """Take the oldest job that waits, or whose worker fell silent."""
         moment = now()
-        with self._store.transaction() as transaction:
+        with self._store.snapshot() as transaction:  # who only looks keeps no writer waiting
             rows = transaction.run(
                 f"SELECT {_COLUMNS} FROM service_jobs WHERE state = 'waiting' OR (state = 'running' AND lease < ?) "
                 "ORDER BY made, id LIMIT 8",
                 (moment,),
             )
+        if not rows:
+            return None
+        with self._store.transaction() as transaction:
             for row in rows:
                 job = _job(row)
                 until = moment + int(lease * 1e6)
@@ -161,6 +164,11 @@ class Jobs:
                 (state, now(), None if problem is None else json.dumps(problem), job.id),
             )
 
+    def check_reachable(self) -> None:
+        """Raise if the database cannot be read."""
+        with self._store.snapshot() as transaction:
+            transaction.run("SELECT 1 FROM service_jobs LIMIT 1")
+
     def counts(self) -> dict[str, int]:
         """Return how many jobs there are in each state."""
         with self._store.snapshot() as transaction:
@@ -178,7 +186,7 @@ class Jobs:
             "SELECT request FROM service_jobs WHERE dataset = ? AND design = ? AND source = request "
             "AND state IN ('waiting', 'running', 'done') AND (? = '' OR substr(request, 1, ?) = ?) "
             "ORDER BY made DESC, id LIMIT 1",
-            (dataset, design, whose or "", len(whose or "") + 1, f"{whose or ''}/"),
+            (dataset, design, whose or "", len(whose or ""), whose or ""),
         )
         return rows[0][0] if rows else None
 

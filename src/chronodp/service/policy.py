@@ -103,26 +103,15 @@ class Dataset:
     analysts: Mapping[str, Allotment]
     share: bool
 
-    def series(
-        self, *, every: str | None = None, start: object = None, end: object = None, max_periods: int | None = None
-    ) -> TimeSeries:
-        """Return the series on its whole grid, or on the one that is asked for; nothing is read."""
-        calendar = self.calendar
-        return self.series_on(
-            Calendar(
-                every or calendar.every,
-                calendar.start if start is None else start,  # type: ignore[arg-type]  # checked by Calendar
-                calendar.end if end is None else end,  # type: ignore[arg-type]
-                calendar.timezone,
-            ),
-            max_periods,
-        )
+    def series(self, grid: Calendar | None = None, *, max_periods: int | None = None) -> TimeSeries:
+        """Return the series on its whole grid, or on another; nothing is read.
 
-    def series_on(self, calendar: Calendar, max_periods: int | None = None) -> TimeSeries:
-        """Return the series on a grid; a limit of more periods than there are means all of them."""
-        most = self.max_periods if max_periods is None else max_periods
-        if max_periods is None and most is not None:
-            most = min(most, len(calendar))
+        The policy's limit of periods, if it is more than the grid has, means all of them.
+        """
+        calendar = self.calendar if grid is None else grid
+        most = max_periods
+        if most is None and self.max_periods is not None:
+            most = self.max_periods if grid is None else min(self.max_periods, len(calendar))
         return TimeSeries(
             self.source,
             time=self.time,

@@ -10,17 +10,32 @@ from __future__ import annotations
 import math
 
 from chronodp.errors import NotAllowed
+from chronodp.privacy import Calendar
+from chronodp.privacy.clock import check_moment, microseconds_of
 from chronodp.privacy.documents import to_document
 from chronodp.series import Blocks, Count, Histogram, Table, Total, Workload
 from chronodp.service.policy import Dataset
 
-__all__ = ["check_allowed"]
+__all__ = ["allowed_grid", "check_allowed"]
+
+
+def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end: str | None) -> Calendar:
+    """Return the grid that is asked for, or raise; what is not allowed is not even laid out."""
+    whole = dataset.calendar
+    wanted = whole.every if every is None else every
+    if wanted not in dataset.allowed.grids:
+        raise _refuse("every", wanted, f"one of {', '.join(dataset.allowed.grids)}")
+    for name, text in (("start", start), ("end", end)):
+        moment = whole.edges[0] if text is None else microseconds_of(check_moment(name, text, whole.zone))
+        if not whole.edges[0] <= moment <= whole.edges[-1]:
+            raise _refuse(name, str(text), f"within {whole.start} to {whole.end}")
+    first, last = (whole.start if start is None else start), (whole.end if end is None else end)
+    return Calendar(wanted, first, last, whole.timezone)
 
 
 def check_allowed(dataset: Dataset, table: Table, *, epsilon: float, tuned_for: Workload) -> None:
     """Raise unless the policy allows the question."""
     _check_measure(dataset, table)
-    _check_grid(dataset, table)
     _check_groups(dataset, table)
     allowed = dataset.allowed
     kind = to_document(tuned_for)["kind"]
@@ -52,16 +67,6 @@ def _check_measure(dataset: Dataset, table: Table) -> None:
     if ends[0] < low or ends[1] > high:
         name = "edges" if isinstance(measure, Histogram) else "clip"
         raise _refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
-
-
-def _check_grid(dataset: Dataset, table: Table) -> None:
-    calendar, whole = table.periods.calendar, dataset.calendar
-    if calendar is None:
-        raise AssertionError("records always have a calendar")
-    if calendar.every not in dataset.allowed.grids:
-        raise _refuse("every", calendar.every, f"one of {', '.join(dataset.allowed.grids)}")
-    if calendar.edges[0] < whole.edges[0] or calendar.edges[-1] > whole.edges[-1]:
-        raise _refuse("start", f"{calendar.start} to {calendar.end}", f"within {whole.start} to {whole.end}")
 
 
 def _check_groups(dataset: Dataset, table: Table) -> None:

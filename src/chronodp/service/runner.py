@@ -74,9 +74,8 @@ class Runner:
         while not self._stop.is_set():
             try:
                 busy = self.run_one()
-                self.writable = True
             except LedgerUnavailable:
-                self.writable, busy = False, False
+                busy = False
             except Exception as error:  # a thread that died would leave jobs waiting without a word
                 note_failure(error)
                 busy = False
@@ -138,6 +137,8 @@ class Runner:
         dataset = curator.policy.datasets.get(job.dataset)
         if dataset is None:
             raise NotFound(f"dataset {job.dataset!r} is no longer offered")
+        if job.analyst and job.analyst not in dataset.analysts:
+            raise NotAllowed(f"{job.analyst} may no longer ask about {job.dataset!r}")
         plan = curator.plan(dataset, Question.model_validate_json(job.question))
         if dump(plan.design) != job.design:
             raise NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")

@@ -97,6 +97,7 @@ def run_worker(
         access_log=False,  # addresses hold names of requests
         server_header=False,
         log_level="warning",
+        timeout_keep_alive=75,  # a busy worker must not hang up on who waits for it
         timeout_graceful_shutdown=30,
         limit_concurrency=500,
     )

@@ -97,7 +97,7 @@ def get_health(request: Request) -> shapes.HealthShape:
     curator = curator_of(request)
     ledger = True
     try:
-        curator.jobs.counts()
+        curator.jobs.check_reachable()
     except LedgerError:
         ledger = False
     working = ledger and request.app.state.runner.writable
