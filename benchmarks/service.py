@@ -148,7 +148,9 @@ def curator(folder: Path, database: str, workers: int) -> Iterator[tuple[str, li
     policy = folder / "policy.toml"
     text = policy.read_text(encoding="utf-8").replace("epsilon = 8.0", "epsilon = 1e6")
     text = re.sub(r"epsilon = 4\.0", "epsilon = 1e6", text)
-    text = text.replace("[service]", "[service]\nfloor = 0.5\nquantum = 0.5\nparallel = 8\nrate = 1000000")
+    text = text.replace(
+        "[service]", "[service]\nfloor = 0.5\nquantum = 0.5\nparallel = 8\nrate = 1000000\nwaiting = 1000"
+    )
     policy.write_text(text, encoding="utf-8")
     for path in folder.glob("budget.db*"):
         path.unlink()

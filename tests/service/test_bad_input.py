@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from chronodp.service.guard import check_body
+from chronodp.service.pacing import Pace
 from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
 
 PLAN = f"{API}/datasets/meters/plan"
@@ -156,6 +157,15 @@ def test_a_lost_database_leaves_what_is_public_and_says_so(postgres: str, tmp_pa
             admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
         assert house.finish("ana", house.submit("ana", "more", COUNT).json()["id"])["state"] == "done"
         assert house.http.get(f"{API}/health").json()["status"] == "ok"
+
+
+def test_nobody_keeps_all_others_waiting(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path, floor=5.0, parts={"ana": 4.0, "ben": 4.0})
+    policy.write_text(policy.read_text(encoding="utf-8").replace("waiting = 1000000", "waiting = 1"), encoding="utf-8")
+    with open_house(policy, str(tmp_path / "budget.db"), pace=Pace(1.0, 1.0)) as house:
+        answers = [house.submit("ana", f"r{number}", COUNT | {"epsilon": 0.1 + number / 100}) for number in range(6)]
+        assert {answer.status_code for answer in answers} == {202, 429}
+        assert house.submit("ben", "one", COUNT).status_code == 202
 
 
 def test_more_calls_than_allowed_wait(tmp_path: Path) -> None:

@@ -18,12 +18,14 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, norm
 
-from chronodp.service.pacing import Pace, Paces, Unpaced
+from chronodp.errors import UnreadableSource
+from chronodp.service.pacing import Pace, Paced, Paces, Unpaced
+from chronodp.service.policy_file import read_policy
 from tests.conftest import Trials
 from tests.service.town import COUNT, House, open_house, write_policy, write_rows
 
 FALSE_ALARM = 1e-9
-FLOOR = 0.7
+FLOOR = 0.5
 LEAST = 18  # so many calls each, without overlap, have a chance below 10⁻⁹
 
 
@@ -70,7 +72,7 @@ def alike(first: list[float], second: list[float]) -> float:
 
 
 def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: Trials) -> None:
-    with two_tables(tmp_path, Pace(FLOOR, FLOOR), people=4_000) as house:
+    with two_tables(tmp_path, Pace(FLOOR, FLOOR), people=2_500) as house:
         chance, times = compare(house, trials(200, least=LEAST))
         # Time stamps that are signed and stored tell no more.
         issued: dict[str, list[float]] = {}
@@ -109,3 +111,19 @@ def test_what_was_read_is_used_at_allowed_moments_only(read: float, due: float) 
     moments[0] += read
     pace.hold(began)
     assert moments[0] == pytest.approx(due)
+
+
+def test_a_failure_is_told_at_an_allowed_moment_too(tmp_path: Path) -> None:
+    moments = [0.0]
+
+    def sleep(seconds: float) -> None:
+        moments[0] += seconds
+
+    pace = Pace(1.0, 0.25, clock=lambda: moments[0], sleep=sleep)
+    dataset = read_policy(write_policy(tmp_path, source="nothing-*.parquet")).datasets["meters"]
+    plan = dataset.series().count().plan(epsilon=1.0)
+    paced = Paced(plan.origin, pace)
+    assert "nothing" not in str(paced)
+    with pytest.raises(UnreadableSource):
+        paced.numbers(plan.design, key="", progress=lambda _: None)
+    assert moments[0] == pytest.approx(1.0)

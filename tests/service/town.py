@@ -39,6 +39,7 @@ title = "Test"
 floor = {floor}
 quantum = {floor}
 rate = 1000000
+waiting = 1000000
 lease = {lease}
 
 [datasets.meters]

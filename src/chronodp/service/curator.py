@@ -151,6 +151,7 @@ class Curator:
             whose=None if dataset.share else caller.request(""),
             fresh=fresh,
             check=lambda: self.check_fits(caller, dataset, plan),
+            most=self.policy.running.waiting,
         )
         return job, new
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from chronodp.errors import RequestConflict
+from chronodp.errors import RequestConflict, TooManyCalls
 from chronodp.ledger.debits import now
 from chronodp.ledger.store import Row, Store, Transaction
 
@@ -73,12 +73,14 @@ class Jobs:
         whose: str | None,
         fresh: bool,
         check: Callable[[], None],
+        most: int,
     ) -> tuple[Job, bool]:
         """Put a job on disk and return it, with whether it is new.
 
         The same request for the same design returns the same job. An earlier job of the same design answers it too,
         for nothing, unless ``fresh`` asks for a release of its own; ``whose`` limits that to requests that begin so.
-        ``check`` is called before a job that will cost something is written, and raises if it must not be.
+        ``check`` is called before a job that will cost something is written, and raises if it must not be; no more than
+        ``most`` jobs of one name may wait.
         """
         with self._store.transaction() as transaction:
             transaction.alone()  # of two alike that come together, the second must see the first
@@ -90,6 +92,8 @@ class Jobs:
             job = Job(secrets.token_hex(12), dataset, request, analyst, source, question, design, "waiting", made=now())
             if source == request:
                 check()
+                if self._waiting(transaction, request.partition("/")[0] + "/") >= most:
+                    raise TooManyCalls(f"{most} jobs of yours wait already", mend="wait until some of them have ended")
             else:
                 job = replace(job, state="done", ended=job.made)
             transaction.run(
@@ -189,6 +193,13 @@ class Jobs:
             (dataset, design, whose or "", len(whose or ""), whose or ""),
         )
         return rows[0][0] if rows else None
+
+    def _waiting(self, transaction: Transaction, owner: str) -> int:
+        ((count,),) = transaction.run(
+            "SELECT COUNT(*) FROM service_jobs WHERE state = 'waiting' AND substr(request, 1, ?) = ?",
+            (len(owner), owner),
+        )
+        return int(count)
 
     def _answered(self, transaction: Transaction, job: Job) -> Job:
         if job.source == job.request:

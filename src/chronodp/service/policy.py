@@ -135,6 +135,7 @@ class Running:
         quantum: seconds in whole numbers of which a longer one ends.
         parallel: jobs at a time in each worker.
         rate: calls a second of one token.
+        waiting: jobs of one caller that may wait at a time, so that nobody keeps all others waiting.
         lease: seconds after which the job of a worker that fell silent is taken over.
         session: seconds that signing in on the page lasts.
     """
@@ -144,6 +145,7 @@ class Running:
     quantum: float = 1.0
     parallel: int = 2
     rate: float = 20.0
+    waiting: int = 50
     lease: float = 15.0
     session: float = 8 * 3600.0
 

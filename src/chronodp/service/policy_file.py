@@ -46,6 +46,7 @@ def _running(part: Section) -> Running:
         quantum=part.number("quantum", usual.quantum, least=0.01, most=3600),
         parallel=part.whole("parallel", usual.parallel, least=1),
         rate=part.number("rate", usual.rate, least=0.1),
+        waiting=part.whole("waiting", usual.waiting, least=1),
         lease=part.number("lease", usual.lease, least=1, most=3600),
         session=part.number("session", usual.session, least=60, most=7 * 86400),
     )

@@ -42,22 +42,25 @@ class Runner:
         self._curator, self._lease, self._parallel = curator, running.lease, running.parallel
         self._pace = Pace(running.floor, running.quantum) if pace is None else pace
         self._worker = f"{os.getpid()}-{secrets.token_hex(4)}"
-        self._stop, self._called = threading.Event(), threading.Event()
+        self._stop, self._called, self._done = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
         self.writable = True
 
     def start(self) -> None:
         """Begin to take jobs."""
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._parallel)]
-        self._threads.append(threading.Thread(target=self._beat, daemon=True))
-        for thread in self._threads:
+        self._beating = threading.Thread(target=self._beat, daemon=True)
+        for thread in (*self._threads, self._beating):
             thread.start()
 
     def stop(self, *, seconds: float = 30.0) -> None:
         """Take no more jobs, and wait for those under way; what waits is on disk for the next start."""
         self._stop.set()
+        self._called.set()
         for thread in self._threads:
             thread.join(seconds)
+        self._done.set()  # leases are kept until the last job has ended
+        self._beating.join(seconds)
 
     def wake(self) -> None:
         """Look for a job now; without a call a worker looks now and then, since others may have been told."""
@@ -85,7 +88,7 @@ class Runner:
         self._curator.close()
 
     def _beat(self) -> None:
-        while not self._stop.wait(min(1.0, self._lease / 4)):
+        while not self._done.wait(min(1.0, self._lease / 4)):
             try:
                 self._curator.jobs.beat(self._worker, lease=self._lease)
                 self.writable = True
