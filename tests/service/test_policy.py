@@ -48,11 +48,9 @@ def test_a_mistake_is_told_with_its_line_and_the_mend(
         read_policy(path)
     said = str(refused.value)
     assert all(word in said for word in words), said
-    if new and "TOML" not in words and "line" in said:
-        line = int(said.partition("line ")[2].partition(":")[0])
-        changed = text.replace(old, new, 1).splitlines()
-        key = new.partition(" ")[0].strip('[]"') if not new.startswith("[") else new
-        assert any(word in changed[line - 1] for word in (key, new.splitlines()[0], "[datasets.", "groups", "region"))
+    if new:
+        line = int(said.partition("line ")[2].partition(":")[0].partition(",")[0])
+        assert new in text.replace(old, new, 1).splitlines()[line - 1]
 
 
 def test_the_line_is_the_right_one(tmp_path: Path) -> None:

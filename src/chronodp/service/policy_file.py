@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from chronodp.errors import ChronodpError, InvalidArgument
+from chronodp.errors import ChronodpError, InvalidArgument, MissingBound
 from chronodp.ledger.budget import Budget, Renewal
 from chronodp.privacy import Calendar, Unit, load
 from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, Running
@@ -88,7 +88,8 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
     except InvalidArgument as error:
         if part.path[0] in error.name:  # it has its line already
             raise
-        raise part.wrong(error.name, part.content.get(error.name), error.allowed) from None
+        allowed = f"given: {error.allowed}" if isinstance(error, MissingBound) else error.allowed
+        raise part.wrong(error.name, part.content.get(error.name), allowed) from None
     _check_sizes(part, dataset)
     part.finish()
     return dataset
