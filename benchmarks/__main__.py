@@ -22,6 +22,7 @@ from benchmarks import (
     local,
     noise,
     selection,
+    service,
     temporal,
     together,
     training,
@@ -48,6 +49,7 @@ TOPICS = (
     local.measure,
     federated.measure,
     training.measure,
+    service.measure,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         report,
         selection,
         series,
+        service,
         temporal,
     )
     from chronodp.alerts import Alert
@@ -47,12 +48,14 @@ if TYPE_CHECKING:
         compare,
         solve,
     )
+    from chronodp.service import Client
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Aggregate",
     "Alert",
+    "Client",
     "EachPeriod",
     "Event",
     "Ewm",
@@ -87,6 +90,7 @@ __all__ = [
     "report",
     "selection",
     "series",
+    "service",
     "solve",
     "temporal",
 ]
@@ -107,12 +111,14 @@ _LATE = dict.fromkeys(
         "report",
         "selection",
         "series",
+        "service",
         "temporal",
     ),
     "",
 ) | {
     "Aggregate": "dataset",
     "Alert": "alerts",
+    "Client": "service",
     "EachPeriod": "series",
     "Ewm": "series",
     "Filter": "series",

@@ -19,6 +19,7 @@ from chronodp.cli.budget import budget
 from chronodp.cli.choose_order import choose_order
 from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
+from chronodp.cli.curator import curator
 from chronodp.cli.demo import demo
 from chronodp.cli.device import device
 from chronodp.cli.explain import explain
@@ -27,8 +28,10 @@ from chronodp.cli.leakage import leakage
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
+from chronodp.cli.token import token
 from chronodp.cli.verify import verify
 from chronodp.cli.watch import plan_alert, watch
 from chronodp.errors import CertificateInvalid, ChronodpError
@@ -58,6 +61,9 @@ app.add_typer(budget, name="budget")
 app.add_typer(device, name="device")
 app.command()(collect)
 app.add_typer(federate, name="federate")
+app.command()(serve)
+app.add_typer(curator, name="curator")
+app.add_typer(token, name="token")
 app.command()(verify)
 app.command()(demo)
 

@@ -11,7 +11,7 @@ import numpy as np
 from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Tally, Totals, find_source
 from chronodp.privacy import Calendar, Grid, User
 from chronodp.privacy.units import Event
-from chronodp.series import Blocks, Count, Design, Histogram, Mean, Steps, Table, Total
+from chronodp.series import Blocks, Count, Design, Histogram, Mean, Plan, Steps, Table, Total, Workload, make_plan
 
 __all__ = ["Records", "numbers_of"]
 
@@ -32,6 +32,10 @@ class Records:
     def source(self) -> Source:
         """The source, looked for only now: a plan may be made before its file exists."""
         return find_source(self.data)
+
+    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> Plan:
+        """Return the plan with the least error, made here. Free, and reads no data."""
+        return make_plan(table, self, epsilon=epsilon, delta=delta, tuned_for=tuned_for)
 
     def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""

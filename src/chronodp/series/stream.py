@@ -25,7 +25,7 @@ from chronodp.series.stream_design import StreamDesign, design_stream
 from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
 
-__all__ = ["Stream", "StreamAnswer"]
+__all__ = ["Stream", "StreamAnswer", "step_half_widths"]
 
 _ARGUMENT = "docs/explanation/proofs/streams.md"
 
@@ -203,7 +203,7 @@ class Stream:
                 finished=done,
             )
             self._memory, self._buffers = memory, buffers
-        half = self._half_widths(begin, len(numbers), level)
+        half = step_half_widths(self.design, begin, len(numbers), level)
         value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
         return StreamAnswer(np.arange(begin, begin + len(numbers)), value, value - half, value + half)
 
@@ -265,12 +265,14 @@ class Stream:
         )
         return steps + shaped, buffers
 
-    def _half_widths(self, begin: int, count: int, level: float) -> Floats:
-        noise = self.design.noise
-        terms = self.design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
-        if noise.law == "gaussian" or isinstance(self.design.workload, EachPeriod | RunningTotal):
-            return quantiles(noise.law, terms, level) * noise.scale
-        return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
+
+def step_half_widths(design: StreamDesign, begin: int, count: int, level: float) -> Floats:
+    """Return how far noise carries the answers of so many steps from ``begin`` on, at a level."""
+    noise = design.noise
+    terms = design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
+    if noise.law == "gaussian" or isinstance(design.workload, EachPeriod | RunningTotal):
+        return quantiles(noise.law, terms, level) * noise.scale
+    return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
 
 
 def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:
