@@ -23,6 +23,7 @@ from chronodp.cli.demo import demo
 from chronodp.cli.device import device
 from chronodp.cli.explain import explain
 from chronodp.cli.leakage import leakage
+from chronodp.cli.live import live
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
@@ -45,6 +46,7 @@ app.command()(release)
 app.command()(stream)
 app.command()(spectrum)
 app.command()(watch)
+app.command()(live)
 app.command()(plan_alert)
 app.command()(blur_times)
 app.command()(compare)
