@@ -143,6 +143,8 @@ class Live:
             self._close_windows(self._first)
         self.progress.next_window = self._first
         self._source.begin(self._state.fact("positions") or "")
+        if not self._source.prompt:  # a sender that calls us has not had the time
+            self._notice("source", self._source.trouble, "")
 
     def _over(self, windows: int | None, until: int | None) -> bool:
         done = windows is not None and self.progress.closed >= windows

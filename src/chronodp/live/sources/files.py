@@ -157,7 +157,9 @@ class FileSource:
     def _follow_rotation(self) -> None:
         """Go over to a new file of the same name, or to the marked one; all of the old one was read."""
         mark = self._mark
-        if mark is not None and mark.inode != self._place.inode:
+        if mark is not None and mark.inode == self._place.inode:
+            return  # a new file came after the mark
+        if mark is not None:
             found = self._find(mark.inode)
             if found is not None:
                 self._open(found, 0)

@@ -13,7 +13,7 @@ __all__ = ["KafkaSource"]
 
 _PATIENCE = 5.0  # seconds for one question to the brokers
 _LOOK = 30.0  # seconds after which partitions are looked for again
-_LONGEST_PAUSE = 30.0
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
 
 class KafkaSource:
@@ -54,7 +54,8 @@ class KafkaSource:
         self._marks: dict[int, int] | None = None
         self._held: list[Any] = []
         self._uncommitted = False
-        self._next_look, self._pause = 0.0, 0.5
+        self._next_look = self._next_question = 0.0
+        self._pause = _SHORTEST_PAUSE
 
     @property
     def trouble(self) -> str:
@@ -93,24 +94,21 @@ class KafkaSource:
         """Ask the brokers where each partition ends."""
         from confluent_kafka import KafkaException, TopicPartition
 
-        if not self._offsets and not self._look():
+        if not self._offsets or time.monotonic() < self._next_question:
             return False
-        found: dict[int, Any] = {}
+        marks = {}
         try:
-            found = {
-                partition: self._consumer.get_watermark_offsets(
-                    TopicPartition(self._topic, partition), timeout=_PATIENCE, cached=False
-                )
-                for partition in self._offsets
-            }
+            for partition in self._offsets:
+                place = TopicPartition(self._topic, partition)
+                found = self._consumer.get_watermark_offsets(place, timeout=_PATIENCE, cached=False)
+                if found is None:
+                    raise KafkaException
+                marks[partition] = found[1]
         except KafkaException:
-            found = dict.fromkeys(self._offsets)
-        if any(marks is None for marks in found.values()):
             self._fail("cannot be reached")
             return False
-        self._trouble = ""
-        self._marks = {partition: high for partition, (_, high) in found.items()}
-        self._ends = dict(self._marks)
+        self._trouble, self._pause = "", _SHORTEST_PAUSE
+        self._marks, self._ends = marks, dict(marks)
         return True
 
     @property
@@ -174,7 +172,7 @@ class KafkaSource:
         if found.error is not None or not found.partitions:
             self._fail("are there, but not the topic")
             return False
-        self._trouble, self._pause = "", 0.5
+        self._trouble, self._pause = "", _SHORTEST_PAUSE
         self._next_look = time.monotonic() + _LOOK
         known = {place.partition for place in self._consumer.assignment()}
         new = [partition for partition in found.partitions if partition not in known]
@@ -186,7 +184,7 @@ class KafkaSource:
 
     def _fail(self, what: str) -> None:
         self._trouble = f"the brokers {what}"
-        self._next_look = time.monotonic() + self._pause
+        self._next_look = self._next_question = time.monotonic() + self._pause
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
     def _failed(self, error: Any) -> None:

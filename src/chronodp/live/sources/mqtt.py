@@ -59,7 +59,7 @@ class MqttSource:
         self._to_confirm: list[int] = []
         self._client = Client(CallbackAPIVersion.VERSION2, client_id=client, clean_session=False, manual_ack=True)
         self._client.on_connect, self._client.on_disconnect = self._connected, self._disconnected
-        self._client.on_message = self._arrived
+        self._client.on_message, self._client.on_subscribe = self._arrived, self._subscribed
         self._client.reconnect_delay_set(1, 30)
         if username is not None:
             self._client.username_pw_set(username, password)
@@ -124,8 +124,11 @@ class MqttSource:
         if reason.is_failure:
             self._trouble = "the broker refuses: check username and password"
             return
-        self._trouble = ""
         client.subscribe(self._topic, qos=1)
+
+    def _subscribed(self, _client: Any, _data: Any, _number: Any, reasons: Any, _properties: Any) -> None:
+        refused = any(reason.is_failure for reason in reasons)
+        self._trouble = "the broker refuses the topic" if refused else ""
 
     def _disconnected(self, *_: Any) -> None:
         self._trouble = self._unreachable
