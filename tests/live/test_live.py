@@ -114,6 +114,20 @@ def test_restarts_count_every_record_once(tmp_path: Path) -> None:
     assert told == expected
 
 
+def test_a_clock_that_goes_back_reopens_nothing(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, COUNTS)
+    bench.run_to(5)
+    live, state, ledger = bench.start()
+    bench.clock.moment = SECONDS.begins(0)
+    write(bench.path, visit(COUNTS, 1), visit(COUNTS, 5))
+    live.run(stop=lambda: live.progress.owner.records == 2)
+    state.close()
+    ledger.close_connection()
+    assert (live.progress.closed, live.progress.owner.late, live.progress.owner.counted) == (0, 1, 1)
+    bench.run_to(6)
+    assert bench.totals() == [0, 0, 0, 0, 0, 1]
+
+
 def test_repeats_with_an_id_count_once_within_a_person_and_window(tmp_path: Path) -> None:
     limits = Limits(User(), SECONDS, clip=(0.0, 100.0), max_periods=9, ids=True)
     bench = Bench(tmp_path, limits)

@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
@@ -91,7 +91,6 @@ def _run(
     releases = " and ".join(name for name in ("stream", "alert") if name in wanted.tables)
     terms = terms_of(limits, dataset=wanted.top["dataset"], user=fields.user, id=fields.id, releases=releases)
     state.check_terms(terms)
-    stopped = _Stop()
     sinks = wanted.make_sinks()
     source = wanted.source(Reader(fields, groups=limits.groups))
     outlets = wanted.outlets(limits, ledger)
@@ -112,10 +111,12 @@ def _run(
     if "metrics" in wanted.tables:
         server = serve_metrics(running.progress, **wanted.tables["metrics"])
     try:
-        running.run(windows=windows, until=until, stop=stopped, each=lambda: view.refresh(running.progress))
+        with _Stop() as stopped:
+            running.run(windows=windows, until=until, stop=stopped, each=lambda: view.refresh(running.progress))
     finally:
         if server is not None:
             server.shutdown()
+            server.server_close()
         view.close(running.progress)
 
 
@@ -139,13 +140,20 @@ class _Stop:
 
     def __init__(self) -> None:
         self._asked = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._ask)
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def __call__(self) -> bool:
         return self._asked
 
-    def _ask(self, number: int, _frame: FrameType | None) -> Any:
+    def _ask(self, number: int, _frame: FrameType | None) -> None:
         if self._asked:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)

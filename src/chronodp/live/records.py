@@ -12,6 +12,7 @@ import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from json.scanner import make_scanner
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _FARTHEST = 2.0**61  # microseconds: beyond all calendars
 _NUMBERS = frozenset((int, float))
 _DIGITS = 4_000  # of a whole number; Python refuses to read longer ones
-_DECODE = json.JSONDecoder().decode
+_SCAN = make_scanner(json.JSONDecoder())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,11 @@ class Reader:
         malformed = 0
         for message in messages:
             try:
-                record = _DECODE(message.decode()) if len(message) <= LARGEST else None
-            except (ValueError, RecursionError):
+                text = message.decode() if len(message) <= LARGEST else "null"
+                record, end = _SCAN(text, 0)
+                if end != len(text):
+                    raise ValueError
+            except (ValueError, RecursionError, StopIteration):
                 found, failed = _read_carefully(message)
                 records += found
                 malformed += failed

@@ -105,11 +105,12 @@ class State:
         """Return in how many settled windows people have counted; those who have in none are left out."""
         found: dict[bytes, int] = {}
         with self._translated():
-            for begin in range(0, len(people), _ASKED):
-                asked = people[begin : begin + _ASKED]
+            ordered = sorted(people)
+            for begin in range(0, len(ordered), _ASKED):
+                asked = ordered[begin : begin + _ASKED]
                 marks = ", ".join("?" * len(asked))
                 rows = self._database.execute(f"SELECT person, used FROM people WHERE person IN ({marks})", asked)
-                found |= {bytes(person): int(used) for person, used in rows}
+                found.update(rows)
         return found
 
     def settle(self, closings: Iterable[Closing], *, settled: int) -> None:
@@ -117,7 +118,8 @@ class State:
         with self._translated(), self._transaction():
             self._database.executemany(
                 "INSERT INTO people (person, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1",
-                ((person,) for closing in closings for person in closing.people),
+                # In the order of the table, which is faster.
+                ((person,) for closing in closings for person in sorted(closing.people)),
             )
             self._database.execute("DELETE FROM counts WHERE window < ?", (settled,))
             self._write({"settled": str(settled)})

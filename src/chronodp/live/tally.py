@@ -24,6 +24,7 @@ _HASH = 16
 _KEY = np.dtype([("person", f"V{_HASH}"), ("place", "<u4")])
 _ENTRY = np.dtype([("key", f"V{_KEY.itemsize}"), ("id", f"V{_HASH}"), ("steps", "<i8")])
 _NOBODY = bytes(_HASH)
+_REMEMBERED = 100_000  # hashes of people kept to save time
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Tally:
     def __init__(self, limits: Limits, key: bytes) -> None:
         self._limits = limits
         self._key = key
+        self._known: dict[str, bytes] = {}
         self._totals: dict[int, dict[bytes, int]] = {}
         self._ids: dict[int, dict[bytes, int]] = {}
         self._rows: dict[int, Totals] = {}  # where nobody is named, records stand for themselves
@@ -125,10 +127,9 @@ class Tally:
             return Closing(window, self._rows[window].copy(), ())
         held = self._totals.get(window, {})
         keys = np.frombuffer(b"".join(held), dtype=_KEY)
-        low, high = limits.range
-        if not limits.people:  # records were clipped one by one
-            low, high = -(2**62), 2**62
-        steps = np.fromiter((min(max(total, low), high) for total in held.values()), np.int64, len(held))
+        steps = np.fromiter(held.values(), np.int64, len(held))  # fits: 2^32 records of 2^31 steps
+        if limits.people:  # otherwise records were clipped one by one
+            steps = np.clip(steps, *limits.range)
         people: tuple[bytes, ...] = ()
         kept = np.ones(len(keys), np.bool_)
         if limits.chosen_groups is not None:
@@ -152,7 +153,7 @@ class Tally:
     def _parts(self, batch: Batch, window: NDArray[np.int64], taken: NDArray[np.intp]) -> Iterator[tuple[int, bytes]]:
         if not len(taken):
             return
-        hashes = np.array([self._hash("person", name) for name in batch.names] or [_NOBODY], dtype=f"V{_HASH}")
+        hashes = np.array([self._person(name) for name in batch.names] or [_NOBODY], dtype=f"V{_HASH}")
         windows, people, places = window[taken], batch.people[taken], batch.places[taken]
         steps = self._to_steps(batch.values[taken]) if batch.values is not None else np.ones(len(taken), np.int64)
         if not self._limits.people:
@@ -186,6 +187,14 @@ class Tally:
         with np.errstate(over="ignore"):
             scaled = np.clip(values / self._limits.grid.step, -limit, limit)
         return np.floor(scaled + 0.5).astype(np.int64)
+
+    def _person(self, name: str) -> bytes:
+        known = self._known.get(name)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[name] = self._hash("person", name)
+        return known
 
     def _hash(self, purpose: str, name: str, within: bytes = b"") -> bytes:
         content = name.encode("utf-8", "surrogatepass")

@@ -3,7 +3,7 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, estimates, temporal
+from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, estimates, live, temporal
 from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
@@ -16,5 +16,6 @@ TWINS: tuple[Twin, ...] = (
     *correlated.TWINS,
     *devices.TWINS,
     *estimates.TWINS,
+    *live.TWINS,
     *temporal.TWINS,
 )

@@ -39,11 +39,16 @@ class KafkaSink:
 
     def write(self, windows: Sequence[Sequence[Row]]) -> None:
         """Send one message a window and wait until all are confirmed."""
+        from confluent_kafka import KafkaException
+
         self._failed = 0
         for window in windows:
-            self._producer.produce(
-                self._topic, key=str(window[0]["window"]), value=as_message(window), on_delivery=self._delivered
-            )
+            try:
+                self._producer.produce(
+                    self._topic, key=str(window[0]["window"]), value=as_message(window), on_delivery=self._delivered
+                )
+            except (KafkaException, BufferError):
+                self._failed += 1
         left = self._producer.flush(_PATIENCE + 1.0)
         if left or self._failed:
             self._producer.purge()

@@ -118,25 +118,26 @@ class ParquetSink:
 
     def write(self, windows: Sequence[Sequence[Row]]) -> None:
         """Replace the newest file by one that has these windows as well; begin another where it is full."""
+        rows = list(self._rows)
         for window in windows:
-            number = int(window[0]["window"])
-            if self._rows and self._rows[-1]["window"] // _BLOCK != number // _BLOCK:
-                self._save()
-                self._rows = []
-            self._rows += window
-        self._save()
+            if rows and rows[-1]["window"] // _BLOCK != int(window[0]["window"]) // _BLOCK:
+                self._save(rows)
+                rows = []
+            rows += window
+        self._save(rows)
+        self._rows = rows  # after it was written: the same windows may be asked for again
 
     def close(self) -> None:
         """Nothing is held."""
 
-    def _save(self) -> None:
+    def _save(self, rows: Sequence[Row]) -> None:
         import pyarrow
         from pyarrow import parquet
 
-        number = self._rows[-1]["window"] // _BLOCK
+        number = rows[-1]["window"] // _BLOCK
         place = self._path / f"windows-{number:08d}.parquet"
         fresh = place.with_suffix(".writing")
-        columns = {name: [row.get(name) for row in self._rows] for name in self._columns}
+        columns = {name: [row.get(name) for row in rows] for name in self._columns}
         types: dict[str, pyarrow.DataType] = {
             "window": pyarrow.int64(),
             "time": pyarrow.string(),

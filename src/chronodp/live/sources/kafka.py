@@ -141,17 +141,18 @@ class KafkaSource:
         from confluent_kafka import KafkaError
 
         taken: list[bytes] = []
+        marks, offsets = self._marks, self._offsets
         for message in arrived:
-            partition, offset, error = message.partition(), message.offset(), message.error()
+            error, partition, offset = message.error(), message.partition(), message.offset()
             if error is not None:
                 # At the end of a partition nothing is left before it, also where the last entries are no messages.
                 held = any(other.partition() == partition for other in self._held)
-                if error.code() == KafkaError._PARTITION_EOF and partition in self._offsets and not held:
-                    self._offsets[partition] = max(self._offsets[partition], offset)
-            elif not self._came_before_mark(message):
+                if error.code() == KafkaError._PARTITION_EOF and partition in offsets and not held:
+                    offsets[partition] = max(offsets[partition], offset)
+            elif marks is not None and offset >= marks.get(partition, 0):
                 self._held.append(message)
-            elif offset >= self._offsets.get(partition, 0):  # nothing twice, also if a broker sends it twice
-                self._offsets[partition] = offset + 1
+            elif offset >= offsets.get(partition, 0):  # nothing twice, also if a broker sends it twice
+                offsets[partition] = offset + 1
                 taken.append(message.value() or b"")
         if taken:
             self._trouble, self._uncommitted = "", True
