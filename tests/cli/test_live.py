@@ -111,6 +111,9 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
         ("[stream]", "[strem]", "strem must be one of name, dataset"),
         ('workload = "each_period"', 'workload = "median"', "workload must be running_total"),
         ('user = "who"', 'user = "who"\nvalue = "kwh"', "clip in [measure] must be given"),
+        ("[[sinks]]", "[metrics]\nport = 'x'\n[[sinks]]", "port in [metrics] must be a whole number"),
+        ('kind = "csv"', 'kind = "csv"\nfolder = 1', "folder in [sinks] must be one of kind, path"),
+        ("out.csv", "nowhere/out.csv", "path must be a file in a folder that can be written"),
         ('kind = "csv"', 'kind = "fax"', "kind in [sinks] must be one of kafka, mqtt, csv, parquet"),
         ('dataset = "visits"', "", "dataset must be given"),
         ('dataset = "visits"', 'dataset = "other"', "other"),
@@ -127,6 +130,14 @@ def test_settings_that_cannot_be_are_named_and_nothing_is_spent(
     assert named in refuse("live", str(settings))
     shown = json.loads(run("budget", "status", "visits", "--json", "--ledger", str(settings.parent / "budget.db")))
     assert shown["charges"] == 0
+
+
+def test_settings_that_librdkafka_does_not_know_are_named(settings: Path, refuse: Callable[..., str]) -> None:
+    text = settings.read_text(encoding="utf-8")
+    source = 'kind = "kafka"\nservers = "x:1"\ntopic = "t"\noptions = { nonsense = "1" }'
+    lines = [line for line in text.splitlines() if "in.jsonl" not in line]
+    settings.write_text("\n".join(lines).replace('kind = "file"', source), encoding="utf-8")
+    assert "options must be settings that librdkafka knows" in refuse("live", str(settings))
 
 
 def test_other_settings_for_a_stream_that_runs_are_refused(settings: Path, refuse: Callable[..., str]) -> None:

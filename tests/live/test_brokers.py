@@ -132,7 +132,7 @@ def test_kafka_that_cannot_be_reached_is_told_once_and_waited_for(tmp_path: Path
         live, state, ledger = bench.start(source=kafka(servers))
         bench.clock.moment = GRID.closes(0)
         cluster.send_signal(signal.SIGSTOP)
-        waking = threading.Timer(9.0, lambda: cluster.send_signal(signal.SIGCONT))
+        waking = threading.Timer(5.0, lambda: cluster.send_signal(signal.SIGCONT))
         waking.start()
         live.run(windows=1)
         waking.join()

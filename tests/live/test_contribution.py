@@ -61,7 +61,10 @@ UNIVERSE: list[Visit] = [
     (stage, window, value, 0, "") for stage in range(SEEN) for window in range(4) for value in VALUES
 ]
 HISTORIES = [
-    h for size in range(4) for h in itertools.combinations(UNIVERSE, size) if size < 3 or sum(v[1] for v in h) % 3 == 0
+    history
+    for size in range(4)
+    for number, history in enumerate(itertools.combinations(UNIVERSE, size))
+    if size < 3 or number % 11 == 0  # of three records a part
 ]
 SUMS = Limits(User(), GRID, clip=(-1.0, 4.0), max_periods=2)
 
@@ -141,7 +144,7 @@ def test_a_stretch_of_time_changes_its_own_windows_only(unit: Unit, together: ob
             rest = tuple(visit for visit in history if visit[1] not in stretch)
             if rest == history:
                 continue
-            change, _ = worst(table, tables.get(rest) or totals(limits, [("ann", visit) for visit in rest]))
+            change, _ = worst(table, tables[rest])
             changed = {at for at, (a, b) in enumerate(zip(table, tables[rest], strict=True)) if a != b}
             assert changed <= stretch
             reached = max(reached, change)

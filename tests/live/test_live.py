@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,27 @@ def test_a_clock_that_goes_back_reopens_nothing(tmp_path: Path) -> None:
     assert (live.progress.closed, live.progress.owner.late, live.progress.owner.counted) == (0, 1, 1)
     bench.run_to(6)
     assert bench.totals() == [0, 0, 0, 0, 0, 1]
+
+
+def test_whoever_is_in_a_released_window_has_counted_whatever_dies(tmp_path: Path) -> None:
+    limits = Limits(User(), SECONDS, at_most=1, max_periods=1)
+    bench = Bench(tmp_path, limits)
+
+    def die_at(point: str) -> Callable[[str], None]:
+        def reached(name: str) -> None:
+            if name == point:
+                raise KeyboardInterrupt
+
+        return reached
+
+    with pytest.raises(KeyboardInterrupt):  # closing was begun
+        bench.run_to(1, reached=die_at("state committed"))
+    write(bench.path, visit(limits, 0))
+    with pytest.raises(KeyboardInterrupt):  # released, and not settled
+        bench.run_to(1, reached=die_at("stepped"))
+    write(bench.path, visit(limits, 0), visit(limits, 1))
+    bench.run_to(2)
+    assert bench.totals() == [1, 0]
 
 
 def test_repeats_with_an_id_count_once_within_a_person_and_window(tmp_path: Path) -> None:

@@ -92,6 +92,8 @@ def _run(
     terms = terms_of(limits, dataset=wanted.top["dataset"], user=fields.user, id=fields.id, releases=releases)
     state.check_terms(terms)
     sinks = wanted.make_sinks()
+    for sink in sinks:
+        sink.check()
     source = wanted.source(Reader(fields, groups=limits.groups))
     outlets = wanted.outlets(limits, ledger)
     state.write(terms=terms)

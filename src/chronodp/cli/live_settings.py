@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,11 +148,12 @@ class LiveSettings:
         given = dict(self.tables["source"])
         kind = given.pop("kind")
         who = f"chronodp-{self.name}"
-        match kind:
-            case "kafka":
-                return KafkaSource(given.pop("topic"), reader=reader, **{"group": who, **given})
-            case "mqtt":
-                return MqttSource(given.pop("topic"), reader=reader, **{"client": who, **given})
+        with _libraries(kind):
+            match kind:
+                case "kafka":
+                    return KafkaSource(given.pop("topic"), reader=reader, **{"group": who, **given})
+                case "mqtt":
+                    return MqttSource(given.pop("topic"), reader=reader, **{"client": who, **given})
         return FileSource(given.pop("path"), reader=reader, **given)
 
     def make_sinks(self) -> list[Sink]:
@@ -160,16 +163,18 @@ class LiveSettings:
         made: list[Sink] = []
         for number, table in enumerate(self.sinks):
             given = dict(table)
-            match given.pop("kind"):
-                case "kafka":
-                    made.append(KafkaSink(given.pop("topic"), **given))
-                case "mqtt":
-                    client = f"chronodp-{self.name}-sink-{number}"
-                    made.append(MqttSink(given.pop("topic"), **{"client": client, **given}))
-                case "csv":
-                    made.append(CsvSink(given["path"]))
-                case _:
-                    made.append(ParquetSink(given["path"]))
+            kind = given.pop("kind")
+            with _libraries(kind):
+                match kind:
+                    case "kafka":
+                        made.append(KafkaSink(given.pop("topic"), **given))
+                    case "mqtt":
+                        client = f"chronodp-{self.name}-sink-{number}"
+                        made.append(MqttSink(given.pop("topic"), **{"client": client, **given}))
+                    case "csv":
+                        made.append(CsvSink(given["path"]))
+                    case _:
+                        made.append(ParquetSink(given["path"]))
         return made
 
 
@@ -203,7 +208,18 @@ def read_settings(path: Path) -> LiveSettings:
     _check_kind("source", tables["source"], _SOURCES)
     for sink in sinks:
         _check_kind("sinks", sink, _SINKS)
+    if "metrics" in tables:
+        _needed(tables["metrics"], "port", "metrics")
+        _check_types("metrics", tables["metrics"])
     return LiveSettings({"ledger": "budget.db", **content}, tables, sinks)
+
+
+@contextmanager
+def _libraries(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError:
+        raise InvalidArgument("kind", kind, "used with its libraries: pip install 'chronodp[live]'") from None
 
 
 def _check_kind(where: str, table: dict[str, Any], kinds: dict[str, Any]) -> None:
@@ -214,10 +230,15 @@ def _check_kind(where: str, table: dict[str, Any], kinds: dict[str, Any]) -> Non
     for key in needed:
         _needed(table, key, where)
     _check_keys(where, table, ("kind", *needed, *others))
+    _check_types(where, table)
+
+
+def _check_types(where: str, table: dict[str, Any]) -> None:
+    kinds = {"port": (int, "a whole number"), "secure": (bool, "true or false"), "owner": (bool, "true or false")}
     for key, value in table.items():
-        allowed = int if key == "port" else bool if key == "secure" else dict if key == "options" else str
-        if type(value) is not allowed:
-            raise InvalidArgument(f"{key} in [{where}]", value, f"a {allowed.__name__}", private=key == "password")
+        kind, allowed = kinds.get(key, (dict, "a table") if key == "options" else (str, "a text"))
+        if type(value) is not kind:
+            raise InvalidArgument(f"{key} in [{where}]", value, allowed, private=key == "password")
 
 
 def _check_keys(where: str, table: dict[str, Any], known: tuple[str, ...], others: tuple[str, ...] = ()) -> None:

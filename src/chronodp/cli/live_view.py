@@ -84,7 +84,6 @@ class ScreenView:
         self._rate = 0.0
         self._console = Console()
         self._screen = Screen(console=self._console, auto_refresh=False, transient=True)
-        self._screen.start()
 
     def tell(self, rows: list[dict[str, Any]]) -> None:
         """Put one released window at the end."""
@@ -100,6 +99,7 @@ class ScreenView:
         if now - self._drawn < 0.25:
             return
         self._drawn = now
+        self._screen.start()  # once; again it does nothing
         since, records = self._before
         if now - since >= 1.0:
             self._rate = (progress.owner.records - records) / (now - since)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from chronodp.errors import InvalidArgument
 from chronodp.live.progress import Progress
 
 __all__ = ["serve_metrics"]
@@ -42,5 +43,8 @@ def serve_metrics(progress: Progress, *, port: int, address: str = "127.0.0.1", 
             text = f"OWNER ONLY, depends on the data: records that are {name}."
             gauge(f"owner_records_{name}", text, lambda name=name: getattr(figures, name))
         gauge("owner_waiting", "OWNER ONLY, depends on the data: messages that wait.", lambda: figures.waiting or 0)
-    server, _ = start_http_server(port, addr=address, registry=registry)
+    try:
+        server, _ = start_http_server(port, addr=address, registry=registry)
+    except OSError:
+        raise InvalidArgument("port", port, f"a free port of {address}") from None
     return server

@@ -30,7 +30,7 @@ _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _FARTHEST = 2.0**61  # microseconds: beyond all calendars
 _NUMBERS = frozenset((int, float))
 _DIGITS = 4_000  # of a whole number; Python refuses to read longer ones
-_SCAN = make_scanner(json.JSONDecoder())
+_SCAN = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # it takes a decoder, whatever its stub says
 
 
 @dataclass(frozen=True, slots=True)

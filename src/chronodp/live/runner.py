@@ -81,7 +81,7 @@ class Live:
         self._trouble: dict[str, str] = {}
         self._strange = 0
         self._check_place()
-        self._first = max([state.settled, *(outlet.period for outlet in self._outlets if not outlet.finished)])
+        self._first = max([state.settled, *(outlet.period for outlet in self._outlets)])
         self._deliveries = [Delivery(sink, state=state, columns=self.columns) for sink in sinks]
 
     @property
@@ -194,8 +194,9 @@ class Live:
             begin = until
 
     def _close_some(self, begin: int, end: int) -> None:
-        if end > self._state.closing:
-            self._commit(closing=end)
+        # All counts are on disk before a step is taken: who is in it must be known to have counted, whatever dies next.
+        closing = self._state.closing
+        self._commit(closing=end if end > closing else None)
         closings = self._closings(begin, end)
         totals = np.array([closing.totals for closing in closings]) * self._limits.grid.step
         rows = self._labelled(begin, [self._step(outlet, begin, end, totals) for outlet in self._outlets])

@@ -7,7 +7,7 @@ and how they are cut into batches, changes nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,7 +127,7 @@ class Tally:
             return Closing(window, self._rows[window].copy(), ())
         held = self._totals.get(window, {})
         keys = np.frombuffer(b"".join(held), dtype=_KEY)
-        steps = np.fromiter(held.values(), np.int64, len(held))  # fits: 2^32 records of 2^31 steps
+        steps = _whole(held.values())
         if limits.people:  # otherwise records were clipped one by one
             steps = np.clip(steps, *limits.range)
         people: tuple[bytes, ...] = ()
@@ -215,6 +215,14 @@ def _first_places(keys: NDArray[np.void], columns: int, most: int) -> NDArray[np
     kept = np.zeros(len(order), np.bool_)
     kept[order] = np.arange(len(order)) - begins < most
     return kept
+
+
+def _whole(totals: Collection[int]) -> NDArray[np.int64]:
+    """Return totals as an array; what lies beyond 64 bits lies beyond every clip as well."""
+    try:
+        return np.fromiter(totals, np.int64, len(totals))
+    except OverflowError:
+        return np.array([min(max(total, -(2**62)), 2**62) for total in totals], dtype=np.int64)
 
 
 def _bytes(column: NDArray[np.void]) -> list[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from chronodp.errors import InvalidArgument
 from chronodp.live.sinks.sink import Row, as_message
 
 __all__ = ["KafkaSink", "MqttSink"]
@@ -24,14 +25,20 @@ class KafkaSink:
     remembers = False
 
     def __init__(self, topic: str, *, servers: str, options: dict[str, Any] | None = None) -> None:
-        from confluent_kafka import Producer
+        from confluent_kafka import KafkaException, Producer
 
         self.name = f"kafka {topic}"
         self._topic = topic
         settings = {"bootstrap.servers": servers, "enable.idempotence": True, "log_level": 0}
         settings["delivery.timeout.ms"] = int(_PATIENCE * 1_000)
-        self._producer = Producer(settings | (options or {}) | {"error_cb": lambda _: None})
+        try:
+            self._producer = Producer(settings | (options or {}) | {"error_cb": lambda _: None})
+        except KafkaException as error:
+            raise InvalidArgument("options", None, f"settings that librdkafka knows ({error.args[0].str()})") from None
         self._failed = 0
+
+    def check(self) -> None:
+        """The broker may come later."""
 
     def begin(self, columns: Sequence[str], known: int | None) -> int:  # noqa: ARG002 (objects name their columns)
         """Go on after the last window that the broker has confirmed."""
@@ -100,6 +107,9 @@ class MqttSink:
         if secure:
             self._client.tls_set()
         self._client.connect_async(host, port)
+
+    def check(self) -> None:
+        """The broker may come later."""
 
     def begin(self, columns: Sequence[str], known: int | None) -> int:  # noqa: ARG002 (objects name their columns)
         """Go on after the last window that the broker has confirmed."""

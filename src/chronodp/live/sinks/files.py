@@ -31,6 +31,11 @@ class CsvSink:
         self._columns: list[str] = []
         self._file: IO[bytes] | None = None
 
+    def check(self) -> None:
+        """Refuse a place that cannot be written."""
+        if not os.access(self._path if self._path.exists() else self._path.parent, os.W_OK) or self._path.is_dir():
+            raise InvalidArgument("path", str(self._path), "a file in a folder that can be written")
+
     def begin(self, columns: Sequence[str], known: int | None) -> int:  # noqa: ARG002 (the file tells)
         """Cut off the last window, which may not be whole, and ask for it again."""
         self._columns = list(columns)
@@ -96,6 +101,13 @@ class ParquetSink:
         self.name = f"parquet {self._path.name}"
         self._columns: list[str] = []
         self._rows: list[Row] = []
+
+    def check(self) -> None:
+        """Refuse a place that cannot be written."""
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            raise InvalidArgument("path", str(self._path), "a folder that can be written") from None
 
     def begin(self, columns: Sequence[str], known: int | None) -> int:  # noqa: ARG002 (the folder tells)
         """Read the newest file: its last window is the last that was taken."""

@@ -18,6 +18,10 @@ class Sink(Protocol):
     remembers: bool
     """Whether the sink itself knows which windows it has."""
 
+    def check(self) -> None:
+        """Refuse what can never be written to, before anything is spent."""
+        ...
+
     def begin(self, columns: Sequence[str], known: int | None) -> int:
         """Return the first window that is wanted; ``known`` is the one after the last that was taken, if known."""
         ...

@@ -7,11 +7,12 @@ import json
 import time
 from typing import Any
 
+from chronodp.errors import InvalidArgument
 from chronodp.live.records import Batch, Reader
 
 __all__ = ["KafkaSource"]
 
-_PATIENCE = 5.0  # seconds for one question to the brokers
+_PATIENCE = 3.0  # seconds for one question to the brokers
 _LOOK = 30.0  # seconds after which partitions are looked for again
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
@@ -32,7 +33,7 @@ class KafkaSource:
     def __init__(
         self, topic: str, *, servers: str, reader: Reader, group: str, options: dict[str, Any] | None = None
     ) -> None:
-        from confluent_kafka import Consumer
+        from confluent_kafka import Consumer, KafkaException
 
         self._topic, self._reader = topic, reader
         self._trouble = ""
@@ -48,7 +49,10 @@ class KafkaSource:
             "reconnect.backoff.max.ms": 10_000,
             "log_level": 0,
         }
-        self._consumer = Consumer(settings | (options or {}) | {"error_cb": self._failed})
+        try:
+            self._consumer = Consumer(settings | (options or {}) | {"error_cb": self._failed})
+        except KafkaException as error:
+            raise InvalidArgument("options", None, f"settings that librdkafka knows ({error.args[0].str()})") from None
         self._offsets: dict[int, int] = {}
         self._ends: dict[int, int] = {}
         self._marks: dict[int, int] | None = None
@@ -107,7 +111,9 @@ class KafkaSource:
         except KafkaException:
             self._fail("cannot be reached")
             return False
-        self._trouble, self._pause = "", _SHORTEST_PAUSE
+        shorter = any(mark < self._offsets[partition] for partition, mark in marks.items())
+        self._trouble = "the topic is shorter than what was read of it: was it made anew?" if shorter else ""
+        self._pause = _SHORTEST_PAUSE
         self._marks, self._ends = marks, dict(marks)
         return True
 
