@@ -105,9 +105,8 @@ def test_order_and_batches_of_arrival_change_nothing() -> None:
     ]
     first = totals(limits, rows)
     assert sum(map(sum, first)) > 0
-    for order in itertools.permutations(rows):
-        assert totals(limits, order) == first
-        assert totals(limits, order, singly=True) == first
+    for number, order in enumerate(itertools.permutations(rows)):
+        assert totals(limits, order, singly=number % 2 == 0) == first
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])

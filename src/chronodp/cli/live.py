@@ -109,6 +109,8 @@ def _run(
         tell=view.tell,
         say=view.say,
     )
+    for outlet in outlets:
+        view.say(f"promised: {outlet.certificate.guarantee}")
     server = None
     if "metrics" in wanted.tables:
         server = serve_metrics(running.progress, **wanted.tables["metrics"])
