@@ -11,6 +11,7 @@ from chronodp import EachPeriod, Ledger
 from chronodp.live import Fields, Limits, Live, Reader, State, open_outlet, stream_design, terms_of
 from chronodp.live.sinks import Sink
 from chronodp.live.sources import FileSource, Source
+from chronodp.series.windowed import WindowedMechanism
 
 NAME = "door"
 
@@ -49,8 +50,15 @@ def fields_of(limits: Limits) -> Fields:
 class Bench:
     """One live stream on a file, restarted as often as wanted; noise so small that totals can be read off."""
 
-    def __init__(self, folder: Path, limits: Limits, *, alert: dict[str, Any] | None = None) -> None:
-        self.folder, self.limits, self.alert = folder, limits, alert
+    def __init__(
+        self,
+        folder: Path,
+        limits: Limits,
+        *,
+        alert: dict[str, Any] | None = None,
+        share: WindowedMechanism | None = None,
+    ) -> None:
+        self.folder, self.limits, self.alert, self.share = folder, limits, alert, share
         self.path = folder / "in.jsonl"
         self.clock = SetClock(limits.windows.begins(0))
         self.said: list[str] = []
@@ -69,7 +77,7 @@ class Bench:
         ledger.open("visits", unit=self.limits.unit, epsilon=1e9)
         state = State(self.folder / "live.db", keys=ledger.keys, name=NAME)
         state.check_terms(terms_of(self.limits))
-        design = stream_design(self.limits, workload=EachPeriod(), epsilon=1e6)
+        design = stream_design(self.limits, workload=EachPeriod(), share=self.share, epsilon=1e6)
         outlets = [open_outlet(design, ledger=ledger, dataset="visits", name=NAME)]
         if self.alert is not None:
             watching = alert_design(self.limits, **self.alert)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from chronodp import Event, Ledger, User
+from chronodp import Event, Ledger, User, Window
 from chronodp.errors import LedgerUnavailable, StreamConflict
 from chronodp.live import Limits, State, Windows
 from chronodp.live.records import Reader
 from chronodp.live.sinks import CsvSink, ParquetSink
 from chronodp.live.sources import FileSource
+from chronodp.series.windowed import BudgetDistribution, Uniform, WindowedMechanism
 from tests.live.examples import NAME, Bench, at, fields_of, write
 
 SECONDS = Windows("1s", "2026-01-01", lateness="1s", skew="2s", count=1000)
@@ -97,6 +99,20 @@ def test_a_pause_is_released_as_empty_windows_and_what_waited_is_counted(tmp_pat
     assert [row["window"] for row in bench.rows] == list(range(700))
     assert [window for window, total in enumerate(bench.totals()) if total] == [1, 300, 600]
     assert live.progress.owner.counted == 4
+    assert live.entries == 0  # nothing is kept of closed windows
+
+
+@pytest.mark.parametrize("share", [Uniform(), BudgetDistribution()], ids=str)
+def test_windows_without_end_go_on_and_are_read_back(tmp_path: Path, share: WindowedMechanism) -> None:
+    limits = Limits(Window(2), replace(SECONDS, count=None), at_most=9, groups=("a", "b"))
+    bench = Bench(tmp_path, limits, share=share)
+    table = tmp_path / "out.csv"
+    for window in range(4):
+        write(bench.path, *[visit(limits, window, f"p{number}") | {"place": "b"} for number in range(5 * window)])
+        bench.run_to(window + 1, sinks=[CsvSink(table)] if window != 1 else [])
+    assert bench.totals() == [0, 0, 0, 5, 0, 10, 0, 15]
+    lines = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()[1:]]
+    assert [float(line[3]) for line in lines] == [row["value"] for row in bench.rows]
 
 
 def test_restarts_count_every_record_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from chronodp.live.sinks.sink import Row, as_message
 
 __all__ = ["KafkaSink", "MqttSink"]
 
-_PATIENCE = 10.0  # seconds to wait for the broker's word that it has the message
+_PATIENCE = 3.0  # seconds to wait for the broker's word that it has the message
 
 
 class KafkaSink:
