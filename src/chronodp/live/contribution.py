@@ -8,7 +8,7 @@ from functools import cached_property
 
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.live.windows import Windows
-from chronodp.privacy import Bounds, Calendar, Contribution, Event, Grid, Unit, User, UserPeriod, Window
+from chronodp.privacy import Calendar, Contribution, Event, Grid, Unit, User, UserPeriod, Window
 from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.parameters import check_whole
 from chronodp.privacy.sensitivity import check_clip
@@ -132,11 +132,6 @@ class Limits:
         else:
             most = part.presence
         return float(most)
-
-    @property
-    def bounds(self) -> Bounds:
-        """The same as the rest of the library states it."""
-        return Bounds(self.windows.length, self.touched, groups=self.columns, max_groups=self.max_groups)
 
     @cached_property
     def _within(self) -> tuple[int, bool]:

@@ -64,11 +64,6 @@ class Fields:
             raise InvalidArgument("time_unit", self.time_unit, f"one of {', '.join(_UNITS)}")
         check_zone(self.timezone)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All fields that are read."""
-        return tuple(name for name in (self.time, self.user, self.value, self.group, self.id) if name is not None)
-
 
 @dataclass(frozen=True, slots=True)
 class Batch:
