@@ -52,7 +52,7 @@ def main() -> None:
     ):
         state = State(folder / "live.db", keys=ledger.keys, name="live")
         stream = stream_design(limits, workload=EachPeriod(), epsilon=1e6)
-        alarm = alert_design(limits, above=25.0, max_alerts=1000, epsilon=1e6)
+        alarm = alert_design(limits, above=24.5, max_alerts=100_000, epsilon=1e8)
         outlets = [
             open_outlet(stream, ledger=ledger, dataset="visits", name="live"),
             open_outlet(alarm, ledger=ledger, dataset="visits", name="live.alert"),
