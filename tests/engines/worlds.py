@@ -64,8 +64,7 @@ def run_statement(worlds: Sequence[World], question: Question, key: str) -> Tota
     with attached(find_source(table), wide.columns, memory=2**30, threads=2, folder=None) as session:
         rows = session.columns(statement(wide, session.schema, key=key))
     totals = Totals(np.zeros(wide.cells, np.int64), np.zeros(wide.cells, np.int64))
-    cells = rows["period"] * wide.places + rows["place"]
-    totals.sums[cells], totals.people[cells] = rows["sums"], rows["people"]
+    totals.sums[rows["cell"]], totals.people[rows["cell"]] = rows["sums"], rows["people"]
     return totals
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chronodp.dataset.records import Records
-from chronodp.engines import DuckDB, Engine, Grouping
+from chronodp.engines import Engine, Grouping
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
 from chronodp.privacy.units import check_unit
@@ -32,7 +32,8 @@ class TimeSeries:
     """A table with a time, a person and values, on a public grid of periods. Nothing is read until a release.
 
     Args:
-        data: a path or glob of Parquet or CSV files, a pandas, polars or Arrow table, or a DuckDB relation.
+        data: a path or glob of Parquet or CSV files, a pandas, polars or Arrow table, a DuckDB relation, a Spark frame;
+            with ``engine=chronodp.engines.Spark(session)`` also the name of a table that the session knows.
         time: the column with the time of a row; times without an offset are read on the clocks of ``timezone``.
         user: the column with the person; may be left out only for `Event`, where every row then stands for itself.
         every: length of a period: '1s', '15min', '1h', '1D', '1W', '1mo', '1Y' or a multiple.
@@ -41,7 +42,7 @@ class TimeSeries:
         timezone: whose days, weeks, months and years are meant.
         unit: who is protected.
         max_periods: for `User`, how many periods of one person count.
-        engine: what reads the data; DuckDB on this machine unless you say otherwise.
+        engine: what reads the data; unless you say otherwise, Spark for its own frames and DuckDB on this machine.
 
     >>> import chronodp as cdp
     >>> meters = TimeSeries("jan.parquet", time="read_at", user="meter_id", every="1h", start="2026-01-01",
@@ -72,7 +73,7 @@ class TimeSeries:
             raise MissingBound("user", f"name the column with the person: {unit} cannot be protected without it")
         self.calendar = Calendar(every, start, end, timezone)
         self.unit, self.max_periods = unit, max_periods
-        self._records = Records(data, time, user, engine if engine is not None else DuckDB())
+        self._records = Records(data, time, user, engine)
         self.count()  # refuses a unit or limit that fits no question here
 
     def count(self, *, at_most: int = 1) -> Query:
