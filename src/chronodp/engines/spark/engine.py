@@ -42,11 +42,16 @@ class Spark:
             raise InvalidArgument("engine", "Spark without a session", "Spark(session) where data names a table")
         return find_source(data)
 
+    def query(self, source: Source, question: Question, *, key: str) -> Any:
+        """Return the frame of bounded totals by cell, not yet computed: to look at its plan."""
+        frame, schema = _checked(source, question)
+        with _translated():
+            return _ask(frame, statement(question, schema, key=key, dialect="spark"))
+
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
-        frame, schema = _checked(source, question)
         totals = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
-        rows = _columns(frame, statement(question, schema, key=key, dialect="spark"))
+        rows = _columns(self.query(source, question, key=key))
         if rows["sums"].null_count:
             raise UnreadableSource("a sum is beyond 64 bits: clip lower, or release fewer rows at a time")
         cells, sums, people = (rows[name].to_numpy() for name in ("cell", "sums", "people"))
@@ -77,12 +82,11 @@ def _checked(source: Source, question: Question) -> tuple[Any, Schema]:
         return source.frame, schema
 
 
-def _columns(frame: Any, text: str) -> dict[str, Any]:
+def _columns(answer: Any) -> dict[str, Any]:
     """Return an answer of whole numbers by column, as Arrow."""
     import pyarrow
 
     with _translated():
-        answer = _ask(frame, text)
         if hasattr(answer, "toArrow"):
             table = answer.toArrow()
             return {name: table[name] for name in table.column_names}

@@ -47,8 +47,8 @@ def schema_of(frame: Any) -> Schema:
 def check_frame(frame: Any, schema: Schema, question: Question) -> None:
     """Raise unless a frame can answer a question: the right columns, one meaning of its times, the same rows each time.
 
-    Instants are the same in every time zone. Clock times without an offset are turned into numbers by the session, and
-    changed by it unless it is in UTC.
+    Instants are the same in every time zone. Days and clock times without an offset are turned into numbers by the
+    session, and changed by it unless it is in UTC.
     """
     if frame.isStreaming:
         raise UnsuitableColumn(
@@ -60,11 +60,10 @@ def check_frame(frame: Any, schema: Schema, question: Question) -> None:
         if names[column.lower()] > 1:
             raise UnsuitableColumn(f"the frame has more than one column {column!r}: rename them")
     zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
-    if schema.types[question.time] == "TIMESTAMP" and zone not in _UTC:
+    if schema.types[question.time] in ("TIMESTAMP", "DATE") and zone not in _UTC:
         raise UnsuitableColumn(
-            f"time: column {question.time!r} holds clock times without an offset, and the session is in {zone}: set "
-            "spark.conf.set('spark.sql.session.timeZone', 'UTC'); the clocks are still read in the time zone of the "
-            "series"
+            f"time: column {question.time!r} holds days or clocks without an offset, and the session is in {zone}: set "
+            "spark.conf.set('spark.sql.session.timeZone', 'UTC'); they are read in the series' own time zone as before"
         )
     if not _is_deterministic(frame):
         raise UnsuitableColumn(
