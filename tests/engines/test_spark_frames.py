@@ -129,6 +129,8 @@ def test_frames_that_change_when_computed_again_are_refused(spark: Any) -> None:
     for change in ("rand()", "CAST(monotonically_increasing_id() AS DOUBLE)"):
         with pytest.raises(UnsuitableColumn, match="changes each time it is computed"):
             totals(meters(spark).selectExpr("at", "who", "region", f"{change} AS kwh"), SUMS)
+    unused = meters(spark).selectExpr("*", "rand() AS draw", "1 AS twice", "2 AS twice")
+    assert totals(unused, SUMS).sums.tolist() == [5, 20, 0]
 
 
 def test_streams_are_told_where_to_go(spark: Any) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 
 from chronodp.engines.question import Progress, Question, Tally, Totals
 from chronodp.engines.rows import count_rows
-from chronodp.engines.schema import Schema
+from chronodp.engines.schema import Schema, check_columns
 from chronodp.engines.sources import Source, SparkSource, find_source
-from chronodp.engines.spark.frames import check_frame, schema_of
+from chronodp.engines.spark.frames import check_frame, needed_columns, schema_of
 from chronodp.engines.statement import statement, tally_statement
 from chronodp.errors import ChronodpError, InvalidArgument, UnreadableSource
 
@@ -78,8 +78,10 @@ def _checked(source: Source, question: Question) -> tuple[Any, Schema]:
         raise InvalidArgument("data", source, "a Spark frame or the name of a table: other data is read by DuckDB")
     with _translated():
         schema = schema_of(source.frame)
-        check_frame(source.frame, schema, question)
-        return source.frame, schema
+        check_columns(schema, question)
+        frame = needed_columns(source.frame, question)
+        check_frame(frame, schema, question)
+        return frame, schema
 
 
 def _columns(answer: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from collections import Counter
 from typing import Any
 
 from chronodp.engines.question import Question
-from chronodp.engines.schema import Schema, check_columns
+from chronodp.engines.schema import Schema
 from chronodp.errors import UnsuitableColumn
 
-__all__ = ["check_frame", "schema_of"]
+__all__ = ["check_frame", "needed_columns", "schema_of"]
 
 _WORDS = {
     "bigint": "BIGINT",
@@ -44,8 +44,17 @@ def schema_of(frame: Any) -> Schema:
     return Schema(types)
 
 
+def needed_columns(frame: Any, question: Question) -> Any:
+    """Return a frame without the columns that a question does not name."""
+    names = Counter(name.lower() for name in frame.columns)
+    for column in question.columns:
+        if names[column.lower()] > 1:
+            raise UnsuitableColumn(f"the frame has more than one column {column!r}: rename them")
+    return frame.select(*(f"`{column.replace('`', '``')}`" for column in question.columns))
+
+
 def check_frame(frame: Any, schema: Schema, question: Question) -> None:
-    """Raise unless a frame can answer a question: the right columns, one meaning of its times, the same rows each time.
+    """Raise unless a frame can answer a question: no stream, one meaning of its times, the same rows each time.
 
     Instants are the same in every time zone. Days and clock times without an offset are turned into numbers by the
     session, and changed by it unless it is in UTC.
@@ -54,11 +63,6 @@ def check_frame(frame: Any, schema: Schema, question: Question) -> None:
         raise UnsuitableColumn(
             "the frame is a stream: release each of its batches with chronodp.live.structured_streaming"
         )
-    check_columns(schema, question)
-    names = Counter(name.lower() for name in frame.columns)
-    for column in question.columns:
-        if names[column.lower()] > 1:
-            raise UnsuitableColumn(f"the frame has more than one column {column!r}: rename them")
     zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
     if schema.types[question.time] in ("TIMESTAMP", "DATE") and zone not in _UTC:
         raise UnsuitableColumn(
@@ -75,4 +79,4 @@ def check_frame(frame: Any, schema: Schema, question: Question) -> None:
 def _is_deterministic(frame: Any) -> bool:
     """Whether the plan says that it gives the same rows each time. Over Connect plans cannot be asked."""
     plan = getattr(frame, "_jdf", None)
-    return plan is None or bool(plan.queryExecution().analyzed().deterministic())
+    return plan is None or bool(plan.queryExecution().optimizedPlan().deterministic())
