@@ -33,7 +33,7 @@ def local_session(*, cores: int = 2, failures: int = 1, settings: dict[str, str]
 
     Args:
         cores: how many to use.
-        failures: how often a task may fail.
+        failures: at how many failures of one task a query ends.
         settings: of Spark, beside ours.
     """
     check_whole("cores", cores)
