@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
+import pyspark
 
 from chronodp.engines import DuckDB, Spark, find_source, local_session
 from tests.engines.tables import digest, random_question, random_table
@@ -37,8 +39,10 @@ def main(folder: str, questions: int, rows: int) -> None:
         pyarrow.parquet.write_table(table, path)
         found = Spark().totals(find_source(slowed(session.read.parquet(path).repartition(6))), question, key="k")
         equal.append(digest(found) == digest(DuckDB().totals(find_source(table), question, key="k")))
-    store = session.sparkContext._jsc.sc().statusStore()
-    stages = store.stageList(None)
+    print(json.dumps({"equal": equal}))
+    store, java = session.sparkContext._jsc.sc().statusStore(), session.sparkContext._jvm
+    none = session.sparkContext._gateway.new_array(java.double, 0)
+    stages = store.stageList(None, False, False, none, java.java.util.ArrayList())
     twice = 0
     for index in range(stages.size()):
         stage = stages.apply(index)
@@ -46,6 +50,7 @@ def main(folder: str, questions: int, rows: int) -> None:
         twice += summary.get().numTasks() if summary.isDefined() else 0
     print(json.dumps({"equal": equal, "twice": twice}))
     session.stop()
+    shutil.rmtree(Path(pyspark.__file__).parent / "work")  # where executors of a local cluster log, whatever one says
 
 
 def slowed(frame: Any) -> Any:

@@ -30,7 +30,7 @@ def test_tasks_that_run_twice_change_nothing(trials: Trials, tmp_path: Path) -> 
         "20000",
     ]
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-    environment = os.environ | {"PYTHONPATH": paths, "SPARK_WORKER_DIR": str(tmp_path / "work")}
+    environment = os.environ | {"PYTHONPATH": paths}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     told = json.loads(done.stdout.strip().splitlines()[-1])
     assert told["equal"] == [True] * trials(5)
