@@ -6,7 +6,7 @@ from typing import Any
 
 from chronodp.dataset.query import Askable, check_column
 from chronodp.dataset.records import Records
-from chronodp.engines import DuckDB, Engine
+from chronodp.engines import Engine
 from chronodp.errors import MissingBound
 from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
 from chronodp.privacy.units import check_unit
@@ -19,7 +19,8 @@ class TimeSeries(Askable[Plan]):
     """A table with a time, a person and values, on a public grid of periods. Nothing is read until a release.
 
     Args:
-        data: a path or glob of Parquet or CSV files, a pandas, polars or Arrow table, or a DuckDB relation.
+        data: a path or glob of Parquet or CSV files, a pandas, polars or Arrow table, a DuckDB relation, a Spark frame;
+            with ``engine=chronodp.engines.Spark(session)`` also the name of a table that the session knows.
         time: the column with the time of a row; times without an offset are read on the clocks of ``timezone``.
         user: the column with the person; may be left out only for `Event`, where every row then stands for itself.
         every: length of a period: '1s', '15min', '1h', '1D', '1W', '1mo', '1Y' or a multiple.
@@ -28,7 +29,7 @@ class TimeSeries(Askable[Plan]):
         timezone: whose days, weeks, months and years are meant.
         unit: who is protected.
         max_periods: for `User`, how many periods of one person count.
-        engine: what reads the data; DuckDB on this machine unless you say otherwise.
+        engine: what reads the data; unless you say otherwise, Spark for its own frames and DuckDB on this machine.
 
     >>> import chronodp as cdp
     >>> meters = TimeSeries("jan.parquet", time="read_at", user="meter_id", every="1h", start="2026-01-01",
@@ -57,7 +58,7 @@ class TimeSeries(Askable[Plan]):
             check_column("user", user)
         elif isinstance(unit, User | UserPeriod | Window):
             raise MissingBound("user", f"name the column with the person: {unit} cannot be protected without it")
-        records = Records(data, time, user, engine if engine is not None else DuckDB())
+        records = Records(data, time, user, engine)
         super().__init__(Calendar(every, start, end, timezone), unit, max_periods, records)
 
     def __repr__(self) -> str:

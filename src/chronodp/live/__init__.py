@@ -1,4 +1,4 @@
-"""Streams from where they come: Kafka, MQTT, growing files; released window by window, by a public clock."""
+"""Streams from where they come: Kafka, MQTT, growing files, Spark; released window by window, by a public clock."""
 
 from chronodp.live.contribution import Limits
 from chronodp.live.outlets import (
@@ -14,10 +14,12 @@ from chronodp.live.progress import OwnerFigures, Progress
 from chronodp.live.records import Fields, Reader
 from chronodp.live.runner import Live, terms_of
 from chronodp.live.state import State
+from chronodp.live.structured_streaming import BatchSink
 from chronodp.live.windows import Clock, ScaledClock, SystemClock, Windows
 
 __all__ = [
     "AlertOutlet",
+    "BatchSink",
     "Clock",
     "Fields",
     "Limits",
