@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, alerts, continual, engine, ledger, noise, selection, temporal
+from benchmarks import accounting, alerts, audit, continual, engine, ledger, noise, selection, temporal
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -22,6 +22,7 @@ TOPICS = (
     alerts.measure_power,
     selection.measure,
     temporal.measure,
+    audit.measure,
     engine.measure_large,
 )
 

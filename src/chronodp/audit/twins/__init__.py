@@ -1,11 +1,14 @@
 """Broken twins: mechanisms with a classical mistake, and the claim they wrongly make.
 
-They are shipped so that anyone can see the auditor catch them, and used nowhere else.
+They are shipped so that anyone can see the auditors catch them, and used nowhere else. Each module lists its own in
+``TWINS``; they are found, not listed here.
 """
 
-from chronodp.audit.twins import alerts, catalogue, choices, temporal
+import sys
+
+from chronodp.audit.registry import members
 from chronodp.audit.twins.catalogue import Twin
 
 __all__ = ["TWINS", "Twin"]
 
-TWINS: tuple[Twin, ...] = (*catalogue.TWINS, *alerts.TWINS, *choices.TWINS, *temporal.TWINS)
+TWINS: tuple[Twin, ...] = tuple(members(sys.modules[__name__], "TWINS"))

@@ -1,4 +1,4 @@
-"""Each twin: a sound mechanism, the same with one mistake, and the claim that only the first may make."""
+"""What a twin is, and mistakes in plain noise, plain answers and plain bounds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from chronodp.accounting import gaussian
+from chronodp.audit.subject import Check, Subject
+from chronodp.audit.walked import Enumerated
 from chronodp.engines import Question, Record, reference_totals
 from chronodp.privacy import Calendar, Claim, Event, GaussianCost, Grid, LaplaceCost, PureCost, Report, Swap, User
 from chronodp.randomness import Entropy
@@ -29,6 +31,7 @@ class Twin:
         sound: the mechanism without the mistake.
         broken: the mechanism with it.
         neighbours: inputs on which the difference shows.
+        checks: the ways to attack both.
     """
 
     name: str
@@ -38,6 +41,23 @@ class Twin:
     sound: Callable[..., object]
     broken: Callable[..., object]
     neighbours: tuple[tuple[Any, Any], ...]
+    checks: tuple[Check, ...] = (Enumerated(),)
+
+    @property
+    def subjects(self) -> tuple[Subject, Subject]:
+        """The sound mechanism and the broken one, alike in everything that a judge sees but what they do."""
+        return self._subject("sound", self.sound), self._subject("broken", self.broken)
+
+    def _subject(self, side: str, mechanism: Callable[..., object]) -> Subject:
+        return Subject(
+            name=f"{self.name} ({side})",
+            mechanism=mechanism,
+            neighbours=self.neighbours,
+            claim=self.claim,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            checks=self.checks,
+        )
 
 
 def respond(bit: int, *, entropy: Entropy) -> int:
