@@ -18,7 +18,7 @@ from chronodp.audit.walked import Enumerated
 from chronodp.privacy import Claim, PureCost, Report
 from chronodp.randomness import Entropy, seeded
 
-SMALL = Allowance(samples=40_000)
+SMALL = Allowance(samples=25_000)
 CLAIM = Claim(Report(), PureCost(1.0), "here")
 
 
@@ -104,8 +104,11 @@ def remembers_the_last_input(data: int) -> int:
     return data ^ int(np.random.default_rng().random() > (0.6 if before == data else 0.5))
 
 
+USES = itertools.count()
+
+
 def wears_out(data: int) -> int:
-    worn = next(COUNTER) > 3_000
+    worn = next(USES) > 3_000
     return data ^ int(np.random.default_rng().random() > (0.5 if worn else 0.7))
 
 

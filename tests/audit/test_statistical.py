@@ -166,6 +166,16 @@ def test_the_largest_refuted_level_is_where_refuting_ends() -> None:
     assert apart < found < math.log(730 / 270)
 
 
+def test_a_score_reads_an_output_alone_whatever_came_with_it() -> None:
+    """Outputs of several lengths: alone, or among longer ones, each scores the same."""
+    made: list[object] = [(), (1,), (1, 2), (2, 1, 3), "text", (0.5, 0.25)] * 20
+    first, second = collect(made), collect(made[::-1] + [(7,)] * 5)
+    for name, score in learn(first, second):
+        together = score(first)
+        alone = np.concatenate([score(collect([output])) for output in made])
+        np.testing.assert_array_equal(alone, together, err_msg=name)
+
+
 def test_time_bounds_samples() -> None:
     import time
 

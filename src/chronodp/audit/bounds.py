@@ -156,7 +156,7 @@ def largest_refuted(rule: Rule, counts: Counts, weight: float, error: float) -> 
         error: of the bound.
 
     >>> round(largest_refuted(PointRule(0.0), Counts(7311, 2689, 10_000), 2.7, 0.05), 3)
-    0.966
+    0.968
     """
     runs = counts.runs
     if not refutes(rule, 0.0, counts, weight, error):

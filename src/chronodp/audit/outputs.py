@@ -1,4 +1,8 @@
-"""Outputs of many runs as one table of numbers, or as names when they are not numbers."""
+"""Outputs of many runs as one table of numbers, and each as something to count by.
+
+Whatever a score reads of an output must depend on that output alone, never on others that came with it: otherwise an
+event would not be an event.
+"""
 
 from __future__ import annotations
 
@@ -25,26 +29,41 @@ class Outputs:
     Attributes:
         raw: as the mechanism returned them.
         numbers: runs by numbers; shorter outputs are filled up with what is not a number.
-        names: one hashable for each run if outputs are no numbers; else None.
+        lengths: how many numbers each output has; -1 if it is something else.
+        names: one hashable for each run; None if outputs are rows of one array.
     """
 
     raw: Sequence[object] | NDArray[np.generic]
     numbers: Floats
+    lengths: NDArray[np.int64]
     names: list[Hashable] | None
 
     def __len__(self) -> int:
         return len(self.numbers)
 
+    @property
+    def width(self) -> int:
+        """The most numbers that an output has."""
+        return int(self.numbers.shape[1])
+
+    def table(self, width: int) -> Floats:
+        """Return the first ``width`` numbers of each output, and how many it has."""
+        filled = np.full((len(self), width + 1), np.nan)
+        shared = min(width, self.width)
+        filled[:, :shared] = self.numbers[:, :shared]
+        filled[:, width] = self.lengths
+        return filled
+
     def part(self, start: int, stop: int | None) -> Outputs:
         """Return some of them."""
         names = None if self.names is None else self.names[start:stop]
-        return Outputs(self.raw[start:stop], self.numbers[start:stop], names)
+        return Outputs(self.raw[start:stop], self.numbers[start:stop], self.lengths[start:stop], names)
 
     def labels(self) -> list[Hashable]:
         """Return each output as something to count by."""
         if self.names is not None:
             return self.names
-        if self.numbers.shape[1] == 1:
+        if self.width == 1:
             column: list[Hashable] = np.nan_to_num(self.numbers[:, 0], nan=np.inf).tolist()
             return column
         whole = np.ascontiguousarray(np.nan_to_num(self.numbers, nan=np.inf) + 0.0)  # so that -0 is 0
@@ -56,37 +75,34 @@ def collect(made: Sequence[object] | NDArray[np.generic]) -> Outputs:
     if isinstance(made, np.ndarray):
         if made.dtype.kind not in "biuf":
             raise Unfit(f"it returns arrays of {made.dtype}, which are no numbers")
-        return Outputs(made, made.reshape(len(made), -1).astype(np.float64), None)
+        rows = made.reshape(len(made), -1).astype(np.float64)
+        return Outputs(made, rows, np.full(len(rows), rows.shape[1]), None)
     _check_shapes(made)
     try:
-        rows = [freeze(output) for output in made]
+        names = [freeze(output) for output in made]
     except InvalidArgument as error:
         raise Unfit("its outputs cannot be compared: they are no numbers, texts, tuples or arrays") from error
-    flat = [_numbers(row) for row in rows]
-    if any(part is None for part in flat):
-        return Outputs(made, np.empty((len(rows), 0)), list(rows))
-    parts = [part for part in flat if part is not None]
-    width = max(map(len, parts), default=0)
-    table = np.full((len(rows), width), np.nan)
+    parts = [_numbers(name) for name in names]
+    lengths = np.array([-1 if part is None else len(part) for part in parts], dtype=np.int64)
+    numbers = np.full((len(names), max(0, int(lengths.max(initial=0)))), np.nan)
     for place, part in enumerate(parts):
-        table[place, : len(part)] = part
-    if any(len(part) != width for part in parts):
-        table = np.column_stack([table, [float(len(part)) for part in parts]])
-    return Outputs(made, table, None)
+        if part:
+            numbers[place, : len(part)] = part
+    return Outputs(made, numbers, lengths, names)
 
 
 def _check_shapes(made: Sequence[object]) -> None:
-    shapes = {(output.shape, output.dtype.kind) for output in made if isinstance(output, np.ndarray)}
+    shapes = {output.shape for output in made if isinstance(output, np.ndarray)}
     arrays = sum(isinstance(output, np.ndarray) for output in made)
-    if len({shape for shape, _ in shapes}) > 1 or 0 < arrays < len(made):
-        found = ", ".join(sorted({str(shape) for shape, _ in shapes}))
+    if len(shapes) > 1 or 0 < arrays < len(made):
+        found = ", ".join(sorted(map(str, shapes)))
         raise Unfit(f"its outputs change their shape from run to run ({found}); what may end early is a tuple")
 
 
 def _numbers(row: Hashable) -> list[float] | None:
     """Return an output as a flat list of numbers, or None if it is something else."""
     if isinstance(row, bool | int | float):
-        return [_finite(row)]
+        return [_as_float(row)]
     if isinstance(row, tuple):
         flat: list[float] = []
         for part in row:
@@ -98,9 +114,8 @@ def _numbers(row: Hashable) -> list[float] | None:
     return None
 
 
-def _finite(value: float) -> float:
+def _as_float(value: float) -> float:
     try:
-        number = float(value)
+        return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-    return number

@@ -43,19 +43,19 @@ def learn(first: Outputs, second: Outputs) -> Iterator[tuple[str, Score]]:
     """Yield scores, each with its name, learnt from outputs on two inputs."""
     if _repeats(first) or _repeats(second):
         yield "how often each output comes", _by_frequency(Counter(first.labels()), Counter(second.labels()))
-    if first.numbers.shape[1] != second.numbers.shape[1] or not first.numbers.shape[1]:
+    width = max(first.width, second.width)
+    if not width:
         return
-    for place in range(min(first.numbers.shape[1], _COLUMNS)):
+    for place in range(min(width, _COLUMNS)):
         yield f"number {place + 1}", _column(place)
         yield f"number {place + 1} by bins", _by_bins(_column(place), first, second)
         digits = _last_digits(place)
         if len({*digits(first).tolist(), *digits(second).tolist()}) > 1:
             yield f"the last binary digit of number {place + 1}", _by_bins(digits, first, second)
     for name, features in (("a line through all numbers", _plain), ("a small classifier", _products)):
-        if features(first.numbers[:1]).shape[1] > 1:
-            found = _classifier(features, first, second)
-            yield name, found
-            yield f"{name}, by bins", _by_bins(found, first, second)
+        found = _classifier(features, width, first, second)
+        yield name, found
+        yield f"{name}, by bins", _by_bins(found, first, second)
 
 
 def _repeats(outputs: Outputs) -> bool:
@@ -75,7 +75,7 @@ def _by_frequency(first: Counter[Any], second: Counter[Any]) -> Score:
 
 def _column(place: int) -> Score:
     def score(outputs: Outputs) -> Floats:
-        return np.asarray(np.nan_to_num(outputs.numbers[:, place], nan=np.inf))
+        return np.asarray(np.nan_to_num(outputs.table(place + 1)[:, place], nan=np.inf))
 
     return score
 
@@ -84,7 +84,7 @@ def _last_digits(place: int) -> Score:
     """The exponent of the last binary digit: floating-point noise betrays its input there (Mironov 2012)."""
 
     def score(outputs: Outputs) -> Floats:
-        mantissas, exponents = np.frexp(np.nan_to_num(outputs.numbers[:, place], posinf=0.0, neginf=0.0))
+        mantissas, exponents = np.frexp(np.nan_to_num(outputs.table(place + 1)[:, place], posinf=0.0, neginf=0.0))
         whole = np.abs(mantissas * 2.0**53).astype(np.int64)
         lowest = np.where(whole > 0, whole & -whole, 1)
         return np.asarray(exponents + np.log2(lowest))
@@ -137,10 +137,11 @@ class _Scaling:
         return np.clip(np.nan_to_num((rows - self.middle) / self.spread, nan=-2.0), -1e3, 1e3)
 
 
-def _classifier(features: Callable[[Floats], Floats], first: Outputs, second: Outputs) -> Score:
+def _classifier(features: Callable[[Floats], Floats], width: int, first: Outputs, second: Outputs) -> Score:
     """Return a logistic regression, by a few steps of Newton's method with a small ridge."""
-    scaling = _Scaling.of(np.concatenate([first.numbers, second.numbers]))
-    rows = np.concatenate([features(scaling(part.numbers)) for part in (first, second)])
+    tables = [first.table(width), second.table(width)]
+    scaling = _Scaling.of(np.concatenate(tables))
+    rows = np.concatenate([features(scaling(part)) for part in tables])
     labels = np.concatenate([np.ones(len(first)), np.zeros(len(second))])
     # Noise shared by several numbers cancels in some combination of them, however faint: so all get equal weight.
     values, vectors = np.linalg.eigh(rows.T @ rows / len(rows))
@@ -153,7 +154,13 @@ def _classifier(features: Callable[[Floats], Floats], first: Outputs, second: Ou
         curvature = (design * (chances * (1 - chances))[:, None]).T @ design + _RIDGE * np.eye(len(weights))
         weights = weights + np.linalg.solve(curvature, slope)
 
+    by_feature = (turn @ weights[1:]).tolist()
+
     def score(outputs: Outputs) -> Floats:
-        return np.asarray(features(scaling(outputs.numbers)) @ (turn @ weights[1:]))
+        # Added up one by one: a matrix product may round an output's score by what else is in the batch.
+        total = np.zeros(len(outputs))
+        for column, weight in zip(features(scaling(outputs.table(width))).T, by_feature, strict=True):
+            total += column * weight
+        return total
 
     return score

@@ -14,7 +14,7 @@ from chronodp.errors import InvalidArgument
 
 __all__ = ["Enumerated", "Known", "Lawful", "epsilon_at", "report_finding"]
 
-_POINTS = 9
+_POINTS = 7
 
 
 @dataclass(frozen=True, slots=True)

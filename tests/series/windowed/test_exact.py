@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chronodp.audit.exact import compare_outcomes, examine
-from chronodp.audit.subjects.windowed import CLIMB, PAIRS, tiny_windowed, windowed_walk
+from chronodp.audit.subjects.windowed import PAIRS, tiny_windowed, windowed_walk
 from chronodp.randomness import Entropy
 from chronodp.series.windowed import (
     BudgetAbsorption,
@@ -32,10 +32,6 @@ def test_no_outcome_of_three_steps_refutes_epsilon(
     mechanism: WindowedMechanism, pair: tuple[tuple[float, ...], tuple[float, ...]]
 ) -> None:
     assert not refuted(tiny_windowed(mechanism), pair)
-
-
-def test_budget_distribution_over_a_window_of_three() -> None:
-    assert not refuted(tiny_windowed(BudgetDistribution(), 3), CLIMB)
 
 
 @pytest.mark.parametrize("mechanism", [Uniform(), Sample(), BudgetAbsorption()], ids=str)

@@ -9,39 +9,32 @@ import numpy as np
 from chronodp.audit.subjects.windowed import ARGUMENT, CLIMB, PAIRS, Twist, tiny_windowed, windowed_walk
 from chronodp.audit.twins.catalogue import Twin
 from chronodp.audit.walked import Known
-from chronodp.privacy import Claim, PureCost, Window
-from chronodp.series.windowed import BudgetAbsorption, BudgetDistribution, Sample, WindowedMechanism, WindowedState
+from chronodp.privacy import Claim
+from chronodp.series.windowed import BudgetAbsorption, BudgetDistribution, Sample, WindowedDesign, WindowedState
 
 __all__ = ["TWINS"]
 
-_EPSILON = 4.0
+_ABSORBED, _RETURNED = 4.0, 5.0  # where the difference shows most, for what is walked
 
 
 def absorb_without_giving_up(state: WindowedState) -> WindowedState:
     """Take up the shares of quiet steps and forget that later steps must then be quiet."""
-    published = state.spent[-1] > tiny_windowed(BudgetAbsorption()).watch
+    published = state.spent[-1] > tiny_windowed(BudgetAbsorption(), 2, _ABSORBED).watch
     return replace(state, anchor=state.step - 1 if published else state.anchor, spent=np.zeros(2, np.int64))
 
 
 def forget_what_was_spent(state: WindowedState) -> WindowedState:
     """Let the budget of a step come back as soon as the step is over."""
     spent = np.zeros(3, np.int64)
-    spent[-min(state.step, 3) :] = tiny_windowed(BudgetDistribution(), 3).watch
+    spent[-min(state.step, 3) :] = tiny_windowed(BudgetDistribution(), 3, _RETURNED).watch
     return replace(state, spent=spent)
 
 
-def _twin(
-    name: str,
-    mechanism: WindowedMechanism,
-    window: int,
-    twist: Twist,
-    pair: tuple[tuple[float, ...], tuple[float, ...]],
-) -> Twin:
-    design = tiny_windowed(mechanism, window)
+def _twin(name: str, design: WindowedDesign, twist: Twist, pair: tuple[tuple[float, ...], tuple[float, ...]]) -> Twin:
     return Twin(
         name=name,
-        claim=Claim(Window(window), PureCost(_EPSILON), ARGUMENT),
-        epsilon=_EPSILON,
+        claim=Claim(design.unit, design.cost, ARGUMENT),
+        epsilon=design.epsilon,
         delta=0.0,
         sound=windowed_walk(design),
         broken=windowed_walk(design, twist=twist),
@@ -51,20 +44,31 @@ def _twin(
 
 
 def _thin() -> Twin:
+    design = tiny_windowed(Sample())
     return Twin(
         name="one release a window with nine tenths of its noise",
-        claim=Claim(Window(2), PureCost(_EPSILON), ARGUMENT),
-        epsilon=_EPSILON,
+        claim=Claim(design.unit, design.cost, ARGUMENT),
+        epsilon=design.epsilon,
         delta=0.0,
-        sound=windowed_walk(tiny_windowed(Sample())),
-        broken=windowed_walk(tiny_windowed(Sample(), epsilon=_EPSILON / 0.9)),
+        sound=windowed_walk(design),
+        broken=windowed_walk(tiny_windowed(Sample(), epsilon=design.epsilon / 0.9)),
         neighbours=(PAIRS[0],),
         checks=(Known(),),
     )
 
 
 TWINS: tuple[Twin, ...] = (
-    _twin("absorption without nullification", BudgetAbsorption(), 2, absorb_without_giving_up, PAIRS[1]),
-    _twin("shares of a window that come back at once", BudgetDistribution(), 3, forget_what_was_spent, CLIMB),
+    _twin(
+        "absorption without nullification",
+        tiny_windowed(BudgetAbsorption(), 2, _ABSORBED),
+        absorb_without_giving_up,
+        PAIRS[1],
+    ),
+    _twin(
+        "shares of a window that come back at once",
+        tiny_windowed(BudgetDistribution(), 3, _RETURNED),
+        forget_what_was_spent,
+        CLIMB,
+    ),
     _thin(),
 )
