@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.conftest import Trials
 
 from chronodp.audit import Allowance, Subject, judge, judge_all
 from chronodp.audit.attacks import ATTACKS, Attempt
-from chronodp.audit.registry import entries
+from chronodp.audit.registry import Entry, entries
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.twins import TWINS, Twin
 from chronodp.audit.walked import Enumerated
@@ -40,12 +41,14 @@ def test_there_are_twins_enough_and_no_two_of_a_name() -> None:
     assert len({twin.name for twin in TWINS}) == len(TWINS) >= 20
 
 
-QUICK = ("block shuffle", "noisy sort", "private choice", "comparator", "alert (sparse vector)", "release of a series")
+SLOW = {"any window", "order of a model", "release of a series", "stream of a series"}
+CLAIMED = [entry for entry in entries() if not entry.unclaimed]
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_mechanisms_pass(name: str) -> None:
-    (entry,) = (entry for entry in entries() if entry.name == name)
+@pytest.mark.parametrize("entry", CLAIMED, ids=lambda entry: entry.name)
+def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
+    if entry.name in SLOW and trials(100) < 100:
+        pytest.skip("at stated counts only: `make verify`, or `chronodp audit`")
     verdicts = judge_all(entry.subjects(), Allowance(samples=20_000, seconds=1.0))
     assert {verdict.subject.name: verdict.outcome for verdict in verdicts if not verdict.passed} == {}
     assert all(verdict.lower <= verdict.subject.epsilon * (1 + 1e-9) for verdict in verdicts)
@@ -53,7 +56,7 @@ def test_mechanisms_pass(name: str) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__module__.rpartition(".")[2])
 def test_attacks_break_the_naive_version_alone(attack: Callable[[int], Attempt]) -> None:
-    attempt = attack(120)
+    attempt = attack(100)
     assert attempt.breaks_naive
     assert not attempt.breaks_ours
 

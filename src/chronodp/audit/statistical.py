@@ -27,13 +27,14 @@ __all__ = ["Event", "Sampled", "best_event", "prove"]
 
 Floats = NDArray[np.float64]
 
-_FIRST = 0.15  # share of the samples that choose the event
+_FIRST = 0.2  # share of the samples that choose the event
 _MOST_FIRST = 1_000_000
 _LEAST = 500
+_FEWEST = 20  # times that an event must come in the choosing sample to be chosen
 _BATCH = 1_000_000
 _PATIENCE = 0.2  # seconds that the pace is measured over: what a call costs once must not count for each output
 _CUTS = 400
-_DOUBT = 0.01  # error of the bounds by which events are compared: rare events must not win by luck
+_DOUBT = 1e-3  # error of the bounds by which events are compared: rare events must not win by luck
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +124,7 @@ def best_event(name: str, score: Score, pair: tuple[Any, Any], samples: tuple[Ou
         counts = [len(part) - np.searchsorted(part, pooled, side="left") for part in (likely, other)]
         high = at_least(counts[0], len(likely), _DOUBT)
         low = at_most(counts[1], len(other), _DOUBT)
-        evidence = rule.level(high, low)
+        evidence = np.where(counts[0] >= _FEWEST, rule.level(high, low), -np.inf)
         at = int(np.argmax(evidence))
         if best is None or evidence[at] > best.evidence:
             first, second = pair if sign == 1 else pair[::-1]
@@ -180,7 +181,8 @@ def _sizes(subject: Subject, allowance: Allowance, entropy: Entropy, rules: int)
 
 
 def _seconds_each(subject: Subject, entropy: Entropy) -> float:
-    data, size = subject.neighbours[0][0], 20
+    # What many outputs at once cost is seen from many.
+    data, size = subject.neighbours[0][0], 20 if subject.many is None else 2_000
     while True:
         started = time.perf_counter()
         _sample(subject, data, size, entropy)

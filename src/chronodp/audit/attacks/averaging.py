@@ -16,7 +16,7 @@ from chronodp.privacy import Event
 __all__ = ["attack"]
 
 _ASKED = 1_000
-_SHARE = 0.25  # epsilon of one answer; the budget is 1
+_SHARE = 0.5  # epsilon of one answer; the budget is 1
 
 
 def attack(trials: int) -> Attempt:
