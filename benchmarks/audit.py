@@ -75,7 +75,7 @@ def measure() -> Topic:
     topic.notes = [
         f"means of {ROUNDS} runs; both use {SAMPLES:,} outputs of each input in all, choosing an event included",
         "jax-privacy: CanaryScoreAuditor.epsilon_clopper_pearson, two-sided",
-        "a claim of Gaussian noise is held to its whole curve here; known only as (ε, δ) it is a rare event to be found",
+        "a claim of Gaussian noise is held to its whole curve here; known only as (ε, δ), a rare event must be found",
     ]
     return topic
 

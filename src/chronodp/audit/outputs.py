@@ -54,10 +54,11 @@ class Outputs:
         filled[:, width] = self.lengths
         return filled
 
-    def part(self, start: int, stop: int | None) -> Outputs:
+    def part(self, start: int, stop: int | None, step: int = 1) -> Outputs:
         """Return some of them."""
-        names = None if self.names is None else self.names[start:stop]
-        return Outputs(self.raw[start:stop], self.numbers[start:stop], self.lengths[start:stop], names)
+        some = slice(start, stop, step)
+        names = None if self.names is None else self.names[some]
+        return Outputs(self.raw[some], self.numbers[some], self.lengths[some], names)
 
     def labels(self) -> list[Hashable]:
         """Return each output as something to count by."""

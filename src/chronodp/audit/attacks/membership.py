@@ -14,7 +14,7 @@ __all__ = ["attack"]
 
 Floats = NDArray[np.float64]
 
-_PEOPLE, _LENGTH, _MEMORY = 8, 96, 0.8
+_PEOPLE, _LENGTH, _MEMORY = 4, 144, 0.8
 
 
 def attack(trials: int) -> Attempt:
@@ -57,7 +57,7 @@ def _inside(total: Floats, known: Floats) -> bool:
 
 
 def _released(total: Floats) -> Floats:
-    plan = Aggregate(total, change=1.0, unit=User(relation="replace"), max_periods=_LENGTH).plan(epsilon=1.0)
+    plan = Aggregate(total, change=2.0, unit=User(relation="replace"), max_periods=_LENGTH).plan(epsilon=1.0)
     with temporary_ledger(User(relation="replace")) as ledger:
         made = plan.release(ledger, dataset="audit", request="total", progress=lambda _: None)
         return np.asarray(made.to_pandas()["value"].to_numpy(), dtype=np.float64)
