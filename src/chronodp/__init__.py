@@ -19,17 +19,19 @@ if TYPE_CHECKING:
         accounting,
         alerts,
         audit,
+        correlated,
         dataset,
         engines,
         estimation,
         ledger,
+        local,
         report,
         selection,
         series,
         temporal,
     )
     from chronodp.alerts import Alert
-    from chronodp.dataset import Aggregate, TimeSeries
+    from chronodp.dataset import Aggregate, TimeSeries, plan_together
     from chronodp.ledger import Ledger
     from chronodp.series import (
         EachPeriod,
@@ -70,11 +72,14 @@ __all__ = [
     "alerts",
     "audit",
     "compare",
+    "correlated",
     "dataset",
     "engines",
     "errors",
     "estimation",
     "ledger",
+    "local",
+    "plan_together",
     "privacy",
     "randomness",
     "report",
@@ -90,10 +95,12 @@ _LATE = dict.fromkeys(
         "accounting",
         "alerts",
         "audit",
+        "correlated",
         "dataset",
         "engines",
         "estimation",
         "ledger",
+        "local",
         "report",
         "selection",
         "series",
@@ -115,6 +122,7 @@ _LATE = dict.fromkeys(
     "Stream": "series",
     "TimeSeries": "dataset",
     "compare": "series",
+    "plan_together": "dataset",
     "solve": "series",
 }
 

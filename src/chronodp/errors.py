@@ -19,6 +19,7 @@
     │   ├── RequestConflict    the request id was used for something else, or was lost after its debit
     │   ├── StreamConflict     a step out of order, a finished stream, or one that was rewound
     │   └── LedgerUnavailable  locked, read-only, full, disconnected or of a newer version
+    ├── DeviceRefusal          a device does not answer; nothing was spent and nothing told
     └── CertificateInvalid     a certificate or chain that was not issued like this
 
 Messages name the argument, what was given and what is allowed. They show public parameters only: where an
@@ -32,6 +33,7 @@ __all__ = [
     "BudgetExhausted",
     "CertificateInvalid",
     "ChronodpError",
+    "DeviceRefusal",
     "InvalidArgument",
     "LedgerError",
     "LedgerUnavailable",
@@ -133,6 +135,10 @@ class StreamConflict(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     """The ledger cannot be used now: locked, read-only, full, disconnected, or written by a newer version."""
+
+
+class DeviceRefusal(ChronodpError):
+    """A device does not answer: its budget, state, plan, slot or value forbids it. Nothing was spent or told."""
 
 
 class CertificateInvalid(ChronodpError):

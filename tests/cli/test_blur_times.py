@@ -40,6 +40,14 @@ def test_a_file_in_a_table_and_a_page_out(home: Path) -> None:
     assert set(again["link"]) == {"body", "signature"}
 
 
+@pytest.mark.usefixtures("home")
+def test_a_part_that_begins_and_ends_on_borders() -> None:
+    edges = ("--start", "2026-01-01T04:00", "--end", "2026-01-01T12:00")
+    told = json.loads(run("blur-times", "pulse.csv", *ASKED, *PAID, *edges, "--json"))
+    assert len(told["rows"]) == 16
+    assert "from 2026-01-01T04:00:00 to 2026-01-01T12:00:00" in " ".join(told["promise"].split())
+
+
 def test_parquet_and_the_papers_mechanisms(home: Path) -> None:
     for name in ("backward", "forward", "threshold"):
         text = run("blur-times", "pulse.parquet", *ASKED, "--mechanism", name, "--out", "out.parquet")
@@ -72,6 +80,7 @@ def test_uneven_times_are_refused_or_resampled(home: Path, refuse: Callable[...,
         (("pulse.csv", *ASKED, *PAID, "--out", "out.xlsx"), "out must be a file that ends in .csv or .parquet"),
         (("pulse.csv", *ASKED, *PAID, "--page", "no/folder.html"), "in a folder that exists"),
         (("none.csv", *ASKED, *PAID), "cannot be read"),
+        (("pulse.csv", *ASKED, *PAID, "--start", "2026-01-01T05:00"), "2026-01-01T04:00:00 or 2026-01-01T08:00:00"),
         (("pulse.csv", *ASKED[:-1], "5", *PAID), "cannot pay"),
         (("pulse.csv", *ASKED[:7], "1", "--epsilon", "1", *PAID), "block must be a whole number from 2"),
     ],

@@ -63,6 +63,10 @@ def test_steps_that_are_left_out_count_as_zero_when_that_is_said(home: Path) -> 
     assert "step 5 was released before" in " ".join(twice.stderr.split())
     again = feed("0,3\n3,4\n5,1\n6,2\n", "--period", "1", "--column", "2", "--replay")
     assert [line.split(",")[0] for line in again.stdout.splitlines()[1:]] == ["6"]
+    for wrong in ("7.5,1\n", "1e300,1\n", "-1,1\n"):
+        refused = feed(wrong, "--period", "1", "--column", "2", "--missing-as-zero")
+        assert "the whole number of a step" in " ".join(refused.stderr.split())
+    assert feed("1\n", "--column", "0").returncode == 2
     assert "used with --period" in " ".join(feed("1\n", "--missing-as-zero").stderr.split())
     assert home.exists()
 

@@ -84,3 +84,12 @@ def test_plans_are_free(refuse: Callable[..., str]) -> None:
     assert figures["false_alarms"] <= 0.01 * (1 + 1e-4)
     assert "Delay" in run(*PLANNING)
     assert "power must be above" in refuse(*PLANNING, "--power", "0.001")
+
+
+def test_blank_lines_count_for_nothing_and_no_number_is_too_large(home: Path) -> None:
+    first = feed("1\n\n2\n\n1e400\n", *OPENING)
+    assert [line.split(",")[0] for line in first.stdout.splitlines()[1:]] == ["2"]
+    again = feed("1\n\n2\n\n1e400\n3\n", "--replay")
+    assert again.stdout.splitlines()[1:] == []
+    assert feed("1\n", "--column", "0").returncode == 2
+    assert home.exists()

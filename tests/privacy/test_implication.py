@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Relation, Report, Swap, Unit, User, UserPeriod, Window, price
+from chronodp.privacy import Event, History, Relation, Report, Swap, Unit, User, UserPeriod, Window, price
 
 PERIODS = 4
 HALVES = {"1h": 1, "1D": 2}  # periods of the grid in a calendar period of this toy calendar
@@ -129,10 +129,63 @@ def test_no_two_neighbours_are_farther_apart_than_the_price(held: Unit) -> None:
         (Report(), Report(), 1),
         (Report(), User(), None),
         (User(), Report(), None),
+        (History(), History("same"), 1),
+        (History("same"), History(), None),
+        (History("same"), History("crossing"), 1),
+        (History("crossing"), History("same"), None),
+        (History(), Report(), 1),
+        (History("same"), Report(), None),
+        (Report(), History(), None),
+        (History(), User("replace"), None),
+        (User("replace"), History(), None),
     ],
 )
 def test_prices_people_ask_for(held: Unit, wanted: Unit, steps: int | None) -> None:
     assert price(held, wanted) == steps
+
+
+def alike(unit: Unit, history: tuple[int, ...]) -> frozenset[tuple[int, ...]]:
+    """Histories that differ from one of three reports on three values in one unit."""
+    found = set()
+    for other in product(range(3), repeat=3):
+        pattern = [other.index(value) for value in other] == [history.index(value) for value in history]
+        match unit:
+            case Report():
+                near = sum(one != two for one, two in zip(history, other, strict=True)) == 1
+            case History("same"):
+                near = pattern
+            case History("crossing"):
+                near = all(
+                    sides(history, level) in (sides(other, level), sides(other, level)[::-1]) for level in range(1, 3)
+                )
+            case _:
+                near = True
+        if near and other != history:
+            found.add(other)
+    return frozenset(found)
+
+
+def sides(history: tuple[int, ...], level: int) -> tuple[frozenset[int], frozenset[int]]:
+    below = frozenset(place for place, value in enumerate(history) if value < level)
+    return below, frozenset(range(len(history))) - below
+
+
+DEVICES: list[Unit] = [Report(), History(), History("same"), History("crossing")]
+
+
+@pytest.mark.parametrize("held", DEVICES, ids=repr)
+@pytest.mark.parametrize("wanted", DEVICES, ids=repr)
+def test_prices_of_devices_against_every_small_history(held: Unit, wanted: Unit) -> None:
+    stated = price(held, wanted, horizon=3)
+    worst = 0
+    for history in product(range(3), repeat=3):
+        reached, steps = {history}, 0
+        targets = alike(wanted, history)
+        while not targets <= reached and steps < 9:
+            reached |= {after for before in reached for after in alike(held, before)}
+            steps += 1
+        worst = max(worst, steps)
+    assert worst == (stated if stated is not None else 9)
 
 
 def test_a_longer_stretch_is_covered_by_windows() -> None:

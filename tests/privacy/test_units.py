@@ -6,9 +6,19 @@ from typing import Any
 import pytest
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Report, Swap, Unit, User, UserPeriod, Window
+from chronodp.privacy import Event, History, Report, Swap, Unit, User, UserPeriod, Window
 
-EVERY_UNIT: list[Unit] = [Event(), User(), UserPeriod("1D"), Window(24), Swap(8), Report()]
+EVERY_UNIT: list[Unit] = [
+    Event(),
+    User(),
+    UserPeriod("1D"),
+    Window(24),
+    Swap(8),
+    Report(),
+    History(),
+    History("same"),
+    History("crossing"),
+]
 
 
 @pytest.mark.parametrize("unit", EVERY_UNIT, ids=str)
@@ -50,3 +60,5 @@ def test_refuses_unknown_relations_and_blocks_of_one() -> None:
             build()
     with pytest.raises(InvalidArgument, match="block"):
         Swap(1)
+    with pytest.raises(InvalidArgument, match="changes must be 'any', 'same' or 'crossing'"):
+        History("none")  # type: ignore[arg-type]

@@ -117,6 +117,17 @@ def test_integers_are_exactly_uniform_over_the_words(below: int) -> None:
     assert drawn.max() < below
 
 
+def test_nothing_can_be_drawn_first() -> None:
+    assert secure().integers(5, 0).shape == (0,)
+    assert secure().coins(1, 2, 0).shape == (0,)
+
+
+@pytest.mark.parametrize("below", [1, 2, 3, 5, 256, 1000, 2**62, 3**39, 2**63 - 1])
+def test_one_bound_draws_the_same_as_that_bound_repeated(below: int) -> None:
+    repeated = np.full(3000, below, dtype=np.int64)
+    assert np.array_equal(seeded(5).integers(below, 3000), seeded(5).integers(repeated))
+
+
 def test_integers_take_any_bounds_up_to_the_largest() -> None:
     bounds = np.array([1, 2, 2**31, 2**53 + 1, 2**62, 2**63 - 1])
     drawn = seeded(4).integers(bounds, size=(1000, 6))

@@ -263,7 +263,40 @@ def test_steps_come_one_after_another(ledger: cdp.Ledger) -> None:
         live.skip(0)
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), "7", None, [[1.0, 2.0]], object(), True])
+def test_whole_numbers_beyond_floats_move_no_farther_than_they_changed(ledger: cdp.Ledger) -> None:
+    """A float of 2^53 + 3 is 2^53 + 4: rounding on the way would double what one unit changes."""
+    for first in (2**53 + 2, 2**60, 2**70, -(2**65)):
+        made = []
+        for number, value in enumerate((first, first + 1)):
+            live = opened(
+                ledger, cdp.EachPeriod(), name=f"{first} {number}", delta=0.0, entropy=seeded(3), epsilon=1e-3
+            )
+            made.append(live.step(value).value)
+        assert abs(made[1] - made[0]) <= 1.0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"horizon": 2**24, "unit": cdp.User(), "max_periods": 2**24, "epsilon": 0.1, "dataset": "people"},
+        {"horizon": 100, "epsilon": 1e-8},
+        {"horizon": None, "unit": cdp.Window(2**21), "delta": 1e-6, "dataset": "windows"},
+    ],
+    ids=str,
+)
+def test_a_stream_that_opens_can_step(changes: dict[str, Any], ledger: cdp.Ledger) -> None:
+    ledger.open("windows", unit=cdp.Window(2**21), epsilon=10.0, delta=1e-6)
+    live = opened(ledger, **({"delta": 0.0} | changes))
+    assert math.isfinite(live.step(1.0).value)
+
+
+def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for(ledger: cdp.Ledger) -> None:
+    with pytest.raises(InvalidArgument, match="noise this wide"):
+        opened(ledger, horizon=2**24, unit=cdp.User(), max_periods=2**24, epsilon=1e-6, dataset="people", delta=0.0)
+    assert ledger.status("people").charges == 0
+
+
+@pytest.mark.parametrize("bad", [[1, [2, 3]], float("nan"), float("inf"), "7", None, [[1.0, 2.0]], object(), True])
 def test_values_that_are_no_numbers_are_refused_and_nothing_is_released(bad: object, ledger: cdp.Ledger) -> None:
     live = opened(ledger)
     with pytest.raises(InvalidArgument, match="values must be finite numbers"):

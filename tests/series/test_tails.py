@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from chronodp.series.tails import Law, mixed_quantile, quantiles
+from chronodp.series.tails import Law, deviations, mixed_quantile, quantiles
 
 LEVELS = (0.5, 0.9, 0.95, 0.999)
 Kinds = tuple[tuple[float, int], ...]
@@ -200,3 +200,17 @@ def test_every_level_has_its_quantile_of_two_weights(level: float) -> None:
     tail = beyond_of_two(0.01, mixed_quantile("laplace", (1.0, 1), (0.01, 1), level))
     assert tail == pytest.approx((1 - level) / 2, rel=1e-3)
     assert 1 - 2 * tail == pytest.approx(level, rel=1e-3)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.905, 0.907, 0.909, 0.95, 0.999])
+def test_no_weighted_sum_reaches_beyond_its_deviations(level: float) -> None:
+    """Equal weights, and one weight beside others of every size: one draw alone would be too little at low levels."""
+    stated = deviations("laplace", level)
+    for count in (1, 2, 3, 5, 20, 200):
+        assert quantiles("laplace", [count], level)[0] / math.sqrt(2 * count) <= stated
+    for weight in (0.1, 0.4, 0.7, 0.9):
+        for count in (1, 2, 6, 30):
+            found = mixed_quantile("laplace", (1.0, 1), (weight, count), level)
+            assert found / math.sqrt(2 * (1 + count * weight**2)) <= stated
+    if level < 0.9:
+        assert quantiles("laplace", [1], level)[0] / math.sqrt(2) < 0.99 * stated

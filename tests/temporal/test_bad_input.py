@@ -177,3 +177,13 @@ def test_unit_costs_of_section_two() -> None:
         UnitCosts(-1.0, 0.0, 0.0, 0.0)
     with pytest.raises(InvalidArgument, match="share"):
         frequency_counting(window=10, length=1000, share=1.5, other_share=0.4)
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64", "object", "U3", "datetime64[s]", "timedelta64[s]", "bool"])
+@pytest.mark.parametrize("mechanism", [Forward(4, 0.0), Threshold(4, 1.0)], ids=str)
+def test_nothing_lies_under_a_mask(mechanism: Mechanism, kind: str) -> None:
+    values = np.array([[1, 1]] * 30).astype(kind)
+    blurred = mechanism.perturb(values, entropy=seeded(2))
+    hidden = np.asarray(blurred.values)[np.ma.getmaskarray(blurred.values)]
+    assert len(hidden)
+    assert not any(cell == values[0, 0] for cell in hidden)

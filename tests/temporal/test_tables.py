@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import chronodp as cdp
+from chronodp.audit.exact import examine
 from chronodp.errors import (
     BudgetExhausted,
     ChronodpError,
@@ -22,7 +23,7 @@ from chronodp.errors import (
 )
 from chronodp.ledger import verify_chain
 from chronodp.privacy import Swap
-from chronodp.randomness import seeded
+from chronodp.randomness import Entropy, seeded
 from chronodp.temporal import (
     Backward,
     BlockShuffle,
@@ -200,3 +201,143 @@ def test_tables_without_rows_and_with_whole_numbers_for_times() -> None:
     numbered = pd.DataFrame({"t": [3, 1, 2], "v": ["a", "b", "c"]})
     made = blur_times(numbered, BlockShuffle(3, 1e9), time="t", values=["v"])
     assert made.frame["v"].tolist() == ["b", "c", "a"]
+
+
+def both(first: pd.DataFrame, second: pd.DataFrame, mechanism: Mechanism, entropy: Entropy) -> object:
+    made = (blur_times(part, mechanism, time="t", values=["v"], entropy=entropy) for part in (first, second))
+    return tuple(tuple(one.frame["v"]) for one in made)
+
+
+def numbered(values: tuple[int, ...]) -> pd.DataFrame:
+    return pd.DataFrame({"t": range(len(values)), "v": values})
+
+
+def test_overlapping_cuts_do_not_compose_and_the_auditor_sees_it() -> None:
+    mechanism = BlockShuffle(2, 0.5)
+
+    def run(values: tuple[int, ...], /, *, entropy: Entropy) -> object:
+        return both(numbered(values), numbered(values).iloc[1:], mechanism, entropy)
+
+    assert examine(run, [((1, 2, 3), (2, 1, 3))]).epsilon == np.inf
+
+
+def test_a_table_that_grew_inside_a_block_does_not_compose() -> None:
+    def run(values: tuple[int, ...], /, *, entropy: Entropy) -> object:
+        return both(numbered(values).iloc[:2], numbered(values), BlockShuffle(3, 0.5), entropy)
+
+    assert examine(run, [((1, 2, 3), (1, 3, 2))]).epsilon == np.inf
+
+
+def test_whole_blocks_released_twice_cost_twice() -> None:
+    def run(values: tuple[int, ...], /, *, entropy: Entropy) -> object:
+        # The second table begins a block later; one that counted blocks from its first row would cut as well here.
+        table = numbered(values)
+        made = []
+        for first, last in ((0, 6), (3, 6)):
+            one = blur_times(
+                table, BlockShuffle(3, 0.5), time="t", values=["v"], start=first, end=last, entropy=entropy
+            )
+            made.append(tuple(one.frame["v"]))
+        return tuple(made)
+
+    pairs = [((1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 6, 5)), ((1, 2, 3, 4, 5, 6), (3, 2, 1, 4, 5, 6))]
+    assert examine(run, pairs[:1]).epsilon == pytest.approx(1.0, abs=1e-12)
+    assert examine(run, pairs[1:]).epsilon == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize("first", range(-4, 5))
+def test_blocks_lie_at_the_same_times_whatever_the_table_begins_with(first: int) -> None:
+    times = pd.date_range("1970-01-01", periods=9, freq="1h") + pd.Timedelta(hours=first)
+    table = pd.DataFrame({"t": times, "v": range(first, first + 9)})
+    seen: dict[int, set[int]] = {}
+    for seed in range(60):
+        made = blur_times(table, BlockShuffle(4, 0.0), time="t", values=["v"], entropy=seeded(seed)).frame["v"]
+        for place, value in enumerate(made.tolist(), start=first):
+            seen.setdefault(place, set()).add(value)
+    for place, values in seen.items():
+        assert values == {other for other in range(first, first + 9) if other // 4 == place // 4}
+
+
+def test_edges_inside_a_block_are_refused_with_the_borders_beside_them(ledger: cdp.Ledger) -> None:
+    options: dict[str, Any] = {"time": "at", "user": "who", "values": ["pulse"]}
+    with pytest.raises(InvalidArgument, match="nearest are 2026-01-01T04:00:00 or 2026-01-01T08:00:00"):
+        blur_times(people(), BlockShuffle(4, 1.0), start="2026-01-01T05:00", **options)
+    part = release_times(
+        people(),
+        BlockShuffle(4, 1.0),
+        start="2026-01-01T04:00",
+        end="2026-01-01T13:00+01:00",
+        ledger=ledger,
+        dataset="watch",
+        request="part",
+        **options,
+    )
+    assert part.frame.groupby("who").size().to_dict() == {"ann": 8, "bo": 8, "cy": 3}
+    assert "whole and alike" in str(part.promise).replace("\n             ", " ")
+    alone = str(blur_times(people(), BlockShuffle(4, 1.0), **options).promise).replace("\n             ", " ")
+    assert "blocks of 4 periods counted from 1970-01-01 UTC, first and last block as covered; stands alone" in alone
+    for wrong in ("soon", 4, "12"):
+        edge: Any = wrong
+        with pytest.raises(InvalidArgument, match="end must be a time"):
+            blur_times(people(), BlockShuffle(4, 1.0), end=edge, **options)
+    with pytest.raises(InvalidArgument, match="end must be after start"):
+        blur_times(numbered((1, 2, 3)), BlockShuffle(2, 1.0), time="t", values=["v"], start=2, end="2")
+    with pytest.raises(InvalidArgument, match="nobody has two rows"):
+        blur_times(numbered((1,)), BlockShuffle(2, 1.0), time="t", values=["v"], start=0)
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "UInt64", "Float64"])
+def test_nothing_lies_under_an_empty_cell(kind: Any) -> None:
+    table = pd.DataFrame({"t": range(40), "v": pd.Series([7] * 40).astype(kind)})
+    cells: Any = blur_times(table, Forward(4, 0.0), time="t", values=["v"], entropy=seeded(1)).frame["v"].array
+    assert cells._mask.any()
+    assert not np.any(cells._data[cells._mask] == 7)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"t": pd.array([1, None, 3], dtype="Int64")}, "time must be given in every row"),
+        ({"t": np.array([2**63, 2**63 + 1, 2**63 + 2], dtype=np.uint64)}, "beyond 2\\^62"),
+        ({"t": np.array([-(2**63), 0, 2**62])}, "beyond 2\\^62"),
+        ({"t": np.array(["9999-01-01", "9999-01-02", "9999-01-03"], dtype="datetime64[s]")}, "years 1678 to 2261"),
+        ({"t": ["2500-01-01", "2500-01-02", "2500-01-03"]}, "years 1678 to 2261"),
+        ({"who": [["zaphod"], ["zaphod"], ["zaphod"]]}, "names no person"),
+        ({"who": ["zaphod", "", "zaphod"]}, "user must be given in every row"),
+    ],
+)
+def test_times_and_people_that_cannot_be_read(columns: dict[str, Any], said: str) -> None:
+    table = pd.DataFrame({"t": [1, 2, 3], "who": "ann", "v": 0} | columns)
+    with pytest.raises(ChronodpError, match=said) as refused:
+        blur_times(table, BlockShuffle(2, 1.0), time="t", user="who", values=["v"])
+    assert "zaphod" not in str(refused.value)
+
+
+def test_a_column_that_is_there_twice_is_refused() -> None:
+    table = pd.DataFrame([[1, 2, 3]], columns=["t", "t", "v"])
+    with pytest.raises(UnsuitableColumn, match="more than one column 't'"):
+        blur_times(table, BlockShuffle(2, 1.0), time="t", values=["v"])
+
+
+def test_files_with_more_fields_than_names_or_people_left_out_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text("t,v,w\n1,5,7,\n2,6,8,\n", encoding="utf-8")
+    with pytest.raises(UnreadableSource):
+        blur_times(str(source), BlockShuffle(2, 1.0), time="t", values=["v"])
+    source.write_text("t,v,w\n1,5,ann\n2,6,\n", encoding="utf-8")
+    with pytest.raises(InvalidArgument, match="user must be given"):
+        blur_times(str(source), BlockShuffle(2, 1.0), time="t", user="w", values=["v"])
+
+
+def test_periods_are_named_in_the_columns_own_zone_and_plain_numbers_have_none() -> None:
+    berlin = pd.date_range("2026-03-28 00:30", periods=4, freq="12h", tz="Europe/Berlin")
+    options: dict[str, Any] = {"time": "t", "user": None, "values": ["v"], "every": "1D"}
+    made = resample(pd.DataFrame({"t": berlin, "v": range(4)}), **options)
+    assert str(made["t"].dt.tz) == "Europe/Berlin"
+    assert made["t"].iloc[0] == pd.Timestamp("2026-03-27", tz="UTC")
+    texts = resample(pd.DataFrame({"t": ["2026-03-28T00:30+01:00", "2026-03-29T00:30+01:00"], "v": [1, 2]}), **options)
+    assert str(texts["t"].dt.tz) == "UTC"
+    plain = resample(pd.DataFrame({"t": ["2026-03-28T00:30", "2026-03-29"], "v": [1, 2]}), **options)
+    assert plain["t"].dt.tz is None
+    with pytest.raises(UnsuitableColumn, match="put into periods"):
+        resample(pd.DataFrame({"t": ["1", "2", "3"], "v": [1, 2, 3]}), **options)

@@ -18,6 +18,7 @@ from chronodp.privacy.parameters import check_fraction, check_number, check_posi
 
 __all__ = ["FreshOdds", "Odds"]
 
+_MOST_STEPS = 10**15
 _FAR = 40  # scales of the threshold's noise beyond which e^-40 of the mass lies
 _TERMS = 60  # of a series whose terms at least halve
 
@@ -61,7 +62,7 @@ class Odds:
         It is not 1 - (1 - chance)^steps: the steps share one noisy threshold.
         """
         check_number("gap", gap)
-        if check_whole("steps", steps) == 1:
+        if check_whole("steps", steps, most=_MOST_STEPS) == 1:
             return self.chance(gap)
         from scipy.integrate import quad
 

@@ -198,6 +198,10 @@ def plan_alert(
     odds = designed(1.0, 0.0).odds
     rare, often = odds.gap_for(false_alarms, steps), odds.gap_for(power, within)
     if threshold is None:
+        if rare <= often:
+            raise InvalidArgument("power", power, "higher, or false alarms rarer: any epsilon would do")
+        if not math.isfinite(shift):
+            raise InvalidArgument("loud", loud, "nearer to quiet: their difference is not a float")
         epsilon = _rounded_up((rare - often) / abs(shift))
         # Just where false alarms are rare enough: all that rounding gave goes to power.
         return AlertPlan(designed(epsilon, quiet + sign * rare / epsilon), quiet, loud, steps, within)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 
+from chronodp.alerts.advance import start
 from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign
 from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument, StreamConflict
-from chronodp.ledger import Ledger, StreamState
+from chronodp.ledger import Ledger, Opening, StreamState
 from chronodp.ledger.packing import pack, unpack
 from chronodp.privacy import dump
+from chronodp.randomness import Entropy
 
-__all__ = ["AlertRecord"]
+__all__ = ["AlertRecord", "opening"]
+
+
+def opening(design: AlertDesign, name: str, *, entropy: Entropy) -> Opening:
+    """Return an alert for someone else to open in a transaction of theirs, which debits its cost with others."""
+    state = start(design, entropy)
+    return Opening(name, dump(design), pack(design, state.to_bytes(), seeded=entropy.seeded))
 
 
 class AlertRecord:

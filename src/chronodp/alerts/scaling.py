@@ -79,5 +79,8 @@ def _plain(value: object) -> float | int:
         if isinstance(value, Integral):
             return int(value)
         if isinstance(value, Real):
-            return float(value)
+            try:
+                return float(value)
+            except OverflowError:  # a fraction beyond all floats is a value like any other
+                return int(value)  # type: ignore[call-overload, no-any-return]  # Real has no __int__ of its own
     raise InvalidArgument("value", value, "a finite number", private=True)

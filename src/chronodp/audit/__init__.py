@@ -1,6 +1,6 @@
 """Tries to refute every claim: exact, numerical and statistical auditors, attacks, and broken twins to be caught."""
 
-from chronodp.audit import attacks, exact, twins
+from chronodp.audit import attacks, devices, exact, twins
 from chronodp.audit.adaptive import Game
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.judging import Verdict, judge, judge_all
@@ -26,6 +26,7 @@ __all__ = [
     "Unfit",
     "Verdict",
     "attacks",
+    "devices",
     "entries",
     "exact",
     "judge",

@@ -149,6 +149,7 @@ def _weights(above: Callable[[Fraction], Fraction], reach: int) -> list[Fraction
     return [*inside, beyond]
 
 
+@lru_cache(maxsize=1024)
 def exponential(x: Fraction) -> Fraction:
     """Return e^x to 300 bits, over a power of two."""
     import mpmath

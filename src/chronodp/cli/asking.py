@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from chronodp.dataset import Query
     from chronodp.series import Plan
 
-__all__ = ["Asked", "asks"]
+__all__ = ["OPTIONS", "Asked", "asks"]
 
 _MEASURES = ("count", "sum", "mean", "histogram")
+_BLOCKS = ("total", "peak", "trough")
 
-_OPTIONS: dict[str, Any] = {
-    "data": Annotated[str | None, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")],
+OPTIONS: dict[str, Any] = {
+    "data": Annotated[
+        str | None,
+        typer.Argument(help="A Parquet or CSV file, or a glob in quotes; or a TOML file with several queries."),
+    ],
     "config": Annotated[Path | None, typer.Option("--config", "-c", help="A TOML file with any of these options.")],
     "time": Annotated[str | None, typer.Option(help="The column with the time.")],
     "user": Annotated[str | None, typer.Option(help="The column with the person.")],
@@ -49,6 +53,9 @@ _OPTIONS: dict[str, Any] = {
     "by": Annotated[
         list[str] | None, typer.Option(help="Split by public keys: `region=north,south`. May be repeated.")
     ],
+    "total": Annotated[str | None, typer.Option(help="Add up longer periods, such as `1D` of hours.")],
+    "peak": Annotated[str | None, typer.Option(help="Take the largest within longer periods, such as `1D` of hours.")],
+    "trough": Annotated[str | None, typer.Option(help="Take the least within longer periods.")],
     "max_groups": Annotated[int | None, typer.Option(help="In how many groups one person counts in a period.")],
     "epsilon": Annotated[float | None, typer.Option(help="Epsilon of the release.")],
     "delta": Annotated[float | None, typer.Option(help="Delta of the release; 0 for a pure guarantee.")],
@@ -67,12 +74,12 @@ class Asked:
 
         options = self.options
         series = TimeSeries(
-            self._needed("data"),
-            time=self._needed("time"),
+            self.needed("data"),
+            time=self.needed("time"),
             user=options.get("user"),
-            every=self._needed("every"),
-            start=self._needed("start"),
-            end=self._needed("end"),
+            every=self.needed("every"),
+            start=self.needed("start"),
+            end=self.needed("end"),
             timezone=options.get("timezone", "UTC"),
             unit=parse_unit(options.get("unit", "user")),
             max_periods=options.get("max_periods"),
@@ -80,11 +87,16 @@ class Asked:
         query: Query = self._measured(series)
         if by := _groups(options.get("by")):
             query = query.by(max_groups=options.get("max_groups", 1), **by)
+        blocks = [name for name in _BLOCKS if options.get(name)]
+        if len(blocks) > 1:
+            raise InvalidArgument("blocks", " and ".join(blocks), "one of --total, --peak, --trough")
+        for name in blocks:
+            query = getattr(query, name)(every=options[name])
         return query
 
     def plan(self) -> Plan:
         """Return its plan."""
-        return self.query().plan(epsilon=self._needed("epsilon"), delta=self.options.get("delta", 0.0))
+        return self.query().plan(epsilon=self.needed("epsilon"), delta=self.options.get("delta", 0.0))
 
     def _measured(self, series: Any) -> Any:
         options = self.options
@@ -96,12 +108,13 @@ class Asked:
             case "count":
                 return series.count(at_most=options.get("at_most", 1))
             case "sum":
-                return series.sum(column, clip=self._needed("clip"))
+                return series.sum(column, clip=self.needed("clip"))
             case "mean":
-                return series.mean(column, clip=self._needed("clip"), people=options.get("people"))
-        return series.histogram(column, edges=_numbers(self._needed("edges")), at_most=options.get("at_most", 1))
+                return series.mean(column, clip=self.needed("clip"), people=options.get("people"))
+        return series.histogram(column, edges=_numbers(self.needed("edges")), at_most=options.get("at_most", 1))
 
-    def _needed(self, name: str) -> Any:
+    def needed(self, name: str) -> Any:
+        """Return an option that must be given."""
         if self.options.get(name) is None:
             raise InvalidArgument(name, None, f"given, as --{name.replace('_', '-')} or in the file of --config")
         value = self.options[name]
@@ -113,7 +126,7 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(command, eval_str=True)
     shared = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in _OPTIONS.items()
+        for name, annotation in OPTIONS.items()
     ]
     own = [
         part.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -123,7 +136,7 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        flags = {name: given.pop(name) for name in _OPTIONS}
+        flags = {name: given.pop(name) for name in OPTIONS}
         command(asked=_merge(flags), **given)
 
     parameters = [*shared, *own]
@@ -147,9 +160,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise InvalidArgument("config", str(path), "a file that can be read") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidArgument("config", str(path), f"a TOML file ({error})") from None
-    unknown = sorted(options.keys() - _OPTIONS.keys())
+    unknown = sorted(options.keys() - OPTIONS.keys())
     if unknown:
-        raise InvalidArgument("config", unknown[0], f"made of the options {', '.join(_OPTIONS)}")
+        raise InvalidArgument("config", unknown[0], f"made of the options {', '.join(OPTIONS)}")
     return options
 
 

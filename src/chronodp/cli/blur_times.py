@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from chronodp.cli.budget import Address, Keys
+from chronodp.cli.terminal import table_of
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def blur_times(
     resample: Annotated[
         str | None, typer.Option(help="First put times on an even grid: `15min`, `1h`, `1D`; the last value stays.")
     ] = None,
+    start: Annotated[str | None, typer.Option(help="The first time to release: on the border of a block.")] = None,
+    end: Annotated[str | None, typer.Option(help="The first time no longer to release: likewise.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the table: .csv or .parquet.")] = None,
     page: Annotated[Path | None, typer.Option(help="Where to write the owner's page, before and after: .html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -47,6 +49,9 @@ def blur_times(
 
     `block-shuffle` and `noisy-sort` are differentially private for the order of values and are paid from a budget with
     the unit `swap:BLOCK`. The paper's mechanisms are not, and pay nothing.
+
+    Blocks are counted from 1970-01-01 UTC. Costs of two releases add up only where each block is released whole and
+    alike: give `--start` and `--end`. Without them a release stands alone, and its values must not be released again.
 
     **Examples**
 
@@ -86,10 +91,12 @@ def blur_times(
                     ledger=opened,
                     dataset=dataset or "",
                     request=request or "",
+                    start=start,
+                    end=end,
                     analyst=analyst,
                 )
         else:
-            made = temporal.blur_times(table, chosen, time=time, user=user, values=value)
+            made = temporal.blur_times(table, chosen, time=time, user=user, values=value, start=start, end=end)
         tell(0.9)
         if out is not None:
             made.write(out)
@@ -128,11 +135,8 @@ def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: b
         print(json.dumps(content, ensure_ascii=False, default=str))  # floats as they are, to the last digit
         return
     console = Console(highlight=False)
-    shown = Table(*(str(name) for name in made.frame.columns))
     top = made.frame.head(_ROWS)
-    for row in top.astype(object).where(top.notna(), "").itertuples(index=False):
-        shown.add_row(*(str(cell) for cell in row))
-    console.print(shown)
+    console.print(table_of(top.astype(object).where(top.notna(), "").astype(str)))  # values as they are
     if len(made.frame) > _ROWS:
         console.print(f"{len(made.frame) - _ROWS:,} more rows; --out writes them all.")
     console.print(str(made.promise), markup=False)

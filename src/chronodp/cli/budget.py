@@ -178,7 +178,7 @@ def parse_unit(text: str) -> Unit:
     if kind in ("window", "swap"):
         document["periods" if kind == "window" else "block"] = int(detail) if detail.isdigit() else detail
     elif detail:
-        document["every"] = detail
+        document["changes" if kind == "history" else "every"] = detail
     if relation:
         document["relation"] = relation
     unit: Unit = load(document, Unit)

@@ -10,6 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from chronodp.cli.asking import Asked, asks
+from chronodp.cli.terminal import table_of
+from chronodp.cli.workload import is_workload, plan_workload
+from chronodp.errors import InvalidArgument
 
 __all__ = ["plan"]
 
@@ -31,9 +34,15 @@ def plan(
     --max-periods 24 --sum kwh --clip 0 5 --epsilon 1 --delta 1e-6`
 
     `chronodp plan --config load.toml --epsilon 0.5`
+
+    `chronodp plan workload.toml` for several queries with one price: what they share stands at the top of the file, and
+    each has a table such as `[queries.peak]` with its options, or with `of = "load"` and `peak = "1D"`.
     """
     from chronodp.privacy.documents import to_document
 
+    if is_workload(asked):
+        _plan_workload(asked, diagnose=diagnose, as_json=as_json)
+        return
     made = asked.plan()
     if as_json:
         content = {
@@ -52,3 +61,23 @@ def plan(
         console.print(table)
     if diagnose:
         Console(stderr=True, highlight=False).print(str(made.diagnose()), markup=False)
+
+
+def _plan_workload(asked: Asked, *, diagnose: bool, as_json: bool) -> None:
+    if diagnose:
+        raise InvalidArgument("diagnose", True, "left out for several queries: plan each by itself")
+    made = plan_workload(asked)
+    if as_json:
+        content = {
+            "epsilon": made.epsilon,
+            "delta": made.delta,
+            "noise": made.chosen.law,
+            "queries": made.shares.to_dict("records"),
+            "strategies": made.strategies.to_dict("records"),
+        }
+        print(json.dumps(content, ensure_ascii=False, indent=2))
+        return
+    console = Console(highlight=False)
+    console.print(str(made), markup=False)
+    console.print(table_of(made.shares, "Shares"))
+    console.print(table_of(made.strategies, "Strategies, the chosen one first"))

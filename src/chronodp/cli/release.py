@@ -11,14 +11,17 @@ from rich.console import Console
 
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.budget import Address, Keys
-from chronodp.cli.terminal import show_series
+from chronodp.cli.terminal import show_series, table_of
+from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from chronodp.dataset import ReleaseTogether
     from chronodp.series import Release
 
 __all__ = ["release"]
 
+_ROWS = 5
 _WRITERS = (".csv", ".parquet", ".json")
 
 
@@ -50,6 +53,9 @@ def release(
     --out load.csv --page load.html`
 
     `chronodp release --config load.toml --dataset meters --request load-2026-01 --out load.json`
+
+    `chronodp release workload.toml --dataset meters --request month-2026-01 --out month.csv` for several queries with
+    one price; see `chronodp plan --help`. Alerts go on with `chronodp watch month-2026-01/NAME`.
     """
     from chronodp.ledger import Ledger
     from chronodp.privacy.parameters import check_fraction
@@ -57,6 +63,14 @@ def release(
     check_fraction("level", level)
     for path in (*(out or ()), *([page] if page else ())):
         _check_place(path, (".html",) if path == page else _WRITERS)
+    if is_workload(asked):
+        if page is not None:
+            raise InvalidArgument("page", str(page), "left out for several queries")
+        together = plan_workload(asked)
+        with Ledger(ledger, keys=keys) as opened:
+            all_of_them = together.release(opened, dataset=dataset, request=request, analyst=analyst)
+        _tell_together(all_of_them, out or [], level, as_json=as_json)
+        return
     plan = asked.plan()
     with Ledger(ledger, keys=keys) as opened:
         made = plan.release(opened, dataset=dataset, request=request, analyst=analyst)
@@ -92,13 +106,36 @@ def _check_place(path: Path, suffixes: tuple[str, ...]) -> None:
         raise InvalidArgument("out" if suffixes == _WRITERS else "page", str(path), "in a folder that exists")
 
 
-def _write(made: Release, path: Path, level: float) -> None:
+def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_json: bool) -> None:
+    for path in out:
+        _write(made, path, level)
+    frame = made.to_pandas(level=level)
+    if as_json:
+        content = {
+            "dataset": made.link.dataset,
+            "request": made.link.request,
+            "series": json.loads(frame.to_json(orient="records", date_format="iso", double_precision=15)),
+            "alerts": made.streams,
+            "release": made.text,
+            "link": made.signed.to_dict(),
+        }
+        print(json.dumps(content, ensure_ascii=False))
+        return
+    console = Console(highlight=False)
+    for name in made.names:
+        console.print(table_of(made.view(name, level=level).to_pandas().head(_ROWS), name))
+    console.print(str(made.certificate), markup=False)
+    for stream in made.streams.values():
+        console.print(f"Opened: chronodp watch {stream}", markup=False)
+    for path in out:
+        console.print(f"Written: {path}", markup=False)
+
+
+def _write(made: Release | ReleaseTogether, path: Path, level: float) -> None:
     match path.suffix.lower():
         case ".csv":
             made.to_pandas(level=level).to_csv(path, index=False)
         case ".parquet":
-            import pyarrow.parquet
-
-            pyarrow.parquet.write_table(made.to_arrow(level=level), path)
+            made.to_pandas(level=level).to_parquet(path, index=False)
         case _:
             made.save(path)

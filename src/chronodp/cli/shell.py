@@ -18,12 +18,16 @@ from chronodp.cli.audit import audit
 from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.choose_order import choose_order
+from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
 from chronodp.cli.demo import demo
+from chronodp.cli.device import device
 from chronodp.cli.explain import explain
+from chronodp.cli.leakage import leakage
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
 from chronodp.cli.verify import verify
 from chronodp.cli.watch import plan_alert, watch
@@ -40,15 +44,19 @@ app = typer.Typer(
 app.command()(plan)
 app.command()(release)
 app.command()(stream)
+app.command()(spectrum)
 app.command()(watch)
 app.command()(plan_alert)
 app.command()(blur_times)
 app.command()(compare)
 app.command()(rehearse)
 app.command("choose-order")(choose_order)
+app.command()(leakage)
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
+app.add_typer(device, name="device")
+app.command()(collect)
 app.command()(verify)
 app.command()(audit)
 app.command()(demo)

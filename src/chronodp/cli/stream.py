@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["number_in", "parse_workload", "stream"]
 
+_LAST = 2**31  # steps, more than any stream has
+
 
 def stream(
     name: Annotated[str, typer.Argument(help="The stream. If it exists it goes on, and only --ledger is needed.")],
@@ -42,9 +44,9 @@ def stream(
     max_periods: Annotated[int | None, typer.Option(help="How many steps one person changes.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Epsilon of the whole stream.")] = None,
     delta: Annotated[float, typer.Option(help="Delta of the whole stream.")] = 0.0,
-    column: Annotated[int, typer.Option(help="Which field of a CSV line is the value, from 1.")] = 1,
+    column: Annotated[int, typer.Option(min=1, help="Which field of a CSV line is the value, from 1.")] = 1,
     period: Annotated[
-        int | None, typer.Option(help="Which field is the number of the step, from 0; it must be the next one.")
+        int | None, typer.Option(min=1, help="Which field is the number of the step, from 0; it must be the next one.")
     ] = None,
     missing_as_zero: Annotated[
         bool, typer.Option("--missing-as-zero", help="Steps that --period shows left out count as 0.")
@@ -112,7 +114,10 @@ def parse_workload(text: str) -> CausalFilter:
 def number_in(fields: list[str], column: int) -> float:
     """Return the finite number in a field of a line, counted from 1."""
     try:
-        number = float(fields[column - 1])
+        text = fields[column - 1].strip().lower()
+        number = float(text)
+        if math.isinf(number) and "inf" not in text:  # a number beyond all floats is a value like any other
+            number = math.copysign(sys.float_info.max, number)
     except (ValueError, IndexError):
         number = math.nan
     if not math.isfinite(number):
@@ -144,7 +149,10 @@ class _Lines:
         value = number_in(fields, self.column)
         at = number if self.replay else next_step
         if self.period is not None:
-            at = int(number_in(fields, self.period))
+            given = number_in(fields, self.period)
+            at = int(given)
+            if at != given or not 0 <= at <= _LAST:
+                raise InvalidArgument("period", f"in field {self.period}", "the whole number of a step, from 0")
         if at < next_step:
             if self.replay:
                 return []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -38,9 +39,10 @@ def show_series(console: Console, release: Release) -> None:
 
 def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
     """Return a data frame as a table for the terminal."""
-    table = Table(*map(str, frame.columns), title=title, title_justify="left", title_style="bold")
+    # Names and cells are data: brackets in them are no markup.
+    table = Table(*(escape(str(name)) for name in frame.columns), title=title, title_justify="left", title_style="bold")
     for row in frame.itertuples(index=False):
-        table.add_row(*(f"{cell:,.5g}" if isinstance(cell, float) else str(cell) for cell in row))
+        table.add_row(*(f"{cell:,.5g}" if isinstance(cell, float) else escape(str(cell)) for cell in row))
     return table
 
 

@@ -40,7 +40,7 @@ def watch(
     value_epsilon: ValuePrice = 0.0,
     monotone: Monotone = False,
     noise: Noises = "exponential",
-    column: Annotated[int, typer.Option(help="Which field of a CSV line is the value, from 1.")] = 1,
+    column: Annotated[int, typer.Option(min=1, help="Which field of a CSV line is the value, from 1.")] = 1,
     replay: Annotated[
         bool, typer.Option("--replay", help="The input starts with the first step again: known steps are skipped.")
     ] = False,
@@ -155,8 +155,8 @@ def _follow(alarm: Alert, *, column: int, replay: bool, as_json: bool) -> None:
     if not as_json:
         print("period,value", flush=True)
     try:
-        for number, line in enumerate(sys.stdin):
-            if number < skip or not line.strip():
+        for number, line in enumerate(filter(str.strip, sys.stdin)):
+            if number < skip:
                 continue
             answer = alarm.step(number_in(line.strip().split(","), column))
             if answer:

@@ -3,5 +3,6 @@
 from chronodp.dataset.aggregate import Aggregate
 from chronodp.dataset.records import Records
 from chronodp.dataset.time_series import Query, TimeSeries
+from chronodp.dataset.together import PlanTogether, ReleaseTogether, plan_together
 
-__all__ = ["Aggregate", "Query", "Records", "TimeSeries"]
+__all__ = ["Aggregate", "PlanTogether", "Query", "Records", "ReleaseTogether", "TimeSeries", "plan_together"]

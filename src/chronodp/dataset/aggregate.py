@@ -52,8 +52,8 @@ class Aggregate:
         name: str = "total",
     ) -> None:
         check_unit("unit", unit)
-        self._totals = _Totals(_check_totals(totals))
-        horizon = len(self._totals.values)
+        self.origin = _Totals(_check_totals(totals))
+        horizon = len(self.origin.values)
         calendar = None
         if every is not None or start is not None:
             if every is None or start is None:
@@ -64,7 +64,7 @@ class Aggregate:
     def plan(self, *, epsilon: float, delta: float = 0.0, tuned_for: Workload | None = None) -> Plan:
         """Return the plan with the least error within (epsilon, delta). Free."""
         workload = EachPeriod() if tuned_for is None else tuned_for
-        return make_plan(self.table, self._totals, epsilon=epsilon, delta=delta, tuned_for=workload)
+        return make_plan(self.table, self.origin, epsilon=epsilon, delta=delta, tuned_for=workload)
 
 
 @dataclass(frozen=True, slots=True)

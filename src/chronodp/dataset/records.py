@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Tally, Totals, find_source
 from chronodp.privacy import Calendar, Grid, User
 from chronodp.privacy.units import Event
-from chronodp.series import Count, Design, Histogram, Mean, Steps, Table, Total
+from chronodp.series import Blocks, Count, Design, Histogram, Mean, Steps, Table, Total
 
 __all__ = ["Records", "numbers_of"]
 
@@ -36,7 +38,8 @@ class Records:
         question = self.question(design)
         totals = self.engine.totals(self.source, question, key=key, progress=progress)
         shape = (len(question.calendar), question.places)
-        return tuple(part.reshape(shape) for part in numbers_of(totals, question, design))
+        parts = tuple(part.reshape(shape) for part in numbers_of(totals, question, design))
+        return tuple(_in_blocks(part, design.table) for part in parts)
 
     def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
         """Return what is left out, for the owner only."""
@@ -44,20 +47,23 @@ class Records:
 
     def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[Records, Table]:
         """Return the same question about other data and another stretch of time."""
-        old = table.calendar
-        if old is None:
+        old = table.periods.calendar
+        if old is None or table.calendar is None:
             raise AssertionError("records always have a calendar")
         first = old.start if start is None else start
         last = old.end if end is None else end
         calendar = Calendar(old.every, first, last, old.timezone)
-        return replace(self, data=data), table.moved_to(len(calendar), calendar)
+        moved = table.periods.moved_to(len(calendar), calendar)
+        if isinstance(table.measure, Blocks):
+            moved = moved.in_blocks(table.measure.statistic, table.calendar.every)
+        return replace(self, data=data), moved
 
     def question(self, design: Design) -> Question:
         """Return what the engine is asked."""
-        table = design.table
+        table = design.table.periods
         measure, unit = table.measure, table.unit
-        if table.calendar is None or isinstance(measure, Total):
-            raise AssertionError("records always have a calendar, and are never totals")
+        if table.calendar is None or isinstance(measure, Total | Blocks):
+            raise AssertionError("records always have a calendar, and periods are neither totals nor blocks")
         step = design.noises[0].step * (2 if isinstance(measure, Mean) else 1)
         if isinstance(measure, Count | Histogram):
             clip = (0, round((measure.at_most if isinstance(measure, Count) else 1) / step))
@@ -86,6 +92,22 @@ def numbers_of(totals: Totals, question: Question, design: Design) -> tuple[Step
     # Twice the sum less (low + high) for each person: the sum about the middle, in half steps.
     centred = 2 * totals.sums - sum(question.clip) * totals.people
     return centred, totals.people * round(1 / design.noises[1].step)
+
+
+def _in_blocks(numbers: Steps, table: Table) -> Steps:
+    """Return the total, the largest or the least of each block of periods; whole numbers, so nothing is rounded."""
+    measure = table.measure
+    if not isinstance(measure, Blocks):
+        return numbers
+    # Blocks follow each other without a gap; what comes after the last one belongs to none.
+    within, starts = numbers[: table.blocks.stops[-1]], table.blocks.starts
+    match measure.statistic:
+        case "total":
+            return np.add.reduceat(within, starts, axis=0)
+        case "peak":
+            return np.maximum.reduceat(within, starts, axis=0)
+        case "trough":
+            return np.minimum.reduceat(within, starts, axis=0)
 
 
 def _inside(clip: tuple[float, float], step: float) -> tuple[int, int]:

@@ -141,6 +141,25 @@ class Query:
             self, table=replace(self.table, groupings=(*self.table.groupings, *groupings), max_groups=max_groups)
         )
 
+    def total(self, *, every: str) -> Query:
+        """Add up each longer period, such as '1D' of hours; people are bounded in the shorter ones, as before.
+
+        A release of the series itself gives the same for nothing: ``release.resample("1D")``. See `plan_together`.
+        """
+        return replace(self, table=self.table.in_blocks("total", every))
+
+    def peak(self, *, every: str) -> Query:
+        """Take the largest count or sum within each longer period, such as the daily peak of an hourly load.
+
+        One person moves a peak by no more than a single period of theirs: so it is cheap, and unlike the largest of
+        noisy numbers it is not lifted by noise.
+        """
+        return replace(self, table=self.table.in_blocks("peak", every))
+
+    def trough(self, *, every: str) -> Query:
+        """Take the least count or sum within each longer period; see `peak`."""
+        return replace(self, table=self.table.in_blocks("trough", every))
+
     def plan(self, *, epsilon: float, delta: float = 0.0, tuned_for: Workload | None = None) -> Plan:
         """Return the plan with the least error within (epsilon, delta). Free, and reads no data."""
         workload = EachPeriod() if tuned_for is None else tuned_for

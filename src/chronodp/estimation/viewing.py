@@ -66,7 +66,7 @@ def smooth_view(view: View, *, method: Method, deviation: ArrayLike | None = Non
 
 def _check_truth(view: View, method: Method) -> None:
     """Refuse a constraint that the truth need not meet."""
-    measure = view.table.measure
+    measure = view.table.periods.measure
     if isinstance(measure, Histogram) and not view.binned:
         raise InvalidArgument("view", view.title, "of counts, sums or means: quantiles are in order already")
     if isinstance(method, Walk | Trend):

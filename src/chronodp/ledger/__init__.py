@@ -7,7 +7,7 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.ledger import Entry, Ledger
 from chronodp.ledger.requests import Fulfilled
 from chronodp.ledger.status import NativeSum, Status
-from chronodp.ledger.streams import StreamState
+from chronodp.ledger.streams import Opening, StreamState
 from chronodp.ledger.witness import FileWitness, Witness
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Ledger",
     "Link",
     "NativeSum",
+    "Opening",
     "SignedLink",
     "Status",
     "StreamState",

@@ -18,7 +18,17 @@ from chronodp.ledger.keys import Keys, check_signature
 from chronodp.privacy.documents import document, dump, load
 from chronodp.privacy.guarantees import Certificate
 
-__all__ = ["BEGINNING", "Link", "SignedLink", "digest", "registry_entry", "sign", "verify", "verify_chain"]
+__all__ = [
+    "BEGINNING",
+    "Link",
+    "SignedLink",
+    "check_signed",
+    "digest",
+    "registry_entry",
+    "sign",
+    "verify",
+    "verify_chain",
+]
 
 BEGINNING = "0" * 64
 
@@ -112,6 +122,13 @@ def verify_chain(chain: Sequence[SignedLink], public_key: str, *, head: str | No
             f"the chain of {len(links)} links does not end at the given head: newer links are missing"
         )
     return links
+
+
+def check_signed(link: Link, text: str, *, whole: str | None = None) -> None:
+    """Raise unless a link was made for a text, or for a whole that the text is a part of."""
+    signed = text if whole is None else whole
+    if text not in signed or link.release != digest(signed):
+        raise CertificateInvalid("the certificate belongs to another release")
 
 
 def registry_entry(link: Link) -> dict[str, Any]:

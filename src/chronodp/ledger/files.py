@@ -12,8 +12,10 @@ from chronodp.ledger.certificates import SignedLink
 __all__ = ["load_release", "save_release"]
 
 
-def save_release(path: str | Path, text: str, signed: SignedLink) -> Path:
-    """Write a release's text with its signed link as JSON: all of it or nothing."""
+def save_release(path: str | Path, text: str, signed: SignedLink, *, whole: str | None = None) -> Path:
+    """Write a release's text with its signed link as JSON: all of it or nothing. A part of a whole is refused."""
+    if whole is not None:
+        raise InvalidArgument("release", "one of several released together", "the whole of them: it was signed as one")
     place = Path(path)
     fresh = place.with_name(f"{place.name}.{os.urandom(4).hex()}")
     try:

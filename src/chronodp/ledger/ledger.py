@@ -31,7 +31,7 @@ from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.status import Status, make_status
 from chronodp.ledger.store import Transaction
-from chronodp.ledger.streams import StreamState
+from chronodp.ledger.streams import Opening, StreamState
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, dump
 from chronodp.privacy.parameters import check_positive, check_whole
@@ -171,6 +171,7 @@ class Ledger:
         produce: requests.Produce,
         analyst: str = "",
         dates: Dates | None = None,
+        openings: tuple[Opening, ...] = (),
     ) -> requests.Fulfilled:
         """Debit, then let ``produce`` draw, then store and sign; the same request again returns what was stored.
 
@@ -184,6 +185,7 @@ class Ledger:
             produce: called once, after the debit is committed; returns the release as text and its certificate.
             analyst: whose part of the budget pays.
             dates: days of the data, for a budget that renews.
+            openings: streams that the same cost pays for; they are opened with the debit, all or nothing.
         """
         check_name("request", request)
         spend = Spend(dataset, cost, unit, analyst, dates, request)
@@ -196,6 +198,7 @@ class Ledger:
             plan=plan,
             source=source,
             produce=produce,
+            openings=openings,
             reached=self._reached,
         )
 
@@ -212,11 +215,9 @@ class Ledger:
         dates: Dates | None = None,
     ) -> StreamState:
         """Debit a stream's whole cost and seal its first state."""
-        check_name("name", name)
+        opening = Opening(name, plan, state)
         spend = Spend(dataset, cost, unit, analyst, dates, name)
-        return streams.open_stream(
-            self._store, self.keys, spend, self._terms, name=name, plan=plan, state=state, reached=self._reached
-        )
+        return streams.open_stream(self._store, self.keys, spend, self._terms, opening=opening, reached=self._reached)
 
     def advance_stream(
         self, before: StreamState, *, values: list[str], state: bytes, finished: bool = False

@@ -11,6 +11,7 @@ from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, si
 from chronodp.ledger.debits import Spend, Terms, check_text, debit, now
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store, Transaction
+from chronodp.ledger.streams import Opening, write_stream
 from chronodp.privacy import Certificate, dump
 
 __all__ = ["Fulfilled", "Produce", "fulfil", "unreleased"]
@@ -42,12 +43,14 @@ def fulfil(
     plan: str,
     source: str,
     produce: Produce,
+    openings: tuple[Opening, ...],
     reached: Callable[[str], None],
 ) -> Fulfilled:
     """Return the release of a request, made now or stored before.
 
     The debit is committed before ``produce`` is called. A process that dies after it leaves a request that is spent and
-    never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen.
+    never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen. Streams
+    that it opened are paid for by then, and can be resumed.
     """
     check_text("plan", plan)
     check_text("source", source)
@@ -65,6 +68,8 @@ def fulfil(
         if not taken:
             raise RequestConflict(f"request {request!r} is under way elsewhere")
         debit(transaction, spend, terms)
+        for opening in openings:
+            write_stream(transaction, keys, spend.dataset, opening)
         reached("debit written")
     reached("debit committed")
     release, certificate = produce()

@@ -4,15 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from chronodp.errors import InvalidArgument, StreamConflict
-from chronodp.ledger.debits import Spend, Terms, check_text, debit
+from chronodp.ledger.debits import Spend, Terms, check_name, check_text, debit
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.witness import Witness
 
-__all__ = ["StreamState", "advance_stream", "open_stream", "released_steps", "resume_stream"]
+__all__ = [
+    "Opening",
+    "StreamState",
+    "advance_stream",
+    "open_stream",
+    "released_steps",
+    "resume_stream",
+    "write_stream",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A stream that is to be opened: its name, a text that identifies its plan, and its first state, a secret."""
+
+    name: str
+    plan: str
+    state: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_text("plan", self.plan)
+        _check_state(self.state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +57,27 @@ def open_stream(
     spend: Spend,
     terms: Terms,
     *,
-    name: str,
-    plan: str,
-    state: bytes,
+    opening: Opening,
     reached: Callable[[str], None],
 ) -> StreamState:
     """Debit a stream's whole cost and seal its first state, in one transaction."""
-    check_text("plan", plan)
-    _check_state(state)
     with store.transaction() as transaction:
-        taken = transaction.run(
-            "INSERT INTO streams (name, dataset, fingerprint, step, state, finished) VALUES (?, ?, ?, 0, ?, 0) "
-            "ON CONFLICT DO NOTHING RETURNING name",
-            (name, spend.dataset, plan, keys.seal(state, _context(name, 0))),
-        )
-        if not taken:
-            raise StreamConflict(f"a stream {name!r} exists: resume it, or choose another name")
+        write_stream(transaction, keys, spend.dataset, opening)
         debit(transaction, spend, terms)
         reached("stream written")
     reached("stream committed")
-    return StreamState(name, spend.dataset, 0, state, finished=False)
+    return StreamState(opening.name, spend.dataset, 0, opening.state, finished=False)
+
+
+def write_stream(transaction: Transaction, keys: Keys, dataset: str, opening: Opening) -> None:
+    """Seal a stream's first state; whoever calls debits what it costs in the same transaction."""
+    taken = transaction.run(
+        "INSERT INTO streams (name, dataset, fingerprint, step, state, finished) VALUES (?, ?, ?, 0, ?, 0) "
+        "ON CONFLICT DO NOTHING RETURNING name",
+        (opening.name, dataset, opening.plan, keys.seal(opening.state, _context(opening.name, 0))),
+    )
+    if not taken:
+        raise StreamConflict(f"a stream {opening.name!r} exists: resume it, or choose another name")
 
 
 def advance_stream(

@@ -21,7 +21,7 @@ from chronodp.privacy.grid import Grid
 from chronodp.privacy.guarantees import Certificate, Certified, Claim, Guarantee
 from chronodp.privacy.implication import price
 from chronodp.privacy.sensitivity import Bounds, Contribution, Sensitivity, per_period, running_total
-from chronodp.privacy.units import Event, Relation, Report, Swap, Unit, User, UserPeriod, Window
+from chronodp.privacy.units import Changes, Event, History, Relation, Report, Swap, Unit, User, UserPeriod, Window
 
 __all__ = [
     "ApproximateCost",
@@ -31,6 +31,7 @@ __all__ = [
     "Calendar",
     "Certificate",
     "Certified",
+    "Changes",
     "Claim",
     "Contribution",
     "Cost",
@@ -38,6 +39,7 @@ __all__ = [
     "GaussianCost",
     "Grid",
     "Guarantee",
+    "History",
     "LaplaceCost",
     "PureCost",
     "RandomizedResponseCost",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_number, check_positive
 
-__all__ = ["FARTHEST", "Grid"]
+__all__ = ["FARTHEST", "Grid", "as_numbers"]
 
 FARTHEST = 2**52
 """Values beyond so many steps are moved to there, which brings no two of them farther apart.
@@ -51,11 +51,8 @@ class Grid:
 
         No value is refused for its size, which would tell of it: what lies beyond `FARTHEST` steps is moved there.
         """
-        try:
-            numbers = np.asarray(values)
-        except (ValueError, TypeError):  # rows of unequal length
-            raise InvalidArgument("values", values, "finite numbers", private=True) from None
-        if numbers.dtype.kind not in "iuf" or not np.all(np.isfinite(numbers)):
+        numbers = as_numbers("values", values, "finite numbers")
+        if not np.all(np.isfinite(numbers)):
             raise InvalidArgument("values", values, "finite numbers", private=True)
         limit = FARTHEST * self.step
         with np.errstate(over="ignore", under="ignore"):  # a warning would tell of a value
@@ -77,3 +74,23 @@ class Grid:
     def to_values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return grid points as floats, without loss below 2^53 steps."""
         return np.multiply(steps, self.step, dtype=np.float64)
+
+
+def as_numbers(name: str, values: object, allowed: str) -> NDArray[Any]:
+    """Return private values as an array of numbers, or refuse other kinds of things without showing them.
+
+    No number is refused for its size: whole numbers that 64 bits do not hold are moved to the nearest that they do.
+
+    >>> as_numbers("values", [2**70, -1], "numbers").tolist()
+    [9223372036854775807, -1]
+    """
+    try:
+        numbers = np.asarray(values)
+    except (ValueError, TypeError, OverflowError):  # such as rows of unequal length
+        raise InvalidArgument(name, values, allowed, private=True) from None
+    if numbers.dtype == object and all(type(number) is int for number in numbers.flat):
+        least, most = -(2**63), 2**63 - 1
+        numbers = np.array([min(max(number, least), most) for number in numbers.flat]).reshape(numbers.shape)
+    if numbers.dtype.kind not in "iuf":
+        raise InvalidArgument(name, values, allowed, private=True)
+    return numbers

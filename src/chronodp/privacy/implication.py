@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from chronodp.privacy.parameters import check_whole
-from chronodp.privacy.units import Event, Report, Swap, Unit, User, UserPeriod, Window, check_unit
+from chronodp.privacy.units import Event, History, Report, Swap, Unit, User, UserPeriod, Window, check_unit
 
 __all__ = ["price"]
 
@@ -32,7 +32,8 @@ def price(
         held: the unit a guarantee was given for.
         wanted: the unit it shall be read for.
         max_rows: at most this many rows belong to one person (prices anything from `Event`).
-        horizon: periods in the whole series (prices `User` from `Window`).
+        horizon: periods in the whole series (prices `User` from `Window`), or reports of one device in all (prices
+            `History` from `Report`).
         span: periods of the grid in the longest calendar period wanted (prices `UserPeriod` from `Window`).
 
     >>> price(User(), User(relation="replace"))      # remove one person, add another
@@ -49,8 +50,8 @@ def price(
             check_whole(name, value)
     if held == wanted:
         return 1
-    if isinstance(held, Report) or isinstance(wanted, Report):
-        return None
+    if isinstance(held, Report | History) or isinstance(wanted, Report | History):
+        return _of_devices(held, wanted, horizon)
     if isinstance(held, Swap):
         return 1 if isinstance(wanted, Swap) and held.block % wanted.block == 0 else None
     if isinstance(held, Event):
@@ -62,6 +63,17 @@ def price(
         # The list of people is public under `replace`: nothing is said of who is on it.
         return None if wanted == User(relation="add_remove") else extents
     return extents if _whole_extents(held, wanted) else 2 * extents
+
+
+def _of_devices(held: Unit, wanted: Unit, horizon: int | None) -> int | None:
+    """Price what is said of devices; a device is no person, who may have several, and the other way round."""
+    if held == History("any") and isinstance(wanted, Report | History):
+        return 1
+    if held == History("same") and wanted == History("crossing"):
+        return 1  # equal values lie on one side of every level
+    if isinstance(held, Report) and isinstance(wanted, History):
+        return horizon
+    return None
 
 
 def _from_event(held: Event, wanted: Unit, max_rows: int | None) -> int | None:

@@ -16,7 +16,17 @@ from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy.parameters import check_number, check_positive, check_whole
 from chronodp.privacy.units import Event, Unit, User, UserPeriod, Window
 
-__all__ = ["Bounds", "Contribution", "Sensitivity", "check_clip", "per_period", "running_total"]
+__all__ = [
+    "Bounds",
+    "Contribution",
+    "Sensitivity",
+    "check_clip",
+    "exact_sensitivity",
+    "most_change",
+    "per_period",
+    "periods_held",
+    "running_total",
+]
 
 _LEAST, _MOST = 1e-50, 1e50  # powers and sums of such numbers stay finite
 
@@ -129,17 +139,17 @@ def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensit
     cells = bounds.horizon * bounds.groups
     if isinstance(unit, Event):
         if unit.relation == "add_remove":
-            return _sensitivity(contribution.row, contribution.row**2)
+            return exact_sensitivity(contribution.row, contribution.row**2)
         # The row leaves one cell and enters another, or changes where it is.
         changed, row, rewrite = min(2, cells), contribution.row, contribution.rewrite
-        return _sensitivity(max(changed * row, rewrite), max(changed * row**2, rewrite**2))
-    periods = _periods(unit, bounds)
+        return exact_sensitivity(max(changed * row, rewrite), max(changed * row**2, rewrite**2))
+    periods = periods_held(unit, bounds)
     held = periods * bounds.max_groups
     if not isinstance(unit, User):
         cells = periods * bounds.groups  # what a stretch of time holds stays in that stretch
-    return _sensitivity(
-        _most_change(unit, cells, held, contribution, power=1),
-        _most_change(unit, cells, held, contribution, power=2),
+    return exact_sensitivity(
+        most_change(unit, cells, held, contribution, power=1),
+        most_change(unit, cells, held, contribution, power=2),
     )
 
 
@@ -156,21 +166,21 @@ def running_total(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sen
         row = contribution.row if unit.relation == "add_remove" else max(contribution.row, contribution.rewrite)
         one = (row, row**2)
         if unit.relation == "add_remove":
-            return _sensitivity(horizon * one[0], horizon * one[1])
+            return exact_sensitivity(horizon * one[0], horizon * one[1])
         # A moved row changes two cells: both in one group, or each in its own.
         same = _ramp(horizon, 2)
         apart = 2 * horizon if groups > 1 else 0
-        return _sensitivity(max(same[0], apart) * one[0], max(same[1], apart) * one[1])
+        return exact_sensitivity(max(same[0], apart) * one[0], max(same[1], apart) * one[1])
     # At time t at most min(t, periods) periods have been added up, in every group at once.
-    l1, l2_squared = _ramp(horizon, _periods(unit, bounds))
-    return _sensitivity(
-        l1 * _most_change(unit, groups, bounds.max_groups, contribution, power=1),
-        l2_squared * _most_change(unit, groups, bounds.max_groups, contribution, power=2),
+    l1, l2_squared = _ramp(horizon, periods_held(unit, bounds))
+    return exact_sensitivity(
+        l1 * most_change(unit, groups, bounds.max_groups, contribution, power=1),
+        l2_squared * most_change(unit, groups, bounds.max_groups, contribution, power=2),
     )
 
 
-def _most_change(unit: Unit, cells: int, held: int, contribution: Contribution, *, power: int) -> Fraction:
-    """The largest sum of |change|^power when a unit holds ``held`` of ``cells`` cells.
+def most_change(unit: Unit, cells: int, held: int, contribution: Contribution, *, power: int) -> Fraction:
+    """Return the largest sum of |change|^power when a unit holds ``held`` of ``cells`` cells.
 
     Under `replace` it may leave ``held`` cells and enter ``held`` others: with j cells in both sets and s in one
     of them, j + s <= cells and 2j + s <= 2 held, and the sum is linear in (j, s): a corner attains the maximum.
@@ -195,7 +205,8 @@ def _ramp(horizon: int, periods: int) -> tuple[int, int]:
     )
 
 
-def _periods(unit: Unit, bounds: Bounds) -> int:
+def periods_held(unit: Unit, bounds: Bounds) -> int:
+    """Return in how many periods one person, or a stretch of their time, can be."""
     if isinstance(unit, Window):
         return check_whole("periods of the Window", unit.periods, most=bounds.horizon)
     if bounds.max_periods is None:
@@ -221,7 +232,8 @@ def _check(unit: Unit, bounds: Bounds, contribution: Contribution) -> None:
         )
 
 
-def _sensitivity(l1: Fraction, l2_squared: Fraction) -> Sensitivity:
+def exact_sensitivity(l1: Fraction, l2_squared: Fraction) -> Sensitivity:
+    """Return a sensitivity in floats, rounded against ourselves."""
     return Sensitivity(l1=_float_above(l1), l2=_root_above(l2_squared))
 
 

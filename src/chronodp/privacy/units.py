@@ -18,9 +18,22 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
 
-__all__ = ["Event", "Relation", "Report", "Swap", "Unit", "User", "UserPeriod", "Window", "check_unit"]
+__all__ = [
+    "Changes",
+    "Event",
+    "History",
+    "Relation",
+    "Report",
+    "Swap",
+    "Unit",
+    "User",
+    "UserPeriod",
+    "Window",
+    "check_unit",
+]
 
 Relation: TypeAlias = Literal["add_remove", "replace"]
+Changes: TypeAlias = Literal["any", "same", "crossing"]
 
 _PERIOD = re.compile(r"[1-9][0-9]{0,5}(s|min|h|D|W|mo|Y)")
 
@@ -152,7 +165,45 @@ class Report:
         return "the true value behind one report of one device"
 
 
-Unit: TypeAlias = Event | User | UserPeriod | Window | Swap | Report
+@document("history")
+@dataclass(frozen=True, slots=True)
+class History:
+    """All values that one device ever reports on, against everyone including the collector.
+
+    With ``changes="same"`` only histories that hold equal values at the same times are alike: when values change and
+    return is then not protected. That is all that repeating an answer for a repeated value can promise. With
+    ``changes="crossing"`` they must also cross every level at the same times: all that repeating an answer for either
+    side of a secret level can promise.
+
+    >>> print(History())
+    all values one device ever reports on, replaced by any others
+    """
+
+    changes: Changes = "any"
+    relation: ClassVar[Relation] = "replace"
+    protects: ClassVar[str] = "everything one device ever reports on, even from whoever collects it"
+
+    def __post_init__(self) -> None:
+        if self.changes not in get_args(Changes):
+            raise InvalidArgument("changes", self.changes, "'any', 'same' or 'crossing'")
+
+    @property
+    def does_not_protect(self) -> str:
+        """What stays open."""
+        known = "that the device takes part, and other devices of the same person"
+        open_ = {"any": "", "same": "when its values change and return; ", "crossing": "when they cross any level; "}
+        return open_[self.changes] + known
+
+    def __str__(self) -> str:
+        others = {
+            "any": "any others",
+            "same": "others that change and return at the same times",
+            "crossing": "others that cross every level at the same times",
+        }
+        return f"all values one device ever reports on, replaced by {others[self.changes]}"
+
+
+Unit: TypeAlias = Event | User | UserPeriod | Window | Swap | Report | History
 
 
 def check_unit(name: str, value: object) -> Unit:

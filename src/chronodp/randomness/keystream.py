@@ -61,7 +61,7 @@ class SecureKeystream:
         """Return ``count`` fresh words."""
         local = self._local
         left: int = getattr(local, "left", 0)
-        if left < 8 * count or local.generation != Lineage.generation:
+        if left < 8 * count or getattr(local, "generation", None) != Lineage.generation:
             local.cipher = _counter_mode(os.urandom(32))
             local.generation = Lineage.generation
             left = max(self._bytes_a_key, 8 * count)

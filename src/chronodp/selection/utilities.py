@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_positive
 
 __all__ = ["MonotoneUtilities", "Utilities"]
@@ -63,11 +64,8 @@ class MonotoneUtilities:
 
 def _check_values(values: Sequence[float] | NDArray[Any]) -> NDArray[np.float64]:
     allowed = "one finite number a candidate"
-    try:
-        numbers = np.asarray(values)
-    except (ValueError, TypeError):  # rows of unequal length
-        raise InvalidArgument("utilities", values, allowed, private=True) from None
-    if numbers.ndim != 1 or not len(numbers) or numbers.dtype.kind not in "iuf":
+    numbers = as_numbers("utilities", values, allowed)
+    if numbers.ndim != 1 or not len(numbers):
         raise InvalidArgument("utilities", values, allowed, private=True)
     if numbers.dtype.kind in "iu":
         least = 0 if numbers.dtype.kind == "u" else -_LARGEST_WHOLE

@@ -3,7 +3,7 @@
 from chronodp.series.comparison import compare, solve
 from chronodp.series.design import Design, Table
 from chronodp.series.diagnosis import Diagnosis
-from chronodp.series.measures import Count, Histogram, Mean, Measure, PanelMean, Sum, Total
+from chronodp.series.measures import Blocks, Count, Histogram, Mean, Measure, PanelMean, Sum, Total
 from chronodp.series.noise import Noise
 from chronodp.series.plan import Origin, Plan, Steps, make_plan
 from chronodp.series.release import Release
@@ -13,6 +13,7 @@ from chronodp.series.views import View
 from chronodp.series.workloads import EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
 
 __all__ = [
+    "Blocks",
     "Count",
     "Design",
     "Diagnosis",

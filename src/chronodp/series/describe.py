@@ -9,9 +9,9 @@ from scipy.special import ndtr
 from chronodp.accounting import adversary, gaussian
 from chronodp.privacy import Event, User, UserPeriod, Window
 from chronodp.series.design import Design, Table
-from chronodp.series.measures import Histogram, Mean, PanelMean, Total
+from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean, Total
 from chronodp.series.shapes.toeplitz import White
-from chronodp.series.tails import quantiles
+from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
 __all__ = ["describe", "half_width"]
@@ -26,8 +26,7 @@ def half_width(design: Design, level: float) -> float:
     if isinstance(workload, EachPeriod | RunningTotal) or noise.law == "gaussian":
         terms = (design.errors.rmse_max / noise.deviation) ** 2
         return float(quantiles(noise.law, [terms], level)[0]) * noise.scale
-    # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
-    return float(quantiles("laplace", [1], level)[0]) / math.sqrt(2) * design.errors.rmse_max
+    return deviations("laplace", level) * design.errors.rmse_max
 
 
 def describe(design: Design, delta: float) -> list[tuple[str, str]]:
@@ -55,6 +54,8 @@ def _reach(table: Table) -> str:
     sizes = f"all in all by {sensitivity.l1:g} (l1), {sensitivity.l2:g} (l2)"
     amount = f"each by at most {table.measure.reach:g}" if not isinstance(table.measure, Mean) else "each"
     groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
+    if isinstance(table.measure, Blocks):
+        return f"{_reach(table.periods).partition(';')[0]}; the {table.measure.statistic}s {sizes}"
     match table.unit:
         case Event():
             return f"one row touches {1 if table.unit.relation == 'add_remove' else 'at most 2'} periods; {sizes}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+
 from chronodp.accounting import basic, gaussian, renyi
 from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument, MissingBound
@@ -24,10 +26,11 @@ from chronodp.privacy import (
     Window,
     per_period,
 )
+from chronodp.privacy.blocks import Blocking, block_extremes, block_totals
 from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
-from chronodp.series.measures import Count, Histogram, Measure, PanelMean, Total
+from chronodp.series.measures import Blocks, Count, Histogram, Measure, PanelMean, Statistic, Sum, Total
 from chronodp.series.noise import Noise, cost_of
 from chronodp.series.shapes.candidates import shaped_sensitivity
 from chronodp.series.shapes.errors import Errors, errors_of
@@ -35,6 +38,7 @@ from chronodp.series.shapes.reach import above
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import ReleasedShape
 from chronodp.series.tails import Law
+from chronodp.series.windows import Windows, coarser
 from chronodp.series.workloads import Workload
 
 __all__ = ["Design", "Table"]
@@ -92,6 +96,32 @@ class Table:
         periods = None if self.max_periods is None else min(self.max_periods, horizon)
         return replace(self, horizon=horizon, calendar=calendar, max_periods=periods)
 
+    def in_blocks(self, statistic: Statistic, every: str) -> Table:
+        """Return the table of a total, peak or trough of every longer period; a last one not filled is left out."""
+        if self.calendar is None:
+            raise InvalidArgument("every", every, "used only where periods have dates")
+        if not isinstance(self.measure, Count | Sum):
+            raise InvalidArgument(statistic, str(self.measure), "asked of a count or a sum")
+        outer = coarser(self.calendar, every)
+        calendar = Calendar.from_length(every, self.calendar.start, len(outer.starts), self.calendar.timezone)
+        measure = Blocks(statistic, self.measure, self.calendar)
+        return replace(self, measure=measure, horizon=len(calendar), calendar=calendar)
+
+    @cached_property
+    def periods(self) -> Table:
+        """The table of the periods that blocks are made of; of other measures the table itself."""
+        if not isinstance(self.measure, Blocks):
+            return self
+        calendar = self.measure.calendar
+        return replace(self, measure=self.measure.of, horizon=len(calendar), calendar=calendar)
+
+    @cached_property
+    def blocks(self) -> Windows:
+        """Which periods each block is made of."""
+        if self.calendar is None or not isinstance(self.measure, Blocks):
+            raise AssertionError("asked of blocks only")
+        return coarser(self.measure.calendar, self.calendar.every)
+
     @property
     def groups(self) -> int:
         """How many groups there are."""
@@ -109,7 +139,9 @@ class Table:
 
     @cached_property
     def bounds(self) -> Bounds:
-        """Where one unit may appear."""
+        """Where one unit may appear; of blocks, in the periods that they are made of."""
+        if isinstance(self.measure, Blocks):
+            return self.periods.bounds
         periods = self.max_periods
         if isinstance(self.unit, User):
             if periods is None:
@@ -131,7 +163,7 @@ class Table:
         Where calendar periods cut the grid's, the rest of what the person holds in a period stays when one calendar
         period of theirs goes: the change is then a replacement.
         """
-        unit, calendar = self.unit, self.calendar
+        unit, calendar = self.unit, self.periods.calendar
         if isinstance(unit, UserPeriod) and calendar is not None and not calendar.most_within(unit.every)[1]:
             return replace(unit, relation="replace")
         return unit
@@ -154,6 +186,9 @@ class Table:
 
     def sensitivities(self, shape: ReleasedShape | None = None, *, rounding: float = 0.0) -> tuple[Sensitivity, ...]:
         """Return how much one unit can change the numbers of each kind, seen through a shape."""
+        if isinstance(self.measure, Blocks):
+            changed = block_totals if self.measure.statistic == "total" else block_extremes
+            return tuple(changed(self.protected, self.bounds, part, self._blocking()) for part in self.contributions())
         if shape is None or isinstance(shape, White):
             parts = self.contributions(rounding=rounding)
             return tuple(per_period(self.protected, self.bounds, part) for part in parts)
@@ -166,6 +201,19 @@ class Table:
         # Every change of a finished total is one number, so the sensitivity grows with it in proportion.
         wider = (self.measure.change + rounding) / self.measure.change
         return tuple(Sensitivity(above(part.l1 * wider, 2), above(part.l2 * wider, 2)) for part in found)
+
+    def _blocking(self) -> Blocking:
+        blocks = self.blocks
+        touched = count = len(blocks.starts)
+        if isinstance(self.unit, UserPeriod) and self.calendar is not None:
+            touched = min(count, self.calendar.most_within(self.unit.every)[0])
+        elif isinstance(self.unit, Window):
+            first = np.arange(self.periods.horizon - self.unit.periods + 1)
+            last = first + self.unit.periods - 1
+            # What lies after the last block touches none.
+            within = np.searchsorted(blocks.starts, np.minimum(last, blocks.stops[-1] - 1), side="right")
+            touched = int((within - np.searchsorted(blocks.stops, first, side="right")).max())
+        return Blocking(count, int(blocks.lengths.max()), max(1, touched))
 
 
 @document("design")

@@ -34,6 +34,8 @@ class EndlessReach:
         the squares add up in closed form.
         """
         del together
+        if periods > _COMPUTED:  # ‖1_m * c‖ ≤ ‖1_m‖ Σ c
+            return above(math.sqrt(periods) * float(self.l1(1)[0]), 2)
         column = self.shape.coefficients(_COMPUTED + periods)
         running = np.cumsum(column)
         moving = running[:_COMPUTED].copy()

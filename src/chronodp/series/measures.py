@@ -1,4 +1,4 @@
-"""What is released of each period: a count, a sum, a mean, a histogram, or totals that someone else bounded.
+"""What is released of each period: a count, a sum, a mean, a histogram, a peak, or totals that someone else bounded.
 
 Each measure knows what one unit can do to the numbers it is made of, and how far one person reaches.
 """
@@ -8,18 +8,31 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Contribution
+from chronodp.privacy import Calendar, Contribution
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_number, check_whole
 from chronodp.privacy.sensitivity import check_clip
 
-__all__ = ["MOST_BINS", "Clip", "Count", "Histogram", "Mean", "Measure", "PanelMean", "Sum", "Total"]
+__all__ = [
+    "MOST_BINS",
+    "Blocks",
+    "Clip",
+    "Count",
+    "Histogram",
+    "Mean",
+    "Measure",
+    "PanelMean",
+    "Statistic",
+    "Sum",
+    "Total",
+]
 
 MOST_BINS = 10_000
 Clip: TypeAlias = tuple[float, float]
+Statistic: TypeAlias = Literal["total", "peak", "trough"]
 
 _MOST_ROWS = 2**30
 
@@ -197,4 +210,43 @@ class Total:
         return f"{self.name}, as bounded before: one unit changes it by at most {self.change:g}"
 
 
-Measure: TypeAlias = Count | Sum | Mean | PanelMean | Histogram | Total
+@document("blocks")
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The total, the largest or the least of the counts or sums of a block of shorter periods, such as a day of hours.
+
+    Attributes:
+        statistic: 'total', 'peak' or 'trough'.
+        of: what is counted or added up in each shorter period; a person is bounded there, not in the block.
+        calendar: the shorter periods.
+    """
+
+    statistic: Statistic
+    of: Count | Sum
+    calendar: Calendar
+
+    def __post_init__(self) -> None:
+        if self.statistic not in get_args(Statistic):
+            raise InvalidArgument("statistic", self.statistic, "'total', 'peak' or 'trough'")
+        if not isinstance(self.of, Count | Sum):
+            raise InvalidArgument("of", str(self.of), f"a count or a sum: of these a {self.statistic} can be told")
+
+    @property
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+        return self.of.label
+
+    @property
+    def reach(self) -> float:
+        """The most that one person adds to a number that a block is made of."""
+        return self.of.reach
+
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Return what one unit can do to each number that a block is made of."""
+        return self.of.contributions()
+
+    def __str__(self) -> str:
+        return f"{self.statistic} over periods of {self.calendar.every} of the {self.of}"
+
+
+Measure: TypeAlias = Count | Sum | Mean | PanelMean | Histogram | Total | Blocks

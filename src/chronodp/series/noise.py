@@ -16,6 +16,7 @@ from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, Seque
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import written
 from chronodp.randomness import Entropy
+from chronodp.randomness.reservoir import LARGEST_SCALE, SMALLEST_SCALE
 from chronodp.series.tails import Law
 
 __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
@@ -48,6 +49,11 @@ class Noise:
         if self.law == "laplace":
             return LaplaceCost(sensitivity=self.sensitivity, scale=self.scale)
         return GaussianCost(sensitivity=self.sensitivity, sigma=self.scale)
+
+    @property
+    def drawable(self) -> bool:
+        """Whether the sampler can draw it: it spans from 2^-30 to 2^30 steps of the grid."""
+        return SMALLEST_SCALE <= self.scale / self.step <= LARGEST_SCALE
 
     @property
     def deviation(self) -> float:

@@ -123,32 +123,41 @@ class Plan:
         if not isinstance(ledger, Ledger):
             raise InvalidArgument("ledger", ledger, "a Ledger")
         bits = secure() if entropy is None else check_entropy(entropy)
-        design, table = self.design, self.design.table
+        table = self.design.table
         # The ledger's own secret decides the choice of periods, so that a repeated request repeats it.
         purpose = ("periods", dataset, request)
         key = ledger.keys.derive(*purpose)
         with watched(progress, f"Reading {self.origin}") as tell:
-            numbers = self.origin.numbers(design, key=key.hex(), progress=tell)
+            numbers = self.read(key=key.hex(), progress=tell)
 
         def produce() -> tuple[str, Certificate]:
-            noisy = [
-                part + draw_noise(design.shape, noise, table.horizon, table.places, bits)
-                for part, noise in zip(numbers, design.noises, strict=True)
-            ]
-            return release_text(design, noisy), self._certificate(seeded=bits.seeded)
+            return self.draw(numbers, bits), self._certificate(seeded=bits.seeded)
 
         fulfilled = ledger.fulfil(
             dataset,
             request=request,
-            cost=design.cost,
+            cost=self.design.cost,
             unit=table.unit,
-            plan=dump(design),
+            plan=dump(self.design),
             source=ledger.keys.fingerprint(*(part.astype("<i8").tobytes() for part in numbers), of=purpose),
             produce=produce,
             analyst=analyst,
             dates=table.calendar.dates if table.calendar is not None else None,
         )
         return Release(fulfilled.release, fulfilled.signed)
+
+    def read(self, *, key: str, progress: Progress) -> tuple[Steps, ...]:
+        """Return the exact numbers, which nobody may see; ``key`` decides which periods of a person count."""
+        return self.origin.numbers(self.design, key=key, progress=progress)
+
+    def draw(self, numbers: tuple[Steps, ...], entropy: Entropy) -> str:
+        """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
+        design, table = self.design, self.design.table
+        noisy = [
+            part + draw_noise(design.shape, noise, table.horizon, table.places, entropy)
+            for part, noise in zip(numbers, design.noises, strict=True)
+        ]
+        return release_text(design, noisy)
 
     def on(self, data: object, *, start: Any = None, end: Any = None) -> Plan:
         """Return the same plan for other data, such as next month's: same guarantee, other dates."""

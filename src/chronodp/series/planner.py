@@ -10,7 +10,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Sensitivity, Window
 from chronodp.privacy.parameters import check_delta, check_epsilon
 from chronodp.series.design import Design, Table
-from chronodp.series.measures import Count, Histogram, Mean, Measure, Total
+from chronodp.series.measures import Blocks, Count, Histogram, Mean, Total
 from chronodp.series.noise import Noise, calibrated, with_grid
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.candidates import shape_candidates
@@ -18,11 +18,10 @@ from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
 from chronodp.series.shaping import LONGEST_FILTER, ReleasedShape, rounding_bound
 from chronodp.series.tails import Law
-from chronodp.series.workloads import Workload
+from chronodp.series.workloads import EachPeriod, Workload
 
 __all__ = ["design_release"]
 
-_WIDEST = 2.0**30  # steps of noise that the sampler can draw
 _MOST_FILTERED = 2**20  # cells up to which shapes without a recursion are quick
 
 
@@ -30,6 +29,9 @@ def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
     """Return every way to release a table within (epsilon, delta), the one with the least error first."""
     check_epsilon(epsilon)
     check_delta(delta)
+    if isinstance(table.measure, Blocks) and not isinstance(tuned_for, EachPeriod):
+        allowed = f"EachPeriod() for a {table.measure.statistic} of blocks; tune the series itself for sums of it"
+        raise InvalidArgument("tuned_for", str(tuned_for), allowed)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
     designs: list[Design] = []
     refused: list[InvalidArgument] = []
@@ -48,6 +50,9 @@ def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
 
 
 def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedShape]:
+    if isinstance(table.measure, Blocks):
+        yield White()
+        return
     part = table.contributions()[0]
     candidates = shape_candidates(
         tuned_for,
@@ -68,13 +73,14 @@ def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedSha
 
 def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta: float) -> tuple[Noise, ...]:
     scales = calibrated(law, table.sensitivities(shape), epsilon=epsilon, delta=delta)
-    noises = tuple(_on_grid(table.measure, law, index, *scale) for index, scale in enumerate(scales))
+    noises = tuple(_on_grid(table, law, index, *scale) for index, scale in enumerate(scales))
     for noise in noises:
-        if noise.scale / noise.step > _WIDEST:
+        if noise.drawable:
+            continue
+        if noise.scale > noise.step:
             allowed = f"larger: noise of scale {noise.scale:.3g} would drown what one person can add"
             raise InvalidArgument("epsilon", epsilon, allowed)
-        if noise.scale / noise.step < 1 / _WIDEST:
-            raise InvalidArgument("epsilon", epsilon, f"smaller: noise of scale {noise.scale:.3g} protects nobody")
+        raise InvalidArgument("epsilon", epsilon, f"smaller: noise of scale {noise.scale:.3g} protects nobody")
     if isinstance(shape, White | Tree) and not isinstance(table.measure, Total):
         return noises
     # Finished totals are rounded to the grid, which may add one step to what a unit changes; and so is shaped noise.
@@ -97,12 +103,15 @@ def _rounded(table: Table, shape: ReleasedShape, noise: Noise) -> float:
     return 2 * bound * noise.step * math.sqrt(table.horizon * touched)
 
 
-def _on_grid(measure: Measure, law: Law, index: int, sensitivity: float, scale: float) -> Noise:
+def _on_grid(table: Table, law: Law, index: int, sensitivity: float, scale: float) -> Noise:
+    measure = table.periods.measure
+    # A total of a block holds a person as often as it has periods.
+    times = int(table.blocks.lengths.max()) if isinstance(table.measure, Blocks) else 1
     if isinstance(measure, Count | Histogram) or index == 1:
         reach = measure.reach if isinstance(measure, Count) else 1.0
-        return with_grid(law, sensitivity, scale, reach=reach, width=reach, whole=True)
+        return with_grid(law, sensitivity, scale, reach=times * reach, width=reach, whole=True)
     if not isinstance(measure, Mean):
-        return with_grid(law, sensitivity, scale, reach=measure.reach, width=measure.reach, whole=False)
+        return with_grid(law, sensitivity, scale, reach=times * measure.reach, width=measure.reach, whole=False)
     width = measure.clip[1] - measure.clip[0]
     if measure.reach > 2**20 * width:
         raise InvalidArgument(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
+from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import SignedLink
-from chronodp.ledger.certificates import Link, digest
+from chronodp.ledger.certificates import Link, check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid
 from chronodp.privacy.documents import load, to_document
@@ -23,11 +23,11 @@ from chronodp.series.bands import level_for_all
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
 from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, noise_terms
-from chronodp.series.measures import Histogram, Mean, PanelMean
+from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean
 from chronodp.series.shapes.errors import filter_variances
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
-from chronodp.series.tails import quantiles
+from chronodp.series.tails import deviations
 from chronodp.series.views import Reading, View
 from chronodp.series.windows import Windows, coarser, each, rolling, running
 from chronodp.series.workloads import Ewm, Filter
@@ -51,10 +51,10 @@ class Release:
     Intervals cover noise at their level (0.95 unless you say otherwise); clipping and left-out periods are not in them.
     """
 
-    def __init__(self, text: str, signed: SignedLink) -> None:
-        self.text, self.signed = text, signed
-        if self.link.release != digest(text):
-            raise CertificateInvalid("the certificate belongs to another release")
+    def __init__(self, text: str, signed: SignedLink, *, whole: str | None = None) -> None:
+        """Read a release from its text, and from the text that was signed if it is a part of that."""
+        self.text, self.signed, self.whole = text, signed, whole
+        check_signed(self.link, text, whole=whole)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
@@ -95,6 +95,7 @@ class Release:
         """Return the total up to and with each period. Free."""
         if isinstance(self.design.table.measure, Mean | PanelMean):
             raise InvalidArgument("release", "a mean", "a count, a sum or totals: running totals of means say nothing")
+        self._refuse_extremes("running totals")
         title = f"running total of {self.design.table.measure}"
         windows = running(self.design.table.horizon)
         return self._view(windows, title, "running totals", "running", level=level, simultaneous=simultaneous)
@@ -111,6 +112,7 @@ class Release:
 
         Periods are counted from the series' start; a last one that is not filled is left out.
         """
+        self._refuse_extremes("sums")
         title = f"{self.design.table.measure}, every {every}"
         step = f"added up to periods of {every}"
         return self._view(self._coarser(every), title, step, "coarser", level=level, simultaneous=simultaneous)
@@ -156,7 +158,7 @@ class Release:
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
-        return save_release(path, self.text, self.signed)
+        return save_release(path, self.text, self.signed, whole=self.whole)
 
     def plot(self) -> Any:
         """Return a Plotly figure of the series with its band."""
@@ -189,6 +191,13 @@ class Release:
     def __str__(self) -> str:
         return f"{self.design.table.measure}\n{self.to_pandas()}\n{self.certificate}"
 
+    def _refuse_extremes(self, what: str) -> None:
+        measure = self.design.table.measure
+        if isinstance(measure, Blocks) and measure.statistic != "total":
+            raise InvalidArgument(
+                "release", f"a {measure.statistic}", f"of totals: {what} of {measure.statistic}s say nothing"
+            )
+
     def _coarser(self, every: str) -> Windows:
         calendar = self.design.table.calendar
         if calendar is None:
@@ -204,8 +213,7 @@ class Release:
         check_fraction("level", level)
         value, _ = answer(workload, Memory.start(workload, table.places), self._parts[0])
         spread = np.sqrt(filter_variances(workload, design.shape.inverse(table.horizon)))[:, None]
-        # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
-        half = float(quantiles(design.law, [1], level)[0]) * design.noises[0].scale * spread
+        half = deviations(design.law, level) * design.noises[0].deviation * spread
         if isinstance(table.measure, PanelMean):
             value, half = value / table.measure.people, half / table.measure.people
         estimates = Estimates(value, value - half, value + half)

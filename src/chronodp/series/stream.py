@@ -8,26 +8,26 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.ledger import Ledger, StreamState
 from chronodp.ledger.packing import pack, unpack
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
 from chronodp.privacy.documents import dump
+from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_fraction, check_whole
 from chronodp.randomness import Entropy, check_entropy, secure
 from chronodp.series.answers import Memory, answer
 from chronodp.series.ongoing import first_memory, next_noise
 from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign, design_stream
-from chronodp.series.tails import quantiles
+from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
 
 __all__ = ["Stream", "StreamAnswer"]
 
 _ARGUMENT = "docs/explanation/proofs/streams.md"
-_LARGEST = 2.0**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,8 @@ class Stream:
             period: the number of the step, checked if given: steps come one after another, none twice.
             level: how often the interval holds the value before noise.
         """
-        made = self.steps(np.asarray(value)[None], first=period, level=level)
+        several: Any = [value]
+        made = self.steps(several, first=period, level=level)
         if self.design.keys == 1:
             return StreamAnswer(int(made.period[0]), float(made.value[0]), float(made.lower[0]), float(made.upper[0]))
         return StreamAnswer(int(made.period[0]), made.value[0], made.lower[0], made.upper[0])
@@ -232,20 +233,15 @@ class Stream:
         self._entropy, self._seeded = entropy, seeded
         self._lock = threading.Lock()
 
-    def _check_values(self, values: ArrayLike) -> Floats:
+    def _check_values(self, values: ArrayLike) -> NDArray[Any]:
         keys = self.design.keys
         allowed = "finite numbers, one a step" if keys == 1 else f"finite numbers, {keys} a step"
-        try:
-            numbers = np.asarray(values)
-        except (ValueError, TypeError):
-            raise InvalidArgument("values", values, allowed, private=True) from None
-        if numbers.dtype.kind not in "iuf" or numbers.ndim not in (1, 2):
-            raise InvalidArgument("values", values, allowed, private=True)
+        numbers = as_numbers("values", values, allowed)
         if numbers.ndim == 1 and keys == 1:
             numbers = numbers[:, None]
         if numbers.ndim != 2 or numbers.shape[1] != keys or not np.all(np.isfinite(numbers)):
             raise InvalidArgument("values", values, allowed, private=True)
-        return numbers.astype(np.float64)
+        return numbers
 
     def _check_place(self, first: int | None, count: int) -> None:
         if first is not None and first != self._state.step:
@@ -263,10 +259,9 @@ class Stream:
                 f"stream {self._state.name!r} ends after {self.design.length:,} steps: {left:,} are left"
             )
 
-    def _add_noise(self, numbers: Floats) -> tuple[Integers, Floats]:
+    def _add_noise(self, numbers: NDArray[Any]) -> tuple[Integers, Floats]:
         noise, shape = self.design.noise, self.design.shape
-        with np.errstate(over="ignore"):  # a warning would tell of a value
-            steps = np.clip(np.rint(numbers / noise.step), -_LARGEST, _LARGEST).astype(np.int64)
+        steps = Grid(noise.step).to_steps(numbers)
         buffers, shaped = next_noise(
             shape, self.design.length, self._buffers, self._state.step, len(numbers), noise.draws(self._entropy)
         )
@@ -277,8 +272,7 @@ class Stream:
         terms = self.design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
         if noise.law == "gaussian" or isinstance(self.design.workload, EachPeriod | RunningTotal):
             return quantiles(noise.law, terms, level) * noise.scale
-        # Weighted sums of Laplace noise reach no farther, for their deviation, than a single draw.
-        return quantiles(noise.law, [1], level) * noise.scale * np.sqrt(terms)
+        return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
 
 
 def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:

@@ -34,7 +34,7 @@ __all__ = ["MOST_KEYS", "StreamDesign", "design_stream"]
 MOST_KEYS = 2**24
 _LONGEST_BOUNDED = 2**24
 _REFERENCE = 2**20  # the steps whose error decides between shapes without end
-_FINEST, _WIDEST = 20, 29  # powers of two that noise spans on the grid
+_COARSEST, _FINEST = 20, 29  # powers of two that noise spans on the grid
 _SLACK = 0.01  # how much of the sensitivity rounding may add
 
 
@@ -123,12 +123,17 @@ def design_stream(
     for law in laws:
         for shape in _shapes(workload, unit, bounds, change, law, endless=horizon is None):
             noise = _noise(shape, law, unit, bounds, change, epsilon, delta, endless=horizon is None)
+            if noise is None:
+                continue
             spent = delta if law == "gaussian" else 0.0
             designs.append(
                 StreamDesign(
                     workload, unit, change, horizon, max_periods, keys, max_groups, epsilon, spent, shape, noise
                 )
             )
+    if not designs:
+        allowed = "larger, or the unit's periods fewer: noise this wide cannot be drawn exactly"
+        raise InvalidArgument("epsilon", epsilon, allowed)
     return min(designs, key=_error)
 
 
@@ -172,14 +177,14 @@ def _noise(
     delta: float,
     *,
     endless: bool,
-) -> Noise:
-    """Return noise on the coarsest grid whose rounding adds little: coarse grids are drawn faster."""
+) -> Noise | None:
+    """Return noise on the coarsest grid whose rounding adds little, which is drawn fastest; None if none fits."""
     # Every change of a step is one number, so the sensitivity grows with it in proportion.
     one = _sensitivity(shape, unit, bounds, endless=endless)
     periods = unit.periods if isinstance(unit, Window) else bounds.max_periods or 1
     touched = min(bounds.groups, 2 * periods * bounds.max_groups)
-    found = None
-    for power in range(_FINEST, _WIDEST + 1):
+    found: Noise | None = None
+    for power in range(_COARSEST, _FINEST + 1):
         ((_, scale),) = calibrated(law, [_times(one, change)], epsilon=epsilon, delta=delta)
         step = math.ldexp(1.0, math.frexp(scale)[1] - 1 - power)
         rounded = _times(one, change + step)  # values are rounded to the grid before noise comes
@@ -187,11 +192,11 @@ def _noise(
             bound = Recursion(shape).rounding_bound(bounds.horizon, 2.0 ** (power + 1))
             rounded = replace(rounded, l2=rounded.l2 + 2 * bound * step * math.sqrt(bounds.horizon * touched))
         ((sensitivity, wide),) = calibrated(law, [rounded], epsilon=epsilon, delta=delta)
-        found = Noise(law, sensitivity, wide, step)
+        made = Noise(law, sensitivity, wide, step)
+        if made.drawable and (found is None or wide < found.scale):
+            found = made
         if rounded.l2 <= (1 + _SLACK) * one.l2 * change:
             break
-    if found is None:
-        raise AssertionError("there is at least one grid")
     return found
 
 

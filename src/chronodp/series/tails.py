@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Law", "mixed_quantile", "quantiles"]
+__all__ = ["Law", "deviations", "mixed_quantile", "quantiles"]
 
 Law: TypeAlias = Literal["laplace", "gaussian"]
 
@@ -39,6 +39,21 @@ def quantiles(law: Law, terms: ArrayLike, level: float) -> NDArray[np.float64]:
     for count in np.unique(counts[(counts > 0) & (counts < _EXACT)]):
         many[counts == count] = _laplace_sum(int(count), level)
     return many
+
+
+def deviations(law: Law, level: float) -> float:
+    """Return how many of its deviations any weighted sum of draws stays within, with probability at least ``level``.
+
+    A sum of Laplace draws lies between one draw, which reaches farther at high levels, and the normal law, which does
+    at low ones; where the two cross, near 0.907, some sums reach up to 0.05 % beyond both.
+
+    >>> [round(deviations("laplace", level), 3) for level in (0.5, 0.95)]
+    [0.675, 2.12]
+    """
+    normal = float(quantiles("gaussian", [1], level)[0])
+    if law == "gaussian":
+        return normal
+    return 1.001 * max(normal, float(quantiles("laplace", [1], level)[0]) / math.sqrt(2))
 
 
 def mixed_quantile(law: Law, first: tuple[float, int], second: tuple[float, int], level: float) -> float:

@@ -35,9 +35,10 @@ class BlockShuffle:
     changes by the factor θ.
 
     Guarantee: ε-TLDP, which is ε-differential privacy for `Swap` (the order of two values inside a block), of one run
-    over a person's series; exact in finite precision. Moving t values costs t ε. What values a block holds is public.
-    Channels of a person move together: their joint order is protected, not the order of one against another. The
-    argument stands in ``docs/explanation/proofs/temporal.md``.
+    over a person's series; exact in finite precision. `perturb` counts blocks from the first value given: a second run
+    composes with it only if it holds every block whole and alike. Moving t values costs t ε. What
+    values a block holds is public. Channels of a person move together: their joint order is protected, not the order of
+    one against another. The argument stands in ``docs/explanation/proofs/temporal.md``.
 
     Args:
         block: how many periods are released together; a last block may be shorter.
@@ -57,7 +58,7 @@ class BlockShuffle:
     epsilon: float
 
     def __post_init__(self) -> None:
-        check_whole("block", self.block, least=2, most=LONGEST_BLOCK)
+        object.__setattr__(self, "block", check_whole("block", self.block, least=2, most=LONGEST_BLOCK))
         object.__setattr__(self, "epsilon", check_budget("epsilon", self.epsilon))
 
     @property

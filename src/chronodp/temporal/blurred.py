@@ -91,9 +91,21 @@ def _released(values: NDArray[Any], source: NDArray[np.int64], *, complete: bool
     if complete:
         return np.ma.MaskedArray(moved)
     mask = source < 0
+    moved[mask] = _blank(moved.dtype)  # under a mask, a value that was never released would still be there
     return np.ma.MaskedArray(
         moved, mask if moved.ndim == source.ndim else np.repeat(mask[..., None], moved.shape[-1], -1)
     )
+
+
+def _blank(kind: np.dtype[Any]) -> object:
+    match kind.kind:
+        case "f" | "c":
+            return np.nan
+        case "O":
+            return None
+        case "M" | "m":
+            return np.datetime64("NaT") if kind.kind == "M" else np.timedelta64("NaT")
+    return np.zeros((), kind)[()]
 
 
 def _check(values: ArrayLike, dimensions: tuple[int, int], allowed: str) -> NDArray[Any]:

@@ -47,7 +47,7 @@ class Forward:
     epsilon: float
 
     def __post_init__(self) -> None:
-        check_whole("window", self.window, least=2, most=LONGEST)
+        object.__setattr__(self, "window", check_whole("window", self.window, least=2, most=LONGEST))
         object.__setattr__(self, "epsilon", check_budget("epsilon", self.epsilon))
 
     @property

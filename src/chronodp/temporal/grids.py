@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["PeopleTable", "arrange", "read_table", "resample", "with_gaps"]
 
 _MOST = 10**8
+_FARTHEST = 2**62  # so that no difference of two times overflows
+_OFFSET = re.compile(r"[T ].*(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)$")
 _EVERY = re.compile(r"[1-9][0-9]{0,5}(s|min|h|D)")
 
 
@@ -28,20 +30,29 @@ class PeopleTable:
 
     Attributes:
         frame: time, user (if there is one) and value columns, in that order.
-        instants: the times as whole numbers: nanoseconds, or the numbers that they were.
+        instants: the times as whole numbers: nanoseconds since 1970-01-01 UTC, or the numbers that they were.
         starts: where each person's rows begin.
         columns: the value columns.
+        step: how far apart times are; None if nobody has two rows.
+        clock: whether times are clock times.
     """
 
     frame: pandas.DataFrame
     instants: NDArray[np.int64]
     starts: NDArray[np.int64]
     columns: tuple[str, ...]
+    step: int | None
+    clock: bool
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """How many rows each person has."""
         return np.diff(np.append(self.starts, len(self.frame)))
+
+    @property
+    def periods(self) -> NDArray[np.int64]:
+        """The number of each row's period, the same in every table of this step."""
+        return self.instants // (self.step or 1)
 
     def __repr__(self) -> str:
         return f"PeopleTable({len(self.frame):,} rows of {len(self.starts):,} people)"
@@ -73,6 +84,8 @@ def read_table(data: object, *, columns: Sequence[str]) -> pandas.DataFrame:
         if name not in found.columns:
             shown = ", ".join(str(known) for known in list(found.columns)[:30])
             raise UnknownColumn(f"the table has no column {name!r}; it has {shown}")
+        if list(found.columns).count(name) > 1:
+            raise UnsuitableColumn(f"the table has more than one column {name!r}: rename them")
     kept: pandas.DataFrame = found[list(columns)].reset_index(drop=True)
     return kept
 
@@ -82,7 +95,9 @@ def _read_file(path: str, kind: str) -> pandas.DataFrame:
 
     if kind == "parquet":
         return pandas.read_parquet(path)
-    return pandas.read_csv(path, dtype=str, keep_default_na=False, sep="\t" if ".tsv" in path else ",")
+    # The header is read as a row: a line with more fields than it has is refused, where pandas would shift columns.
+    rows = pandas.read_csv(path, dtype=str, keep_default_na=False, header=None, sep="\t" if ".tsv" in path else ",")
+    return rows.iloc[1:].set_axis(rows.iloc[0].tolist(), axis=1)
 
 
 def arrange(data: object, *, time: str, user: str | None, values: Sequence[str]) -> PeopleTable:
@@ -106,11 +121,16 @@ def arrange(data: object, *, time: str, user: str | None, values: Sequence[str])
         raise InvalidArgument(
             "time", frame[time], "evenly spaced, without gaps, for every person: resample them first", private=True
         )
-    return PeopleTable(frame.iloc[order].reset_index(drop=True), instants, starts, tuple(values))
+    step = int(steps[0]) if len(steps) else None
+    ordered = frame.iloc[order].reset_index(drop=True)
+    return PeopleTable(ordered, instants, starts, tuple(values), step, not _is_number(frame[time]))
 
 
 def resample(data: object, *, time: str, user: str | None, values: Sequence[str], every: str) -> pandas.DataFrame:
     """Return an evenly spaced table: the last row of each person in each period, and nothing where there is none.
+
+    Periods are counted from 1970-01-01 UTC; each is named by its begin, in the column's own time zone. Texts that carry
+    an offset come back as UTC.
 
     >>> import pandas
     >>> rows = {"at": pandas.to_datetime(["2026-01-01 00:10", "2026-01-01 00:50", "2026-01-01 02:05"]), "v": [1, 2, 3]}
@@ -122,10 +142,10 @@ def resample(data: object, *, time: str, user: str | None, values: Sequence[str]
     if not isinstance(every, str) or not _EVERY.fullmatch(every):
         raise InvalidArgument("every", every, "a period such as '30s', '15min', '1h' or '1D'")
     frame = read_table(data, columns=_columns(time, user, values))
-    step = int(pandas.Timedelta(every.replace("D", "d")).value)
-    instants = _instants(frame[time])
-    if not _is_clock(frame[time]):
+    step = int(pandas.Timedelta(every).value)
+    if _is_number(frame[time]) and len(frame):
         raise UnsuitableColumn(f"column {time!r} holds no times that can be put into periods of {every}")
+    instants, zone = _instants(frame[time]), _zone(frame[time])
     people = np.zeros(len(frame), dtype=np.int64) if user is None else _people(frame[user])
     order = np.lexsort((instants, people))
     frame, people, periods = frame.iloc[order], people[order], instants[order] // step
@@ -139,7 +159,8 @@ def resample(data: object, *, time: str, user: str | None, values: Sequence[str]
     for start, stop in zip(*runs, strict=True):
         every_period = np.arange(periods[start], periods[stop - 1] + 1)
         part = frame.iloc[start:stop].set_index(periods[start:stop]).reindex(every_period)
-        part[time] = pandas.to_datetime(every_period * step)
+        begins = pandas.to_datetime(every_period * step)
+        part[time] = begins if zone is None else begins.tz_localize("UTC").tz_convert(zone)
         if user is not None:
             part[user] = frame[user].iloc[start]
         made.append(part)
@@ -149,7 +170,7 @@ def resample(data: object, *, time: str, user: str | None, values: Sequence[str]
 def with_gaps(column: pandas.Series[Any]) -> pandas.Series[Any]:
     """Return the same values in a column that knows empty cells, so that whole numbers stay whole."""
     kind = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(column.dtype, "kind", ""))
-    return column if kind is None else column.astype(kind)  # type: ignore[call-overload]
+    return column if kind is None else column.astype(kind)  # type: ignore[call-overload]  # a dtype by name
 
 
 def _columns(time: str, user: str | None, values: Sequence[str]) -> list[str]:
@@ -169,33 +190,54 @@ def _runs(people: NDArray[np.int64]) -> tuple[list[int], list[int]]:
 def _people(column: pandas.Series[Any]) -> NDArray[np.int64]:
     import pandas
 
-    if column.isna().any():
+    # A file has no other way to leave a person out than an empty text.
+    if column.isna().any() or (column.astype(object) == "").any():
         raise InvalidArgument("user", column, "given in every row", private=True)
-    codes: NDArray[np.int64] = pandas.factorize(column, sort=True)[0].astype(np.int64)
+    try:
+        codes: NDArray[np.int64] = pandas.factorize(column, sort=True)[0].astype(np.int64)
+    except TypeError:
+        raise UnsuitableColumn(
+            f"column {column.name!r} holds what names no person: texts or numbers are needed"
+        ) from None
     return codes
 
 
-def _is_clock(column: pandas.Series[Any]) -> bool:
-    return column.dtype.kind not in "iu"
+def _is_number(column: pandas.Series[Any]) -> bool:
+    """Tell whether times are plain numbers: in a file they are texts of digits."""
+    if column.dtype.kind in "iu":
+        return True
+    return column.dtype.kind != "M" and bool(column.astype(str).str.fullmatch(r"[0-9]{1,18}").all())
+
+
+def _zone(column: pandas.Series[Any]) -> Any:
+    """Return the time zone of a column; UTC for texts that carry an offset, None for times without one."""
+    if column.dtype.kind == "M":
+        return getattr(column.dtype, "tz", None)
+    return "UTC" if column.astype(str).str.contains(_OFFSET).any() else None
 
 
 def _instants(column: pandas.Series[Any]) -> NDArray[np.int64]:
     """Return times as whole numbers, or refuse: what cannot be read is told by its column only."""
     import pandas
 
-    if not _is_clock(column):
-        return column.to_numpy(dtype=np.int64)
+    if not len(column):
+        return np.empty(0, dtype=np.int64)
+    if column.isna().any():
+        raise InvalidArgument("time", column, "given in every row", private=True)
+    if _is_number(column):
+        numbers = column if column.dtype.kind in "iu" else column.astype(str).astype(np.int64)
+        if numbers.min() < -_FARTHEST or numbers.max() > _FARTHEST:
+            raise UnsuitableColumn(f"column {column.name!r} holds numbers beyond 2^62, which are no times")
+        return np.asarray(numbers, dtype=np.int64)
     if column.dtype.kind not in "OMUT" and "datetime" not in str(column.dtype) and "str" not in str(column.dtype):
         raise UnsuitableColumn(f"column {column.name!r} holds {column.dtype}; times or whole numbers are needed")
-    texts = column.astype(str)
-    if column.dtype.kind != "M" and texts.str.fullmatch(r"[0-9]{1,18}").all():
-        return np.asarray(texts.astype(np.int64), dtype=np.int64)
     try:
         found = pandas.to_datetime(column, utc=True, format=None if column.dtype.kind == "M" else "ISO8601")
     except (ValueError, TypeError, OverflowError):
         raise UnsuitableColumn(
             f"column {column.name!r} holds texts that are no times such as 2026-01-31T12:00"
         ) from None
-    if found.isna().any():
-        raise InvalidArgument("time", column, "given in every row", private=True)
-    return found.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
+    try:
+        return found.dt.tz_localize(None).dt.as_unit("ns").to_numpy(dtype="datetime64[ns]").astype(np.int64)
+    except (ValueError, OverflowError):
+        raise UnsuitableColumn(f"column {column.name!r} holds times outside the years 1678 to 2261") from None

@@ -50,7 +50,7 @@ class NoisySort:
     steps: int | None = None
 
     def __post_init__(self) -> None:
-        check_whole("window", self.window, most=2**20)
+        object.__setattr__(self, "window", check_whole("window", self.window, most=2**20))
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         if self.scale > 2**_WIDEST:
             allowed = (

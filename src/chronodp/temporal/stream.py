@@ -19,6 +19,7 @@ from chronodp.temporal.statement import UNPROTECTED
 
 __all__ = ["BlurredStream", "Released"]
 
+_LARGEST = 10**4000
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -40,7 +41,9 @@ class Released:
 class BlurredStream:
     """Blurs the times of one person's values as they come, with bounded delay.
 
-    A budget counts all that it pays as if it were about the same person: give every person a dataset of their own.
+    A budget counts all that it pays as if it were about the same person: give every person a dataset of their own. Open
+    one stream for a person's values and never two over the same values: blocks are counted from a stream's first value,
+    and costs add up only where each block is released whole and alike.
 
     `BlockShuffle` releases a block when its last value has come: at most k - 1 periods late, (k - 1) / 2 on average.
     `Backward`, `Forward` and `Threshold` release at every step.
@@ -195,7 +198,8 @@ def _check_ledger(ledger: object) -> None:
 def _check_value(value: object) -> object:
     plain = value.tolist() if hasattr(value, "tolist") else value
     parts = plain if isinstance(plain, list) else [plain]
-    if not all(isinstance(part, _PLAIN) for part in parts):
+    # A whole number of thousands of digits has no form in JSON.
+    if not all(isinstance(part, _PLAIN) and not (type(part) is int and abs(part) >= _LARGEST) for part in parts):
         raise InvalidArgument(
             "value", value, "a number, a text or None, or a list of them, one a channel", private=True
         )

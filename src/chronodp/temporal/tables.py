@@ -9,7 +9,7 @@ import hmac
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,13 @@ from chronodp.errors import InvalidArgument, UnsuitableColumn
 from chronodp.ledger import Ledger, SignedLink
 from chronodp.privacy import Certificate, dump
 from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.blurred import Promise
+from chronodp.temporal.cuts import Cut, Moment, cover, find_cut, segments
 from chronodp.temporal.damage import Damage, average_damage, count_damage
 from chronodp.temporal.grids import PeopleTable, arrange, with_gaps
 from chronodp.temporal.mechanisms import Causal, Mechanism, Private, promise_of
+from chronodp.temporal.noisy_sort import NoisySort
 
 if TYPE_CHECKING:
     import pandas
@@ -74,13 +77,19 @@ def blur_times(
     time: str,
     user: str | None = None,
     values: Sequence[str],
+    start: Moment | None = None,
+    end: Moment | None = None,
     entropy: Entropy | None = None,
 ) -> BlurredTable:
     """Return a table in which every person's values stand at blurred times; nothing is paid, see `release_times`.
 
-    A person's value columns move together. Where nothing is released the cell is empty.
+    A person's value columns move together. Where nothing is released the cell is empty. Blocks are counted from
+    1970-01-01 UTC (from time 0 where times are whole numbers), the same for every table and person; a person who begins
+    or ends inside a block has a shorter one.
 
-    Guarantee: that of the mechanism, for every person alike: the rows of one tell nothing of another's.
+    Guarantee: that of the mechanism, for every person alike: the rows of one tell nothing of another's. Two releases
+    compose only where each block is released whole and alike. Without ``start`` and ``end`` the first and last block
+    are as the table happens to cover them: such a release stands alone, and its values must not be released again.
 
     Args:
         data: a path or glob of Parquet or CSV files, a pandas, polars or Arrow table, or a DuckDB relation.
@@ -88,6 +97,8 @@ def blur_times(
         time: the column with the time: ISO 8601, or a whole number. Evenly spaced; see `resample`.
         user: the column with the person; None if all rows are one person's.
         values: the columns to move.
+        start: the first time to release; on the border of a block. Rows before it are left out.
+        end: the first time no longer to release; on the border of a block.
         entropy: of the draws; secure unless a test says otherwise.
 
     >>> import pandas
@@ -101,7 +112,9 @@ def blur_times(
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", mechanism, "BlockShuffle, NoisySort, Backward, Forward or Threshold")
     bits = secure() if entropy is None else check_entropy(entropy)
-    return _blurred(arrange(data, time=time, user=user, values=values), mechanism, bits)
+    table = arrange(data, time=time, user=user, values=values)
+    cut = find_cut(table, _block(mechanism), start, end)
+    return _blurred(cover(table, cut), mechanism, cut, bits)
 
 
 def release_times(
@@ -114,6 +127,8 @@ def release_times(
     ledger: Ledger,
     dataset: str,
     request: str,
+    start: Moment | None = None,
+    end: Moment | None = None,
     analyst: str = "",
     entropy: Entropy | None = None,
 ) -> BlurredTable:
@@ -121,8 +136,10 @@ def release_times(
 
     Only mechanisms that are differentially private can be paid for. See `blur_times` for the other arguments.
 
-    Guarantee: ε-differential privacy for the mechanism's `Swap`; exact in finite precision. The argument stands in
-    ``docs/explanation/proofs/temporal.md``.
+    Guarantee: ε-differential privacy for the mechanism's `Swap`, with the blocks of `blur_times`; exact in finite
+    precision. Costs of two releases add up only where each block is released whole and alike: give ``start`` and
+    ``end``, and every row between them. Without them a release stands alone; a block that was released in part must
+    never be released a second time with other rows. The argument stands in ``docs/explanation/proofs/temporal.md``.
 
     Args:
         data: as for `blur_times`.
@@ -133,6 +150,8 @@ def release_times(
         ledger: what pays.
         dataset: whose budget in it.
         request: an id of your choice, once for each release.
+        start: as for `blur_times`.
+        end: as for `blur_times`.
         analyst: whose part of the budget pays.
         entropy: of the draws; secure unless a test says otherwise.
     """
@@ -145,13 +164,15 @@ def release_times(
     if not isinstance(ledger, Ledger):
         raise InvalidArgument("ledger", ledger, "a Ledger")
     bits = secure() if entropy is None else check_entropy(entropy)
-    before = arrange(data, time=time, user=user, values=values)
+    table = arrange(data, time=time, user=user, values=values)
+    cut = find_cut(table, _block(mechanism), start, end)
+    before = cover(table, cut)
     _check_storable(before.frame)
     made: list[BlurredTable] = []
 
     def produce() -> tuple[str, Certificate]:
-        made.append(_blurred(before, mechanism, bits))
-        return _to_text(made[0].frame), mechanism.certificate(seeded=bits.seeded)
+        made.append(_blurred(before, mechanism, cut, bits))
+        return _to_text(made[0].frame), _with_cut(mechanism.certificate(seeded=bits.seeded), cut)
 
     key = ledger.keys.derive("times", dataset, request)
     content = hashlib.sha256(before.frame.to_csv(index=False).encode()).digest()
@@ -160,7 +181,7 @@ def release_times(
         request=request,
         cost=mechanism.claim.cost,
         unit=mechanism.claim.unit,
-        plan=json.dumps([dump(mechanism), time, user, *values]),
+        plan=json.dumps([dump(mechanism), time, user, *values, [cut.start, cut.end]]),
         source=hmac.digest(key, content, "sha256").hex(),
         produce=produce,
         analyst=analyst,
@@ -171,36 +192,55 @@ def release_times(
     return BlurredTable(_from_text(fulfilled.release), promise, before, damage, fulfilled.signed)
 
 
-def _blurred(before: PeopleTable, mechanism: Mechanism, entropy: Entropy) -> BlurredTable:
+def _block(mechanism: Mechanism) -> int:
+    match mechanism:
+        case BlockShuffle(block=block):
+            return block
+        case NoisySort(window=window):
+            return window + 1
+    return mechanism.window
+
+
+def _with_cut(certificate: Certificate, cut: Cut) -> Certificate:
+    return replace(certificate, mechanism=f"{certificate.mechanism}; cut: {cut}")
+
+
+def _blurred(before: PeopleTable, mechanism: Mechanism, cut: Cut, entropy: Entropy) -> BlurredTable:
     frame = before.frame.copy()
     origin = np.empty(len(frame), dtype=np.int64)
     parts = []
-    # People with series of one length are blurred together.
-    for length in np.unique(before.lengths):
-        rows = before.starts[before.lengths == length][:, None] + np.arange(length)
+    begins, lengths = before.starts, before.lengths
+    if isinstance(mechanism, BlockShuffle):
+        begins, lengths = segments(before, mechanism.block)
+    # Stretches of one length are blurred together.
+    for length in np.unique(lengths):
+        rows = begins[lengths == length][:, None] + np.arange(length)
         source = mechanism.perturb_panel(rows, entropy=entropy).source
         origin[rows] = np.where(source < 0, -1, rows[:, :1] + source)
         parts.append((count_damage(source), source.size))
     for name in before.columns:
         frame[name] = _moved(before.frame[name], origin)
     promise = promise_of(mechanism, seeded=entropy.seeded)
+    if isinstance(promise, Certificate):
+        promise = _with_cut(promise, cut)
     return BlurredTable(frame, promise, before, average_damage(parts) if parts else None)
 
 
 def _moved(column: pandas.Series[Any], origin: NDArray[np.int64]) -> pandas.Series[Any]:
-    moved = column.take(np.maximum(origin, 0)).reset_index(drop=True)
-    empty = origin < 0
-    if not empty.any():
-        return moved
-    return with_gaps(moved).mask(empty)
+    import pandas
+
+    filled = with_gaps(column) if np.any(origin < 0) else column
+    # Filled while taking: a cell that is only masked would keep a value that was never released.
+    moved: pandas.Series[Any] = pandas.Series(filled.array.take(origin, allow_fill=True))
+    # The list of categories would name values of rows that are not here.
+    return moved.cat.remove_unused_categories() if isinstance(moved.dtype, pandas.CategoricalDtype) else moved
 
 
 def _dates(table: PeopleTable) -> tuple[dt.date, dt.date] | None:
     """Return the first day of the data and the first day after it, if times are clock times."""
     import pandas
 
-    column = table.frame.iloc[:, 0]
-    if not len(column) or column.dtype.kind in "iu" or column.astype(str).str.fullmatch("[0-9]+").all():
+    if not table.clock or not len(table.frame):
         return None
     first, last = (pandas.Timestamp(int(edge)).date() for edge in (table.instants.min(), table.instants.max()))
     return first, last + dt.timedelta(days=1)

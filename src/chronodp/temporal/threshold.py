@@ -61,7 +61,7 @@ class Threshold:
     epsilon: float
 
     def __post_init__(self) -> None:
-        check_whole("window", self.window, least=3, most=LONGEST)
+        object.__setattr__(self, "window", check_whole("window", self.window, least=3, most=LONGEST))
         object.__setattr__(self, "epsilon", check_budget("epsilon", self.epsilon))
 
     @property

@@ -7,7 +7,7 @@ They are shipped so that anyone can see the auditors catch them, and used nowher
 import sys
 
 from chronodp.audit.registry import members
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chronodp.alerts import AlertDesign, Exponential, Split, advance, start
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, PureCost, User
 from chronodp.randomness import Entropy
 

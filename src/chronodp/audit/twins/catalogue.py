@@ -1,63 +1,18 @@
-"""What a twin is, and mistakes in plain noise, plain answers and plain bounds."""
+"""Mistakes in plain noise, plain answers and plain bounds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from chronodp.accounting import gaussian
-from chronodp.audit.subject import Check, Subject
-from chronodp.audit.walked import Enumerated
+from chronodp.audit.twins.twin import Twin
 from chronodp.engines import Question, Record, reference_totals
 from chronodp.privacy import Calendar, Claim, Event, GaussianCost, Grid, LaplaceCost, PureCost, Report, Swap, User
 from chronodp.randomness import Entropy
 
-__all__ = ["TWINS", "Twin"]
-
-
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """A mistake to be caught.
-
-    Attributes:
-        name: what is wrong.
-        claim: what is claimed, truly of ``sound`` and falsely of ``broken``.
-        epsilon: the epsilon that follows from the claim at ``delta``.
-        delta: where the claim is read.
-        sound: the mechanism without the mistake.
-        broken: the mechanism with it.
-        neighbours: inputs on which the difference shows.
-        checks: the ways to attack both.
-    """
-
-    name: str
-    claim: Claim
-    epsilon: float
-    delta: float
-    sound: Callable[..., object]
-    broken: Callable[..., object]
-    neighbours: tuple[tuple[Any, Any], ...]
-    checks: tuple[Check, ...] = (Enumerated(),)
-
-    @property
-    def subjects(self) -> tuple[Subject, Subject]:
-        """The sound mechanism and the broken one, alike in everything that a judge sees but what they do."""
-        return self._subject("sound", self.sound), self._subject("broken", self.broken)
-
-    def _subject(self, side: str, mechanism: Callable[..., object]) -> Subject:
-        return Subject(
-            name=f"{self.name} ({side})",
-            mechanism=mechanism,
-            neighbours=self.neighbours,
-            claim=self.claim,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            checks=self.checks,
-        )
+__all__ = ["TWINS"]
 
 
 def respond(bit: int, *, entropy: Entropy) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, PureCost, Unit, User
 from chronodp.randomness import Entropy
 from chronodp.selection import (

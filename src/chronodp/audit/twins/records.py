@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chronodp.accounting import gaussian
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost, User
 from chronodp.randomness import Entropy
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from chronodp.accounting import gaussian
 from chronodp.audit.statistical import Sampled
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost
 from chronodp.randomness import Entropy
 

@@ -1,4 +1,4 @@
-"""Mistakes about how far one person reaches through shaped noise: spacing, a transform's norm, a filter left open."""
+"""Mistakes about how far one person reaches through shaped noise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chronodp.accounting import gaussian
 from chronodp.audit.numerical import Linear
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, GaussianCost, User
 from chronodp.randomness import Entropy
 from chronodp.series import RunningTotal
@@ -70,46 +70,6 @@ def _spaced() -> Twin:
     )
 
 
-def _transformed() -> Twin:
-    """All Fourier coefficients, real and imaginary, as numpy returns them: lengths grow by the root of the series'."""
-    length = 8
-    matrix = np.array([_coefficients(np.eye(length)[at]) for at in range(length)]).T
-    basis = matrix / math.sqrt(length) * np.array([1.0, *[math.sqrt(2)] * (length - 2), 1.0])[:, None]
-    matrix = basis * math.sqrt(length)
-    events = tuple(tuple(np.eye(length)[at].tolist()) for at in range(length))
-    honest = max(float(np.linalg.norm(matrix @ np.array(event))) for event in events)
-    return _twin(
-        "Fourier coefficients with the noise of an orthonormal transform",
-        matrix,
-        honest,
-        honest / math.sqrt(length),
-        events,
-        "docs/explanation/proofs/sensitivity.md",
-    )
-
-
-def _filtered() -> Twin:
-    """Noise on the innovations of a Kalman filter that runs on true values: one value moves all later ones too."""
-    length, a, gain = 8, 0.95, 0.5
-    matrix = np.zeros((length, length))
-    for at in range(length):
-        state = 0.0
-        for step in range(length):
-            innovation = float(step == at) - a * state
-            matrix[step, at] = innovation
-            state = a * state + gain * innovation
-    events = tuple(tuple(np.eye(length)[at].tolist()) for at in range(length))
-    honest = max(float(np.linalg.norm(matrix @ np.array(event))) for event in events)
-    return _twin(
-        "noise on innovations of an open-loop Kalman filter",
-        matrix,
-        honest,
-        1.0,
-        events,
-        "docs/explanation/proofs/sensitivity.md",
-    )
-
-
 def _skipped_root() -> Twin:
     """A person in three periods of the square-root shape, charged for one."""
     length = _LENGTH
@@ -141,11 +101,4 @@ def _root_of_moving_average(width: int, length: int) -> Floats:
     return column
 
 
-def _coefficients(series: Floats) -> Floats:
-    spectrum = np.fft.rfft(series)
-    return np.array(
-        [spectrum[0].real, *(part for one in spectrum[1:-1] for part in (one.real, one.imag)), spectrum[-1].real]
-    )
-
-
-TWINS: tuple[Twin, ...] = (_spaced(), _transformed(), _filtered(), _skipped_root())
+TWINS: tuple[Twin, ...] = (_spaced(), _skipped_root())

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from chronodp.audit.subjects.windowed import ARGUMENT, CLIMB, PAIRS, Twist, tiny_windowed, windowed_walk
-from chronodp.audit.twins.catalogue import Twin
+from chronodp.audit.twins.twin import Twin
 from chronodp.audit.walked import Known
 from chronodp.privacy import Claim
 from chronodp.series.windowed import BudgetAbsorption, BudgetDistribution, Sample, WindowedDesign, WindowedState

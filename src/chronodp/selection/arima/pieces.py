@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Event, Report, Swap, Unit, User, Window
+from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_whole
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
@@ -86,11 +87,8 @@ Pieces = Panel | Blocks
 
 def _numbers(name: str, values: ArrayLike) -> Floats:
     allowed = "numbers in order of time"
-    try:
-        numbers = np.asarray(values)
-    except (ValueError, TypeError):
-        raise InvalidArgument(name, values, allowed, private=True) from None
-    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iuf"):
+    numbers = as_numbers(name, values, allowed)
+    if numbers.ndim != 1:
         raise InvalidArgument(name, values, allowed, private=True)
     found: Floats = numbers.astype(np.float64)
     found.setflags(write=False)

@@ -99,8 +99,11 @@ def _loss(values: Floats, order: Order, validation: Validation) -> float:
         return math.inf
     # In units of the piece's own spread, which all orders share: powers of large values then seldom overflow.
     spread = float(np.std(values[: len(values) - validation.holdout])) or 1.0
+    scaled = beginning / spread
+    if not np.all(np.isfinite(scaled)):  # some libraries print about such numbers, which would tell of them
+        return math.inf
     try:
-        found = fit_coefficients(beginning / spread, order, validation.fit)
+        found = fit_coefficients(scaled, order, validation.fit)
     except Exception:  # any failure of a fit is a candidate's, and must not be the caller's: it would tell of the data
         return math.inf
     past = np.concatenate(([1.0], -found.autoregressive))

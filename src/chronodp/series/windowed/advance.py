@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Grid
 from chronodp.privacy.exact import at_least
+from chronodp.privacy.grid import as_numbers
 from chronodp.randomness import Entropy
 from chronodp.series.windowed.design import LARGEST_SCALE, SHARE, WindowedDesign
 from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform
@@ -119,11 +120,8 @@ def _check_state(design: WindowedDesign, state: WindowedState) -> None:
 def _to_steps(design: WindowedDesign, values: ArrayLike) -> NDArray[np.int64]:
     """Return values in whole steps of the grid, one a column."""
     allowed = f"{design.columns} finite numbers, one a column"
-    try:
-        numbers = np.asarray(values)
-    except (ValueError, TypeError):
-        raise InvalidArgument("values", values, allowed, private=True) from None
-    if numbers.dtype.kind not in "iuf" or not np.all(np.isfinite(numbers)):
+    numbers = as_numbers("values", values, allowed)
+    if not np.all(np.isfinite(numbers)):
         raise InvalidArgument("values", values, allowed, private=True)
     if numbers.shape != (design.columns,) and not (design.columns == 1 and numbers.ndim == 0):
         raise InvalidArgument("values", values, allowed, private=True)

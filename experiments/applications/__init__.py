@@ -1,0 +1,1 @@
+"""Applications: budgets of a smart grid, heat and beat of buildings, and what anonymised trajectories tell."""

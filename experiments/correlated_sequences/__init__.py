@@ -1,0 +1,1 @@
+"""The paper on correlated-sequence differential privacy, claim by claim."""

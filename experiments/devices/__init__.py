@@ -1,0 +1,1 @@
+"""What is said of reports from devices, of one and of many over time, checked."""

@@ -1,0 +1,54 @@
+"""A broken twin: a sound mechanism, the same with one mistake, and the claim that only the first may make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from chronodp.audit.subject import Check, Subject
+from chronodp.audit.walked import Enumerated
+from chronodp.privacy import Claim
+
+__all__ = ["Twin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A mistake to be caught.
+
+    Attributes:
+        name: what is wrong.
+        claim: what is claimed, truly of ``sound`` and falsely of ``broken``.
+        epsilon: the epsilon that follows from the claim at ``delta``.
+        delta: where the claim is read.
+        sound: the mechanism without the mistake.
+        broken: the mechanism with it.
+        neighbours: inputs on which the difference shows.
+        checks: the ways to attack both.
+    """
+
+    name: str
+    claim: Claim
+    epsilon: float
+    delta: float
+    sound: Callable[..., object]
+    broken: Callable[..., object]
+    neighbours: tuple[tuple[Any, Any], ...]
+    checks: tuple[Check, ...] = (Enumerated(),)
+
+    @property
+    def subjects(self) -> tuple[Subject, Subject]:
+        """The sound mechanism and the broken one, alike in everything that a judge sees but what they do."""
+        return self._subject("sound", self.sound), self._subject("broken", self.broken)
+
+    def _subject(self, side: str, mechanism: Callable[..., object]) -> Subject:
+        return Subject(
+            name=f"{self.name} ({side})",
+            mechanism=mechanism,
+            neighbours=self.neighbours,
+            claim=self.claim,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            checks=self.checks,
+        )

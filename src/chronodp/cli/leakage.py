@@ -1,0 +1,203 @@
+"""``chronodp leakage``: what aged, noisy answers about coupled sequences tell, before anything is released."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from chronodp.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from chronodp.correlated import Leakage, Query
+    from chronodp.correlated.beside import Published
+
+__all__ = ["leakage", "parse_ages", "parse_query"]
+
+_MOST_AGES = 1_000
+_COLUMNS = (
+    "age",
+    "exact",
+    "certified",
+    "by",
+    "nothing else known",
+    "record",
+    "Theorem 1 (no bound)",
+    "Theorem 2 (no bound)",
+)
+
+
+def leakage(
+    model: Annotated[Path, typer.Argument(help="The model: a JSON file with `transitions` and `coupling` or `edges`.")],
+    epsilon: Annotated[float, typer.Option(help="Of each release: sensitivity over scale of the noise.")],
+    ages: Annotated[str, typer.Option(help="How old what is read is: `3`, `0:10`, or `0,2,5`.")] = "0:10",
+    query: Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`.")] = "mean",
+    releases: Annotated[int, typer.Option(help="How many releases in a row are seen.")] = 1,
+    plot: Annotated[Path | None, typer.Option(help="Where to write a page with the plot, .html.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what a release tells about the present of any sequence, and about the record it was made of.
+
+    **Example**
+
+    `chronodp leakage model.json --epsilon 1 --ages 0:10 --plot leakage.html`
+
+    A model is `{"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[0.75, 0.25], [0.25, 0.75]]}`: columns of
+    transitions and rows of coupling sum to one. With a single age other definitions of privacy are shown beside it.
+    """
+    from chronodp.correlated import Gauge
+    from chronodp.correlated import leakage as measure
+    from chronodp.correlated.beside import compare_definitions
+    from chronodp.correlated.model_file import read_model
+    from chronodp.report import watching
+
+    asked, wanted = parse_query(query), parse_ages(ages)
+    if plot is not None and (plot.suffix != ".html" or not plot.parent.is_dir()):
+        raise InvalidArgument("plot", str(plot), "a file that ends in .html, in a folder that exists")
+    gauge = Gauge(read_model(model))
+    found: list[tuple[int, Leakage, Leakage]] = []
+    with watching("Measuring leakage") as tell:
+        for number, age in enumerate(wanted):
+            others = measure(gauge, query=asked, ages=age, epsilon=epsilon, releases=releases)
+            none = measure(gauge, query=asked, ages=age, epsilon=epsilon, releases=releases, adversary="knows_none")
+            found.append((age, others, none))
+            tell((number + 1) / len(wanted))
+    beside = compare_definitions(gauge, query=asked, ages=wanted[0], epsilon=epsilon) if len(wanted) == 1 else []
+    title = f"{asked} of {gauge.model.sequences:,} sequences of {gauge.model.states} states, ε_C = {epsilon:g}"
+    if plot is not None:
+        _write_plot(plot, title, found)
+    if as_json:
+        print(json.dumps(_as_json(title, found, beside)))
+        return
+    _show(title, found, beside)
+    if plot is not None:
+        Console(highlight=False, soft_wrap=True).print(f"Look at [bold]{plot}[/]")
+
+
+def parse_query(text: str) -> Query:
+    """Return the query that a text such as ``weighted:1,0.5`` names."""
+    from chronodp.correlated import Maximum, Mean, Sum, WeightedSum
+
+    kind, _, detail = text.partition(":")
+    match kind:
+        case "mean":
+            return Mean()
+        case "sum":
+            return Sum()
+        case "max":
+            return Maximum()
+        case "weighted":
+            try:
+                return WeightedSum(tuple(float(part) for part in detail.split(",")))
+            except ValueError:
+                pass
+    raise InvalidArgument("query", text, "mean, sum, max or weighted:1,0.5,2 with a number for each sequence")
+
+
+def parse_ages(text: str) -> list[int]:
+    """Return the ages that a text such as ``0:10`` or ``0,2,5`` names."""
+    try:
+        if ":" in text:
+            first, last = (int(part) for part in text.split(":"))
+            found = list(range(first, min(last, first + _MOST_AGES) + 1))
+        else:
+            found = [int(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or min(found) < 0 or len(found) > _MOST_AGES:
+        allowed = f"one age such as 3, a range such as 0:10, or a list such as 0,2,5; at most {_MOST_AGES:,} ages"
+        raise InvalidArgument("ages", text, allowed)
+    return found
+
+
+def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:
+    return [
+        (
+            age,
+            others.exact,
+            others.certified,
+            others.certified_by,
+            none.certified,
+            others.record,
+            others.paper_theorem_1,
+            others.paper_theorem_2,
+        )
+        for age, others, none in found
+    ]
+
+
+def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> None:
+    console = Console(highlight=False)
+    table = Table(*_COLUMNS, title=title, title_justify="left", title_style="bold")
+    for row in _rows(found):
+        table.add_row(*(_cell(cell) for cell in row))
+    console.print(table)
+    if beside:
+        other = Table("definition", "epsilon", "bounds the present", "says", title="Beside it", title_justify="left")
+        for one in beside:
+            other.add_row(one.name, _cell(one.epsilon), "yes" if one.bounds_present else "no", one.says)
+        console.print(other)
+    for reason in found[0][1].reasons:
+        console.print(f"Not exact: {reason}.")
+    console.print(
+        "Certified: about the present, if the data follow the model. Record: about what is read, whatever the data; "
+        "ages do not help it, and a ledger pays it. The paper's theorems are for comparison: neither is a bound."
+    )
+
+
+def _as_json(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> dict[str, Any]:
+    names = ("name", "epsilon", "bounds_present", "says")
+    return {
+        "title": title,
+        "ages": [{"age": age, "knows_others": _short(a), "knows_none": _short(b)} for age, a, b in found],
+        "beside": [{name: getattr(row, name) for name in names} for row in beside],
+    }
+
+
+def _short(told: Leakage) -> dict[str, Any]:
+    content = told.to_dict()
+    if len(told.each) > 1_000:
+        del content["each"]
+    return content
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]]) -> None:
+    from chronodp.report import Line, Page, series_figure, write_page
+
+    ages = [age for age, _, _ in found]
+    curves: list[tuple[str, list[float]]] = [
+        ("present, all others known", [others.certified for _, others, _ in found]),
+        ("present, nothing else known", [none.certified for _, _, none in found]),
+        ("record", [others.record for _, others, _ in found]),
+    ]
+    formulas = [others.paper_theorem_1 for _, others, _ in found]
+    if None not in formulas:
+        curves.append(("Theorem 1 (no bound)", [formula for formula in formulas if formula is not None]))
+    lines = [Line(name, ages, values, values, values) for name, values in curves]
+    figure = series_figure(lines, title="Leakage by age", value_name="log odds")
+    figure.update_yaxes(type="log")
+    figure.update_xaxes(title_text="age in periods")
+    page = Page(
+        title=f"Leakage: {title}",
+        promise="How much one release changes the log odds of two states of one sequence: about its present, if the "
+        "data follow the model, and about the record that was read, whatever the data.",
+        facts=(
+            ("Adversaries", "one knows the present of all other sequences of the group, one knows nothing else"),
+            ("Certified by", ", ".join(sorted({others.certified_by for _, others, _ in found}))),
+        ),
+        certificate="No data was read and nothing was released: this page follows from the model and the parameters.",
+        columns=_COLUMNS,
+        rows=_rows(found),
+        figure=figure,
+    )
+    write_page(page, path)

@@ -1,0 +1,105 @@
+"""``chronodp spectrum``: harmonics of one series on a public grid, with their power."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from chronodp.cli.budget import Address, Keys, parse_unit
+from chronodp.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from chronodp.estimation.spectrum import Wanted
+
+__all__ = ["spectrum"]
+
+_ROWS = 20
+
+
+def spectrum(
+    data: Annotated[str, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")],
+    time: Annotated[str, typer.Option(help="The column with the time.")],
+    value: Annotated[str, typer.Option(help="The column with the numbers: one row a period, bounded already.")],
+    every: Annotated[str, typer.Option(help="Length of a period, such as `1h`.")],
+    start: Annotated[str, typer.Option(help="When the first period begins.")],
+    end: Annotated[str, typer.Option(help="When the last period ends.")],
+    change: Annotated[float, typer.Option(help="The most one unit changes one period.")],
+    epsilon: Annotated[float, typer.Option(help="Epsilon of the release.")],
+    dataset: Annotated[str, typer.Option(help="Whose budget pays.")],
+    request: Annotated[str, typer.Option(help="An id of your choice, once for each release.")],
+    only: Annotated[int | None, typer.Option(help="One harmonic: turns over the whole series.")] = None,
+    lowest: Annotated[int | None, typer.Option(help="So many of the lowest harmonics, the total among them.")] = None,
+    strongest: Annotated[
+        tuple[int, int] | None, typer.Option(help="How many are chosen privately, and the highest that may be.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Every harmonic.")] = False,
+    delta: Annotated[float, typer.Option(help="Delta of the release; 0 for a pure guarantee.")] = 0.0,
+    unit: Annotated[str, typer.Option(help="`event`, `user`, `user_period:1D`, `window:24`; `/replace`.")] = "user",
+    max_periods: Annotated[int | None, typer.Option(help="How many periods one person changes.")] = None,
+    timezone: Annotated[str, typer.Option(help="Whose clocks.")] = "UTC",
+    analyst: Annotated[str, typer.Option(help="Whose part of the budget pays.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Where to write the release with its certificate, .json.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    ledger: Address = "budget.db",
+    keys: Keys = None,
+) -> None:
+    """Release harmonics of a series. A period without a row counts as 0; of several rows the mean counts.
+
+    **Example**
+
+    `chronodp spectrum load.csv --time hour --value load --every 1h --start 2026-01-01 --end 2026-02-01 --lowest 30
+    --change 5 --unit user --max-periods 48 --epsilon 1 --delta 1e-6 --dataset load --request may`
+    """
+    from chronodp.cli.terminal import table_of
+    from chronodp.engines import find_source, read_series
+    from chronodp.estimation.spectrum import Spectrum
+    from chronodp.ledger import Ledger
+    from chronodp.privacy import Calendar
+
+    if out is not None and (out.suffix.lower() != ".json" or not out.absolute().parent.is_dir()):
+        raise InvalidArgument("out", str(out), "a .json file in a folder that exists")
+    wanted = _wanted(only, lowest, strongest, whole=whole)
+    protected = parse_unit(unit)
+    calendar = Calendar(every, start, end, timezone)
+    numbers = read_series(find_source(data), calendar, time=time, value=value)
+    series = Spectrum(np.nan_to_num(numbers, nan=0.0), change=change, unit=protected, max_periods=max_periods)
+    plan = series.plan(wanted, epsilon=epsilon, delta=delta)
+    with Ledger(ledger, keys=keys) as opened:
+        made = plan.release(opened, dataset=dataset, request=request, analyst=analyst, dates=calendar.dates)
+    if out is not None:
+        made.save(out)
+    table = made.to_pandas()
+    if as_json:
+        rows = json.loads(table.to_json(orient="records"))
+        print(json.dumps({"harmonics": rows, "release": made.text, "link": made.signed.to_dict()}, ensure_ascii=False))
+        return
+    console = Console(highlight=False)
+    console.print(table_of(table.head(_ROWS), title=str(wanted)))
+    if len(table) > _ROWS:
+        console.print(f"{len(table) - _ROWS:,} more rows; --json or --out has them all.")
+    console.print(str(made.certificate), markup=False)
+    if out is not None:
+        console.print(f"Written: {out}", markup=False)
+
+
+def _wanted(only: int | None, lowest: int | None, strongest: tuple[int, int] | None, *, whole: bool) -> Wanted:
+    from chronodp.estimation.spectrum import Lowest, Only, Strongest, Whole
+
+    asked: list[Wanted] = []
+    if only is not None:
+        asked.append(Only(only))
+    if lowest is not None:
+        asked.append(Lowest(lowest))
+    if strongest is not None:
+        asked.append(Strongest(*strongest))
+    if whole:
+        asked.append(Whole())
+    if len(asked) != 1:
+        allowed = "one of --only, --lowest, --strongest, --whole"
+        raise InvalidArgument("harmonics", " and ".join(map(str, asked)) or None, allowed)
+    return asked[0]

@@ -1,0 +1,212 @@
+"""FRAN as a stream: snapshots in, aged and noisy answers out, each on disk before it is told."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from chronodp.correlated.ageing import Ages
+from chronodp.correlated.chain import CouplingMarkovChain
+from chronodp.correlated.exact import Adversary
+from chronodp.correlated.fran.advance import advance
+from chronodp.correlated.fran.design import FranDesign
+from chronodp.correlated.fran.plan import ARGUMENT, ONE_RECORD, AboutThePresent, about_the_present, design_fran
+from chronodp.correlated.fran.state import FranState, begin
+from chronodp.correlated.gauge import Gauge
+from chronodp.correlated.query import Query
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Ledger, StreamState
+from chronodp.privacy import Certificate, Claim, Guarantee, User, Window, dump, load
+from chronodp.randomness import Entropy, check_entropy, secure
+
+__all__ = ["Fran", "FranAnswer"]
+
+
+@dataclass(frozen=True, slots=True)
+class FranAnswer:
+    """What is released in one period. All of it is public.
+
+    Attributes:
+        period: its number, from 0.
+        value: the answer: a number, an array for several queries, or None while nothing is old enough.
+    """
+
+    period: int
+    value: Any
+
+
+class Fran:
+    """Releases a query of aged states with Laplace noise, period after period (freshness-regulated adaptive noise).
+
+    Guarantee: all releases together are (``design.epsilon``, 0)-differentially private for the unit, whatever the
+    data are; that is paid when the stream opens. If the data follow the model, one release tells no more about the
+    present than ``present`` says; that is written into the certificate and lowers no price. Ages and noise depend on
+    public parameters only. The argument stands in ``docs/explanation/proofs/correlated.md``.
+
+    Args:
+        model: the chain, public or paid for; or a `Gauge` of it.
+        query: Mean(), Sum(), WeightedSum((…)), Maximum() or Several((…)).
+        ages: how many periods ago sequences are read, for all or for each.
+        epsilon: of each release (ε_C), or several to be used in turn; or
+        target: the most that one release may tell about the present.
+        adversary: against whom the target holds: 'knows_others' or 'knows_none'.
+        unit: whom the price is for: Window(w, relation='replace') or User(relation='replace').
+        horizon: how many periods; None if not known.
+        ledger: what pays, once, when the stream opens; and where it lives.
+        dataset: whose budget pays.
+        name: of the stream.
+        analyst: whose part of the budget pays.
+        entropy: of the noise; secure unless a test says otherwise.
+
+    References:
+        Luo, Zhang, Xu, Chen, Huang, Correlated-sequence differential privacy, Algorithm 1.
+
+    >>> import pathlib, tempfile, chronodp as cdp
+    >>> from chronodp.correlated import CouplingMarkovChain, Mean
+    >>> ledger = cdp.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> ledger.open("ward", unit=cdp.Window(1, relation="replace"), epsilon=1.0)
+    >>> model = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], [[0.75, 0.25], [0.25, 0.75]])
+    >>> live = Fran(model, query=Mean(), ages=2, epsilon=1.0, ledger=ledger, dataset="ward", name="alarms")
+    >>> [live.step(snapshot).value is None for snapshot in ([0, 1], [1, 1], [1, 0])]
+    [True, True, False]
+    >>> Fran.resume(ledger, "alarms").period, round(live.present.knows_others, 3)
+    (3, 0.153)
+    >>> ledger.close_connection()
+    """
+
+    design: FranDesign
+    present: AboutThePresent
+    _ledger: Ledger
+    _stored: StreamState
+    _state: FranState
+    _head: bytes
+    _entropy: Entropy
+    _seeded: bool
+    _lock: threading.Lock
+
+    def __init__(
+        self,
+        model: CouplingMarkovChain | Gauge,
+        *,
+        query: Query,
+        ages: Ages,
+        epsilon: float | tuple[float, ...] | None = None,
+        target: float | None = None,
+        adversary: Adversary = "knows_others",
+        unit: Window | User = ONE_RECORD,
+        horizon: int | None = None,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        analyst: str = "",
+        entropy: Entropy | None = None,
+    ) -> None:
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        gauge = model if isinstance(model, Gauge) else Gauge(model)
+        design = design_fran(
+            gauge,
+            query=query,
+            ages=ages,
+            epsilon=epsilon,
+            target=target,
+            adversary=adversary,
+            unit=unit,
+            horizon=horizon,
+        )
+        bits = secure() if entropy is None else check_entropy(entropy)
+        present = about_the_present(gauge, design)
+        head = _head(design, present, seeded=bits.seeded)
+        state = begin(design)
+        stored = ledger.open_stream(
+            dataset,
+            name,
+            cost=design.cost,
+            unit=design.unit,
+            plan=dump(design),
+            state=head + state.to_bytes(design.states),
+            analyst=analyst,
+        )
+        self._begin(ledger, design, present, stored, state, bits, seeded=bits.seeded)
+
+    @classmethod
+    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
+        """Return a stream where it stands, after a restart or a crash."""
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        stored = ledger.resume_stream(name)
+        design, present, state, seeded = _unsealed(stored.state)
+        bits = secure() if entropy is None else check_entropy(entropy)
+        stream = cls.__new__(cls)
+        stream._begin(ledger, design, present, stored, state, bits, seeded=seeded or bits.seeded)
+        return stream
+
+    @property
+    def period(self) -> int:
+        """The number of the next period, from 0."""
+        return self._state.step
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised for all releases together, and what the model says of the present beside it."""
+        design = self.design
+        old = f"{design.ages[0]}" if len(design.ages) == 1 else f"{min(design.ages)} to {design.oldest}"
+        return Certificate(
+            mechanism=f"{design.query} of states {old} periods old; beside the guarantee, {self.present}",
+            claim=Claim(design.unit, design.cost, ARGUMENT),
+            guarantee=Guarantee(design.unit, design.epsilon),
+            theorem="each record is read by one release (pure)",
+            precision=f"whole numbers on a grid of {design.step:g}; scales of noise rounded up",
+            seeded=self._seeded,
+        )
+
+    def step(self, snapshot: ArrayLike) -> FranAnswer:
+        """Take the states of one period, one a sequence, and release the answer about those that are old enough."""
+        with self._lock:
+            before = self._state
+            after, released = advance(self.design, before, snapshot, self._entropy)
+            self._stored = self._ledger.advance_stream(
+                self._stored,
+                values=[json.dumps(None if released is None else released.tolist())],
+                state=self._head + after.to_bytes(self.design.states),
+                finished=after.step == self.design.horizon,
+            )
+            self._state = after
+        if released is None:
+            return FranAnswer(before.step, None)
+        return FranAnswer(before.step, float(released[0]) if len(released) == 1 else released)
+
+    def __repr__(self) -> str:
+        return f"Fran({self.design.query}, {self.design.sequences} sequences, {self._state.step} periods)"
+
+    def _begin(
+        self,
+        ledger: Ledger,
+        design: FranDesign,
+        present: AboutThePresent,
+        stored: StreamState,
+        state: FranState,
+        entropy: Entropy,
+        *,
+        seeded: bool,
+    ) -> None:
+        self.design, self.present, self._ledger, self._stored, self._state = design, present, ledger, stored, state
+        self._head, self._entropy, self._seeded = _head(design, present, seeded=seeded), entropy, seeded
+        self._lock = threading.Lock()
+
+
+def _head(design: FranDesign, present: AboutThePresent, *, seeded: bool) -> bytes:
+    content = json.dumps({"design": dump(design), "present": dump(present), "seeded": seeded}).encode()
+    return len(content).to_bytes(4, "big") + content
+
+
+def _unsealed(content: bytes) -> tuple[FranDesign, AboutThePresent, FranState, bool]:
+    size = int.from_bytes(content[:4], "big")
+    head = json.loads(content[4 : 4 + size])
+    design: FranDesign = load(head["design"], FranDesign)
+    present: AboutThePresent = load(head["present"], AboutThePresent)
+    return design, present, FranState.from_bytes(content[4 + size :]), bool(head["seeded"])

@@ -1,0 +1,53 @@
+"""Draws whole series of a public model, for tests and estimates: no data of anyone, no noise of a release."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from chronodp.correlated.chain import CouplingMarkovChain, Integers
+from chronodp.privacy.parameters import check_whole
+
+__all__ = ["simulate"]
+
+
+def simulate(
+    model: CouplingMarkovChain,
+    length: int,
+    *,
+    seed: int,
+    runs: int = 1,
+    warm_up: int = 200,
+    start: ArrayLike | None = None,
+) -> Integers:
+    """Return series of states, as runs × length × sequences; all runs and sequences of a step are drawn at once.
+
+    Args:
+        model: the chain.
+        length: how many snapshots.
+        seed: of the draws.
+        runs: how many series that know nothing of each other.
+        warm_up: steps made before the first snapshot that is kept; 0 if the start is kept.
+        start: the snapshot, one for all runs or one a run, before the warm-up; drawn uniformly if not given.
+
+    >>> model = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], [[0.5, 0.5], [0.5, 0.5]])
+    >>> made = simulate(model, 1000, seed=1, runs=3)
+    >>> made.shape, round(float((made[:, 1:, 0] == made[:, :-1, 0]).mean()), 1)
+    ((3, 1000, 2), 0.6)
+    """
+    check_whole("length", length)
+    check_whole("runs", runs)
+    check_whole("warm_up", warm_up, least=0)
+    chance = np.random.default_rng(seed)  # of nobody: the model is public
+    if start is None:
+        now = chance.integers(model.states, size=(runs, model.sequences))
+    else:
+        now = np.broadcast_to(model.check_snapshots("start", start), (runs, model.sequences))
+    made = np.empty((runs, length, model.sequences), dtype=np.int64)
+    for step in range(warm_up + length):
+        if step >= warm_up:
+            made[:, step - warm_up] = now
+        if step < warm_up + length - 1:
+            heights = np.cumsum(model.next_laws(now), axis=2)[:, :, :-1]
+            now = (chance.random((runs, model.sequences, 1)) >= heights).sum(axis=2)
+    return made

@@ -1,0 +1,148 @@
+"""Choosing ages and noise: the least leakage about the present with an error that is still allowed (the paper's P1)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from chronodp.correlated.chain import CouplingMarkovChain
+from chronodp.correlated.gauge import Gauge
+from chronodp.correlated.query import Query, check_query, fold
+from chronodp.correlated.tuning.choice import Choice, Objective, certified_leakage, notes_on
+from chronodp.correlated.tuning.freshness import freshness
+from chronodp.errors import InvalidArgument
+from chronodp.privacy.parameters import check_positive, check_whole
+
+__all__ = ["tune", "tune_affine", "tune_each"]
+
+_MOST_LISTED = 4_096
+_OLDEST = 10
+
+
+def tune(
+    model: CouplingMarkovChain | Gauge,
+    *,
+    query: Query,
+    error: float,
+    oldest: int = _OLDEST,
+    objective: Objective | None = None,
+) -> Choice:
+    """Return one age for all sequences and the noise with the least leakage about the present (P1).
+
+    Mean squared error = B(A) + 2 n (Δ_f / ε_C)², where B(A) is the error of age, n the number of outputs. So ε_C(A) =
+    Δ_f √(2 n / (error - B(A))) is the least noise allowed at an age, and ages are tried one by one.
+
+    Args:
+        model: the chain, or a `Gauge` of it.
+        query: what is asked.
+        error: the mean squared error that is allowed, as an answer about the present.
+        oldest: the largest age to try.
+        objective: what is made small; certified leakage against an adversary who knows all others if not given.
+
+    >>> from chronodp.correlated.query import Mean
+    >>> model = CouplingMarkovChain([[0.95, 0.05], [0.05, 0.95]], [[1.0]])
+    >>> tune(model, query=Mean(), error=0.2).ages
+    (4,)
+    """
+    gauge = _gauge(model)
+    candidates = [(age,) * gauge.model.sequences for age in range(check_whole("oldest", oldest, least=0) + 1)]
+    return _best(gauge, query, error, candidates, objective)
+
+
+def tune_each(
+    model: CouplingMarkovChain | Gauge,
+    *,
+    query: Query,
+    error: float,
+    oldest: int = _OLDEST,
+    objective: Objective | None = None,
+) -> Choice:
+    """Return an age for each sequence: all combinations where they are few, else step by step from the best common age.
+
+    Step by step means that one sequence's age is changed by one as long as that helps: it may end short of the best.
+    """
+    gauge = _gauge(model)
+    s, top = gauge.model.sequences, check_whole("oldest", oldest, least=0)
+    if (top + 1) ** s <= _MOST_LISTED:
+        return _best(gauge, query, error, itertools.product(range(top + 1), repeat=s), objective)
+    best = tune(gauge, query=query, error=error, oldest=oldest, objective=objective)
+    while True:
+        near = [
+            (*best.ages[:j], best.ages[j] + way, *best.ages[j + 1 :])
+            for j in range(s)
+            for way in (-1, 1)
+            if 0 <= best.ages[j] + way <= top
+        ]
+        better = _best(gauge, query, error, [best.ages, *near], objective)
+        if better.leakage >= best.leakage * (1 - 1e-9):
+            return best
+        best = better
+
+
+def tune_affine(
+    model: CouplingMarkovChain | Gauge,
+    *,
+    query: Query,
+    error: float,
+    oldest: int = _OLDEST,
+    objective: Objective | None = None,
+) -> Choice:
+    """Return one age and the noise, if the answer may be shrunk towards its mean afterwards, which is free.
+
+    With V the variance of the answer and ρ_A its correlation with the aged one, the best affine reading errs by V (1
+    - ρ_A² V / (V + 2b²)), so that ε_C = Δ_f √(2 / (V (ρ_A² / (1 - error / V) - 1))), possible iff ρ_A² > 1 - error /
+    V. If error ≥ V a constant will do.
+    """
+    gauge = _gauge(model)
+    model = gauge.model
+    outputs = fold(check_query(query), model.sequences, model.states)
+    if len(outputs.largest) > 1:
+        raise InvalidArgument("query", query, "a single query: several have no one variance")
+    check_positive("error", error)
+    measure = objective or certified_leakage()
+    found: list[Choice] = []
+    for age in range(check_whole("oldest", oldest, least=0) + 1):
+        fresh = freshness(model, query=query, ages=age)
+        notes = notes_on((age,), variance=fresh.variance, error=error)
+        if error >= fresh.variance:
+            return Choice((age,) * model.sequences, 0.0, 0.0, 0.0, fresh.variance, fresh.variance, notes[:1])
+        told = fresh.correlation**2 / (1 - error / fresh.variance) - 1
+        if told <= 0:
+            continue
+        epsilon = outputs.sensitivity * math.sqrt(2 / (fresh.variance * told))
+        each = np.full(model.sequences, age)
+        lost = fresh.variance * (1 - fresh.correlation**2)
+        leaked = measure(gauge, outputs, each, epsilon)
+        found.append(Choice((age,) * model.sequences, epsilon, leaked, epsilon, error, lost, notes))
+    if not found:
+        raise InvalidArgument("error", error, "larger: no age and noise reach it")
+    return min(found, key=lambda choice: choice.leakage)
+
+
+def _best(
+    gauge: Gauge, query: Query, error: float, candidates: Iterable[tuple[int, ...]], objective: Objective | None
+) -> Choice:
+    model = gauge.model
+    outputs = fold(check_query(query), model.sequences, model.states)
+    check_positive("error", error)
+    measure = objective or certified_leakage()
+    best: Choice | None = None
+    for ages in candidates:
+        fresh = freshness(model, query=query, ages=ages)
+        if fresh.stale >= error * (1 - 1e-12):  # what rounding leaves of an error that is used up is no room for noise
+            continue
+        epsilon = outputs.sensitivity * math.sqrt(2 * len(outputs.largest) / (error - fresh.stale))
+        leaked = measure(gauge, outputs, np.asarray(ages), epsilon)
+        if best is None or leaked < best.leakage:
+            notes = notes_on(ages, variance=fresh.variance, error=error)
+            best = Choice(tuple(ages), epsilon, leaked, epsilon, error, fresh.stale, notes)
+    if best is None:
+        raise InvalidArgument("error", error, "larger: even the freshest answer errs by more")
+    return best
+
+
+def _gauge(model: CouplingMarkovChain | Gauge) -> Gauge:
+    return model if isinstance(model, Gauge) else Gauge(model)

@@ -1,0 +1,48 @@
+"""Noise that changes over time, by a public rule: by how much errors matter, or by how much of them is allowed."""
+
+from __future__ import annotations
+
+import math
+
+from chronodp.correlated.ageing import Ages
+from chronodp.correlated.chain import CouplingMarkovChain
+from chronodp.correlated.query import Query, check_query, fold
+from chronodp.correlated.tuning.freshness import freshness
+from chronodp.errors import InvalidArgument
+from chronodp.privacy.parameters import check_epsilon, check_positive
+
+__all__ = ["epsilons_for_errors", "share_over_time"]
+
+
+def share_over_time(importances: tuple[float, ...], *, epsilon: float) -> tuple[float, ...]:
+    """Return how to share an epsilon over periods so that errors, weighted by importance, are least together.
+
+    Σ_t weight_t · 2 (Δ_f / ε_t)² under Σ_t ε_t = epsilon is least at ε_t proportional to the cube root of weight_t.
+
+    >>> [round(part, 4) for part in share_over_time((1.0, 8.0, 1.0), epsilon=1.0)]
+    [0.25, 0.5, 0.25]
+    """
+    if not isinstance(importances, tuple) or not importances:
+        raise InvalidArgument("importances", importances, "a tuple of numbers above 0, one a period")
+    roots = [math.cbrt(check_positive("importances", weight)) for weight in importances]
+    total = check_epsilon(epsilon) * (1 - 1e-12)  # so that the parts never add up to more
+    return tuple(total * root / sum(roots) for root in roots)
+
+
+def epsilons_for_errors(
+    model: CouplingMarkovChain, *, query: Query, ages: Ages, errors: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Return ε_C of each period for the mean squared errors that are allowed in them: less noise where less is allowed.
+
+    Use them in turn: ``Fran(..., epsilon=epsilons_for_errors(...))``.
+    """
+    outputs = fold(check_query(query), model.sequences, model.states)
+    stale = freshness(model, query=query, ages=ages).stale
+    if not isinstance(errors, tuple) or not errors:
+        raise InvalidArgument("errors", errors, "a tuple of numbers above 0, one a period")
+    found = []
+    for error in errors:
+        if check_positive("errors", error) <= stale:
+            raise InvalidArgument("errors", error, f"above the error of the ages alone, {stale:.6g}")
+        found.append(outputs.sensitivity * math.sqrt(2 * len(outputs.largest) / (error - stale)))
+    return tuple(found)

@@ -1,0 +1,228 @@
+"""Several queries, one price: a plan for all of them, and the release that spends once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from chronodp.dataset.together.release import ReleaseTogether, stream_name, together_text
+from chronodp.dataset.together.sharing import Part
+from chronodp.dataset.together.strategies import Asked, Strategy
+from chronodp.engines import Progress
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Ledger
+from chronodp.ledger.budget import Dates
+from chronodp.privacy import Certificate, Claim, Cost, Guarantee, PureCost, SequenceCost, Unit
+from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.report import watched
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["PlanTogether"]
+
+_ARGUMENT = "docs/explanation/proofs/sharing-a-budget.md"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanTogether:
+    """Several queries, priced as one and with every error known; `release` spends.
+
+    Attributes:
+        asked: the queries with their weights.
+        parts: of each query that is released, its plan at its share.
+        chosen: the strategy with the least error.
+        others: the strategies that were weighed and found to have more.
+        epsilon: of the guarantee for all of them together.
+        delta: of the guarantee; 0 for Laplace noise.
+    """
+
+    asked: tuple[Asked, ...]
+    parts: Mapping[str, Part] = field(repr=False)
+    chosen: Strategy
+    others: tuple[Strategy, ...]
+    epsilon: float
+    delta: float
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected."""
+        return self.asked[0].query.unit
+
+    @property
+    def cost(self) -> Cost:
+        """What all of them cost together."""
+        costs = tuple(part.cost for part in self.parts.values())
+        return costs[0] if len(costs) == 1 else SequenceCost(costs)
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return Claim(self.unit, self.cost, _ARGUMENT)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised for all of them together."""
+        return Guarantee(self.unit, self.epsilon, self.delta)
+
+    @property
+    def strategies(self) -> pandas.DataFrame:
+        """Every strategy with its error, the chosen one first: of all numbers together, and of each query's one."""
+        import pandas
+
+        rows = [
+            {
+                "strategy": strategy.name,
+                "noise": strategy.law,
+                "error": strategy.error,
+                **{f"rmse {one.name}": strategy.rmse[one.name] for one in self.asked},
+            }
+            for strategy in (self.chosen, *self.others)
+        ]
+        return pandas.DataFrame(rows)
+
+    @property
+    def shares(self) -> pandas.DataFrame:
+        """What each query is given: a share (an epsilon, or for Gaussian noise a mu) or what answers it; its error."""
+        import pandas
+
+        chosen = self.chosen
+        rows = [
+            {
+                "query": one.name,
+                "share": chosen.shares.get(one.name, 0.0),
+                "answered_from": chosen.sources.get(one.name, ""),
+                "numbers": one.query.numbers,
+                "weight": one.weight,
+                "rmse": chosen.rmse[one.name],
+            }
+            for one in self.asked
+        ]
+        return pandas.DataFrame(rows)
+
+    def release(
+        self,
+        ledger: Ledger,
+        *,
+        dataset: str,
+        request: str,
+        analyst: str = "",
+        dates: Dates | None = None,
+        entropy: Entropy | None = None,
+        progress: Progress | None = None,
+    ) -> ReleaseTogether:
+        """Debit one cost, draw all noise and return all releases, signed as one; the same request returns them again.
+
+        Alerts are opened by the same transaction that debits; they go on under the name ``request/query``.
+
+        Guarantee: (epsilon, delta)-differential privacy for the plan's unit, of everything together; exact in finite
+        precision. The argument stands in ``docs/explanation/proofs/sharing-a-budget.md``.
+
+        Args:
+            ledger: what pays.
+            dataset: whose budget in it.
+            request: an id of your choice, once for each release. Under the same id other data, or another plan, are
+                refused.
+            analyst: whose part of the budget pays.
+            dates: days of what has no calendar, such as alerts and spectra, for a budget that renews.
+            entropy: of the noise; secure unless a test says otherwise.
+            progress: told which fraction is done; a bar on the terminal if not given.
+        """
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        bits = secure() if entropy is None else check_entropy(entropy)
+        # One key for all: a person's periods are chosen alike in every query.
+        purpose = ("periods", dataset, request)
+        key = ledger.keys.derive(*purpose).hex()
+        prepared = {}
+        with watched(progress, f"Reading for {len(self.parts)} queries") as tell:
+            for place, (name, part) in enumerate(self.parts.items()):
+                prepared[name] = part.prepare(key=key, progress=_within(tell, place, len(self.parts)))
+        openings = [part.openings(stream_name(request, name), entropy=bits) for name, part in self.parts.items()]
+
+        def produce() -> tuple[str, Certificate]:
+            texts = {name: one.draw(bits) for name, one in prepared.items()}
+            return together_text(texts, self._derived), self._certificate(seeded=bits.seeded)
+
+        fulfilled = ledger.fulfil(
+            dataset,
+            request=request,
+            cost=self.cost,
+            unit=self.unit,
+            plan=together_text({name: part.identity for name, part in self.parts.items()}, self._derived),
+            source=ledger.keys.fingerprint(*(piece for one in prepared.values() for piece in one.content), of=purpose),
+            produce=produce,
+            analyst=analyst,
+            dates=self._days(dates),
+            openings=tuple(opening for some in openings for opening in some),
+        )
+        return ReleaseTogether(fulfilled.release, fulfilled.signed)
+
+    @property
+    def _derived(self) -> dict[str, tuple[str, str | None]]:
+        queries = {one.name: one.query for one in self.asked}
+        found = {}
+        for name, source in self.chosen.sources.items():
+            how = queries[name].follows_from(queries[source])
+            if how is None:
+                raise AssertionError("only what follows is answered from another release")
+            found[name] = (source, how.every)
+        return found
+
+    def _days(self, given: Dates | None) -> Dates | None:
+        """The days of all data together; None if some part has no days, which a budget that renews then refuses."""
+        known = [given if part.dates is None else part.dates for part in self.parts.values()]
+        some = [dates for dates in known if dates is not None]
+        return (min(first for first, _ in some), max(last for _, last in some)) if len(some) == len(known) else None
+
+    def _certificate(self, *, seeded: bool) -> Certificate:
+        gaussian = self.chosen.law == "gaussian"
+        theorem = "Gaussian differential privacy (exact" if gaussian else "basic composition (pure"
+        bounded = gaussian and any(isinstance(part.cost, PureCost) for part in self.parts.values())
+        return Certificate(
+            mechanism=f"{len(self.parts)} of {len(self.asked)} queries with noise of their own, the others read from "
+            f"them: {'; '.join(f'{name}, {one}' for name, one in self._described)}",
+            claim=self.claim,
+            guarantee=self.guarantee,
+            theorem=theorem + (", alerts by their largest loss)" if bounded else ")"),
+            precision="whole numbers, each query on a grid of its own; the noise has exactly the stated law, and what "
+            "rounding adds is in the sensitivities",
+            seeded=seeded,
+        )
+
+    @property
+    def _described(self) -> list[tuple[str, str]]:
+        return [
+            (
+                one.name,
+                f"read from {self.chosen.sources[one.name]}" if one.name in self.chosen.sources else str(one.query),
+            )
+            for one in self.asked
+        ]
+
+    def __repr__(self) -> str:
+        return f"PlanTogether({', '.join(one.name for one in self.asked)}; {self.guarantee})"
+
+    def __str__(self) -> str:
+        chosen = self.chosen
+        equal = next((one for one in (chosen, *self.others) if one.name == "equal" and one.law == chosen.law), chosen)
+        saved = 1 - math.sqrt(chosen.error / equal.error)
+        errors = ((f"  {name}", f"{text}; ± {chosen.rmse[name]:.4g} (one deviation)") for name, text in self._described)
+        lines = [
+            ("Releases", f"{len(self.asked)} queries together"),
+            *errors,
+            ("Protects", f"{self.unit}: {self.unit.protects}"),
+            ("Does not", self.unit.does_not_protect),
+            ("Price", f"{self.guarantee}, once for all of them"),
+            ("Shared", f"{chosen.name} ({chosen.law}); error {saved:.0%} below that of equal shares"),
+        ]
+        return "\n".join(
+            fill(f"{label:<13} {text}", 79, subsequent_indent=" " * 14, break_on_hyphens=False) for label, text in lines
+        )
+
+
+def _within(tell: Progress, place: int, count: int) -> Progress:
+    return lambda fraction: tell((place + fraction) / count)

@@ -1,0 +1,129 @@
+"""Series among queries that are planned together: counts, sums, means, histograms, peaks and totals of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from chronodp.dataset.records import Records
+from chronodp.dataset.together.sharing import Following, Prepared, Shareable, terms_of
+from chronodp.engines import Progress
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Opening
+from chronodp.ledger.budget import Dates
+from chronodp.privacy import Cost, Unit, dump
+from chronodp.randomness import Entropy
+from chronodp.series import Blocks, EachPeriod, Origin, PanelMean, Plan, Table, make_plan
+from chronodp.series.tails import Law
+from chronodp.series.windows import coarser
+
+__all__ = ["SeriesPart", "SharedSeries"]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSeries:
+    """A table to be released and where its numbers come from."""
+
+    table: Table
+    origin: Origin
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected."""
+        return self.table.unit
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it releases."""
+        return self.table.horizon * self.table.places
+
+    @property
+    def scale(self) -> float:
+        """The most that one unit adds to a number; of a mean over people, to the sum that it is made of."""
+        table = self.table
+        one = float(table.contributions()[0].presence) / _people(table)
+        return one * (int(table.blocks.lengths.max()) if _is_total(table) else 1)
+
+    def at(self, law: Law, share: float) -> SeriesPart | None:
+        """Return its plan at a share."""
+        epsilon, delta = terms_of(law, share)
+        plan = make_plan(self.table, self.origin, epsilon=epsilon, delta=delta, tuned_for=EachPeriod())
+        designs = [design for design in (plan.design, *plan.others) if design.law == law]
+        return SeriesPart(replace(plan, design=designs[0], others=())) if designs else None
+
+    def follows_from(self, other: Shareable) -> Following | None:
+        """Return how it follows from another series: it is the same, or a total of what the other holds."""
+        if not isinstance(other, SharedSeries) or not _same_origin(self.origin, other.origin):
+            return None
+        mine, theirs = self.table, other.table
+        if mine == theirs:
+            return Following(1.0, None)
+        if mine.calendar is None or theirs.calendar is None or mine.periods != theirs.periods:
+            return None
+        if not _is_total(mine) or (isinstance(theirs.measure, Blocks) and not _is_total(theirs)):
+            return None
+        try:
+            windows = coarser(theirs.calendar, mine.calendar.every)
+        except InvalidArgument:
+            return None  # its periods do not fill mine
+        if not np.array_equal(theirs.calendar.edges[windows.starts], mine.calendar.edges[:-1]):
+            return None
+        return Following(float(windows.lengths.mean()), mine.calendar.every)
+
+    def __str__(self) -> str:
+        return str(self.table.measure) + (f"; {self.table.calendar}" if self.table.calendar is not None else "")
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesPart:
+    """A series planned at its share."""
+
+    plan: Plan
+
+    @property
+    def cost(self) -> Cost:
+        """What it costs."""
+        return self.plan.design.cost
+
+    @property
+    def rmse(self) -> float:
+        """The root mean squared error of one number; of a mean over the people present, of its sum."""
+        return self.plan.design.errors.rmse_mean / _people(self.plan.design.table)
+
+    @property
+    def dates(self) -> Dates | None:
+        """The days of its data."""
+        calendar = self.plan.design.table.periods.calendar
+        return None if calendar is None else calendar.dates
+
+    @property
+    def identity(self) -> str:
+        """The design as text."""
+        return dump(self.plan.design)
+
+    def prepare(self, *, key: str, progress: Progress) -> Prepared:
+        """Read the data."""
+        numbers = self.plan.read(key=key, progress=progress)
+        content = tuple(part.astype("<i8").tobytes() for part in numbers)
+        return Prepared(content, lambda entropy: self.plan.draw(numbers, entropy))
+
+    def openings(self, name: str, *, entropy: Entropy) -> tuple[Opening, ...]:  # noqa: ARG002  # of Part
+        """Return no streams."""
+        return ()
+
+
+def _is_total(table: Table) -> bool:
+    return isinstance(table.measure, Blocks) and table.measure.statistic == "total"
+
+
+def _people(table: Table) -> int:
+    return table.measure.people if isinstance(table.measure, PanelMean) else 1
+
+
+def _same_origin(one: Origin, other: Origin) -> bool:
+    if not isinstance(one, Records) or not isinstance(other, Records):
+        return one is other
+    same = one.data is other.data or (isinstance(one.data, str | Path) and one.data == other.data)
+    return same and (one.time, one.user) == (other.time, other.user)

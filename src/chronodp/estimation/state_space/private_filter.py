@@ -1,0 +1,259 @@
+"""A private filter: measurements in, states out, step by step, each on disk before it is told.
+
+Only noisy measurements are released and stored. The state is computed from them, so it is free, and after a restart
+it is computed again.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.estimation.columns import Floats, Track
+from chronodp.estimation.state_space.design import FilterDesign
+from chronodp.estimation.state_space.filter import Belief, filter_states, first_belief, pass_through, predict
+from chronodp.estimation.state_space.perturb import Row, perturb
+from chronodp.estimation.state_space.smoother import smooth_states
+from chronodp.ledger import Ledger, StreamState
+from chronodp.privacy import Certificate, Claim, Guarantee, dump, load
+from chronodp.privacy.parameters import check_fraction
+from chronodp.randomness import Entropy, check_entropy, secure
+
+__all__ = ["PrivateFilter", "StateAnswer"]
+
+_ARGUMENT = "docs/explanation/proofs/state-estimation.md"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateAnswer:
+    """Private estimates of one or more states.
+
+    Attributes:
+        period: the number of the step, from 0; of several steps an array.
+        value: the estimate, n numbers; of several steps steps × n.
+        lower: the lower ends of intervals, which hold as far as the model does.
+        upper: the upper ends.
+    """
+
+    period: Any
+    value: Floats
+    lower: Floats
+    upper: Floats
+
+
+class PrivateFilter:
+    """Estimates the state of a system from measurements that never leave without noise.
+
+    Each step releases the measurement on a grid with noise, or with a ``clip`` the public prediction plus the clipped
+    surprise with noise, and moves the state by the gain made for R + σ² I. A channel that is NaN has no measurement;
+    that it has none is taken for public.
+
+    Guarantee: all answers together are (epsilon, delta)-differentially private for the unit, however measurements are
+    chosen; exact in finite precision. With a `CausedChange` this rests on the model, and the certificate says so. A
+    step is never drawn twice. The argument stands in ``docs/explanation/proofs/state-estimation.md``.
+
+    Args:
+        design: made by `design_filter`.
+        ledger: what pays, once, when the filter opens; and where it lives.
+        dataset: whose budget pays.
+        name: of the stream.
+        analyst: whose part of the budget pays.
+        entropy: of the noise; secure unless a test says otherwise.
+
+    >>> import pathlib, tempfile, chronodp as cdp
+    >>> from chronodp.estimation.state_space import StateSpace, design_filter
+    >>> room = StateSpace(transition=[[0.95]], observation=[[1.0]], process_noise=[[0.1]], measurement_noise=[[0.5]])
+    >>> ledger = cdp.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> ledger.open("room", unit=cdp.Event(), epsilon=1.0, delta=1e-5)
+    >>> design = design_filter(room, change=1.0, unit=cdp.Event(), epsilon=1.0, delta=1e-5)
+    >>> live = PrivateFilter(design, ledger=ledger, dataset="room", name="heat")
+    >>> first = live.step([0.4])
+    >>> live.steps([[0.5], [float("nan")], [0.3]]).value.shape, PrivateFilter.resume(ledger, "heat").period
+    ((3, 1), 4)
+    >>> ledger.close_connection()
+
+    References:
+        Le Ny, Pappas (2014), Differentially private filtering.
+    """
+
+    design: FilterDesign
+    _ledger: Ledger
+    _state: StreamState
+    _next: Belief
+    _entropy: Entropy
+    _seeded: bool
+    _lock: threading.Lock
+
+    def __init__(
+        self,
+        design: FilterDesign,
+        *,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        analyst: str = "",
+        entropy: Entropy | None = None,
+    ) -> None:
+        if not isinstance(design, FilterDesign):
+            raise InvalidArgument("design", design, "what design_filter(...) returns")
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        bits = secure() if entropy is None else check_entropy(entropy)
+        belief = first_belief(design.model, added=design.added)
+        state = ledger.open_stream(
+            dataset,
+            name,
+            cost=design.cost,
+            unit=design.unit,
+            plan=dump(design),
+            state=_sealed(design, seeded=bits.seeded),
+            analyst=analyst,
+        )
+        self._begin(ledger, design, state, belief, bits, seeded=bits.seeded)
+
+    @classmethod
+    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
+        """Return a filter where it stands, after a restart or a crash: its state is computed from what was released."""
+        if not isinstance(ledger, Ledger):
+            raise InvalidArgument("ledger", ledger, "a Ledger")
+        state = ledger.resume_stream(name)
+        design, seeded = _unsealed(state.state)
+        bits = secure() if entropy is None else check_entropy(entropy)
+        belief = first_belief(design.model, added=design.added)
+        if state.step:
+            passed = pass_through(design.model, _stored(ledger, name, design), added=design.added, first=belief)
+            belief = predict(design.model, Belief(passed.means[-1], passed.posterior[-1]))
+        live = cls.__new__(cls)
+        live._begin(ledger, design, state, belief, bits, seeded=seeded or bits.seeded)
+        return live
+
+    @property
+    def period(self) -> int:
+        """The number of the next step, from 0."""
+        return self._state.step
+
+    @property
+    def finished(self) -> bool:
+        """Whether the horizon is reached."""
+        return self._state.finished
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised for all steps together."""
+        design = self.design
+        what = "measurements" if design.clip is None else f"surprises clipped to ±{design.clip:g}"
+        what += f" of {design.model.channels} channels step by step, {design.change}"
+        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
+        return Certificate(
+            mechanism=f"{what}; {design.noise.law} noise",
+            claim=Claim(design.unit, design.cost, _ARGUMENT),
+            guarantee=Guarantee(design.unit, design.epsilon, design.delta, design.assumptions),
+            theorem=theorem[design.noise.law],
+            precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds is in the sensitivity",
+            seeded=self._seeded,
+            processing=("states estimated by a Kalman filter whose gain is made for the noise",),
+        )
+
+    def step(self, measurement: ArrayLike | None, *, period: int | None = None, level: float = 0.95) -> StateAnswer:
+        """Release the next state.
+
+        Args:
+            measurement: one number a channel; NaN for a channel that has none, and None if none has.
+            period: the number of the step, checked if given: steps come one after another, none twice.
+            level: of the interval.
+        """
+        given = np.full(self.design.model.channels, np.nan) if measurement is None else np.atleast_1d(measurement)
+        made = self.steps(given[None], first=period, level=level)
+        return StateAnswer(int(made.period[0]), made.value[0], made.lower[0], made.upper[0])
+
+    def steps(self, values: ArrayLike, *, first: int | None = None, level: float = 0.95) -> StateAnswer:
+        """Release several states at once, in one transaction; values are steps × channels."""
+        from scipy.special import ndtri
+
+        wide = float(ndtri((1 + check_fraction("level", level)) / 2))
+        numbers = _check_values(values, self.design.model.channels)
+        with self._lock:
+            begin = self._state.step
+            self._check_place(first, len(numbers))
+            if not len(numbers):
+                empty = np.zeros((0, self.design.model.states))
+                return StateAnswer(np.zeros(0, np.int64), empty, empty, empty)
+            rows, beliefs, following = perturb(self.design, self._next, numbers, self._entropy)
+            self._state = self._ledger.advance_stream(
+                self._state,
+                values=[json.dumps(row) for row in rows],
+                state=_sealed(self.design, seeded=self._seeded),
+                finished=begin + len(rows) == self.design.length,
+            )
+            self._next = following
+        half = wide * beliefs.deviation
+        return StateAnswer(
+            np.arange(begin, begin + len(rows)), beliefs.value, beliefs.value - half, beliefs.value + half
+        )
+
+    def released(self) -> Floats:
+        """Return the noisy measurements of all steps so far, steps × channels, NaN where there was none. Free."""
+        return _stored(self._ledger, self._state.name, self.design)
+
+    def filtered(self) -> Track:
+        """Return all states so far, each from measurements up to it. Free."""
+        return filter_states(self.design.model, self.released(), added=self.design.added)
+
+    def smoothed(self) -> Track:
+        """Return all states so far, each from all measurements. Free."""
+        return smooth_states(self.design.model, self.released(), added=self.design.added)
+
+    def __repr__(self) -> str:
+        return f"PrivateFilter({self._state.name!r}, {self.design.model.states} states, {self.period} steps released)"
+
+    def _begin(
+        self, ledger: Ledger, design: FilterDesign, state: StreamState, belief: Belief, bits: Entropy, *, seeded: bool
+    ) -> None:
+        self.design, self._ledger, self._state, self._next = design, ledger, state, belief
+        self._entropy, self._seeded = bits, seeded
+        self._lock = threading.Lock()
+
+    def _check_place(self, first: int | None, count: int) -> None:
+        name, step = self._state.name, self._state.step
+        if first is not None and first != step:
+            what = "was released before" if first < step else "would leave steps out: step(None) has no measurement"
+            raise StreamConflict(f"filter {name!r} goes on with step {step}; step {first} {what}")
+        left = self.design.length - step
+        if count > left:
+            raise StreamConflict(f"filter {name!r} ends after {self.design.length:,} steps: {left:,} are left")
+
+
+def _check_values(values: ArrayLike, channels: int) -> Floats:
+    allowed = f"numbers, steps × {channels} channels, NaN where there is none"
+    try:
+        numbers: NDArray[Any] = np.asarray(values)
+    except (ValueError, TypeError):
+        raise InvalidArgument("values", values, allowed, private=True) from None
+    if numbers.ndim == 1 and channels == 1:
+        numbers = numbers[:, None]
+    if numbers.dtype.kind not in "iuf" or numbers.ndim != 2 or numbers.shape[1] != channels or np.isinf(numbers).any():
+        raise InvalidArgument("values", values, allowed, private=True)
+    return numbers.astype(np.float64)
+
+
+def _stored(ledger: Ledger, name: str, design: FilterDesign) -> Floats:
+    rows: Sequence[Row] = [json.loads(text) for text in ledger.released_steps(name)]
+    numbers = np.array(rows, dtype=np.float64).reshape(len(rows), design.model.channels)
+    return numbers * design.noise.step
+
+
+def _sealed(design: FilterDesign, *, seeded: bool) -> bytes:
+    return json.dumps({"design": dump(design), "seeded": seeded}).encode()
+
+
+def _unsealed(state: bytes) -> tuple[FilterDesign, bool]:
+    head = json.loads(state)
+    design: FilterDesign = load(head["design"], FilterDesign)
+    return design, bool(head["seeded"])

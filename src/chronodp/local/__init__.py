@@ -1,0 +1,66 @@
+"""Devices that perturb before they report, and the collector that estimates.
+
+A mechanism says how one value is answered, a protocol how a device answers over time; both make a `LocalPlan`, which
+compiles to tables of whole numbers. `device` is the file that runs on devices; `Collector` counts what they send, and
+`estimate` reads frequencies and means from the counts.
+"""
+
+from chronodp.local.collector import Collector
+from chronodp.local.device import Device, start
+from chronodp.local.estimates import Estimates, best_window, estimate
+from chronodp.local.fleet import simulate
+from chronodp.local.hashing import LocalHashing
+from chronodp.local.hybrid import Hybrid
+from chronodp.local.laplace import LaplaceNumber
+from chronodp.local.law import Law
+from chronodp.local.longitudinal import (
+    Absorption,
+    Fresh,
+    Lifetime,
+    Memoised,
+    Slots,
+    WindowAsked,
+    WindowBudget,
+    WindowPopulation,
+)
+from chronodp.local.one_bit import OneBit
+from chronodp.local.piecewise import Piecewise
+from chronodp.local.plan import LocalPlan
+from chronodp.local.recommend import recommend
+from chronodp.local.response import RandomizedResponse
+from chronodp.local.robustness import influence_of
+from chronodp.local.simplex import project_rows
+from chronodp.local.tally import Tally
+from chronodp.local.unary import OptimizedUnary, SymmetricUnary
+
+__all__ = [
+    "Absorption",
+    "Collector",
+    "Device",
+    "Estimates",
+    "Fresh",
+    "Hybrid",
+    "LaplaceNumber",
+    "Law",
+    "Lifetime",
+    "LocalHashing",
+    "LocalPlan",
+    "Memoised",
+    "OneBit",
+    "OptimizedUnary",
+    "Piecewise",
+    "RandomizedResponse",
+    "Slots",
+    "SymmetricUnary",
+    "Tally",
+    "WindowAsked",
+    "WindowBudget",
+    "WindowPopulation",
+    "best_window",
+    "estimate",
+    "influence_of",
+    "project_rows",
+    "recommend",
+    "simulate",
+    "start",
+]

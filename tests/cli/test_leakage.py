@@ -1,0 +1,89 @@
+"""Leakage on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import run
+
+LAZY = {"transitions": [[0.99, 0.5], [0.01, 0.5]], "coupling": [[1.0, 0.0], [0.0, 1.0]]}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(LAZY), encoding="utf-8")
+    return str(path)
+
+
+def test_the_table_says_what_is_true_and_what_the_paper_says(model: str) -> None:
+    text = run("leakage", model, "--epsilon", "1", "--ages", "0:3")
+    assert "0.6031" in text
+    assert "0.49" in text
+    assert "neither is a bound" in " ".join(text.split())
+    assert "Beside it" not in text
+    single = run("leakage", model, "--epsilon", "1", "--ages", "1")
+    for name in ("group ceiling", "age-dependent", "dependent", "plain Laplace", "refuted"):
+        assert name in single
+
+
+def test_json_holds_everything_and_both_adversaries(model: str) -> None:
+    found = json.loads(run("leakage", model, "--epsilon", "1", "--ages", "1,2", "--json"))
+    assert [row["age"] for row in found["ages"]] == [1, 2]
+    first = found["ages"][0]["knows_others"]
+    assert round(first["exact"], 4) == 0.6031
+    assert first["record"] == 1.0
+    assert first["certified_by"] == "exact"
+    assert found["ages"][0]["knows_none"]["adversary"] == "knows_none"
+    weighted = json.loads(
+        run("leakage", model, "--epsilon", "1", "--ages", "1", "--query", "weighted:1,2", "--releases", "2", "--json")
+    )
+    assert weighted["ages"][0]["knows_others"]["series"] == 2.0
+
+
+def test_the_plot_is_a_page_that_stands_alone(model: str, tmp_path: Path) -> None:
+    page = tmp_path / "leakage.html"
+    assert str(page) in run("leakage", model, "--epsilon", "1", "--plot", str(page)).replace("\n", "")
+    text = page.read_text(encoding="utf-8")
+    assert "Leakage by age" in text
+    assert "Theorem 1 (no bound)" in text
+
+
+def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
+    size = 40
+    edges = [[j, k % size, weight] for j in range(size) for k, weight in ((j, 0.5), (j + 1, 0.5))]
+    path = tmp_path / "ring.json"
+    path.write_text(json.dumps({"sequences": size, "edges": edges, "transitions": [[0.6, 0.4], [0.4, 0.6]]}))
+    text = run("leakage", str(path), "--epsilon", "1", "--ages", "3", "--query", "max")
+    assert "Not exact: a group of 40 sequences has 2^40 joint states" in text
+    assert "–" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("none.json", "--epsilon", "1"), "model must be a file that can be read"),
+        (("MODEL", "--epsilon", "0"), "epsilon must be"),
+        (("MODEL", "--epsilon", "1", "--ages", "3:1"), "ages must be"),
+        (("MODEL", "--epsilon", "1", "--ages", "old"), "ages must be"),
+        (("MODEL", "--epsilon", "1", "--ages", "0:99999999999999"), "ages must be"),
+        (("MODEL", "--epsilon", "1", "--query", "mode"), "query must be mean, sum, max"),
+        (("MODEL", "--epsilon", "1", "--query", "weighted:1,x"), "query must be"),
+        (("MODEL", "--epsilon", "1", "--query", "weighted:1"), "weights must be one a sequence, 2"),
+        (("MODEL", "--epsilon", "1", "--plot", "x.png"), "plot must be"),
+    ],
+)
+def test_refusals_are_one_sentence(
+    arguments: tuple[str, ...], said: str, model: str, refuse: Callable[..., str]
+) -> None:
+    assert said in refuse("leakage", *(model if part == "MODEL" else part for part in arguments))
+
+
+def test_columns_that_do_not_sum_to_one_are_named(tmp_path: Path, refuse: Callable[..., str]) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"transitions": [[0.7, 0.3], [0.2, 0.8]], "coupling": [[1.0]]}), encoding="utf-8")
+    assert "transitions[:, 0] must be a column that sums to one" in refuse("leakage", str(path), "--epsilon", "1")

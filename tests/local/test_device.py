@@ -1,0 +1,288 @@
+"""A device's durable budget, its refusals, and its file on its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chronodp.local.device as module
+from chronodp.local import (
+    Device,
+    Fresh,
+    Hybrid,
+    LaplaceNumber,
+    LocalHashing,
+    LocalPlan,
+    Memoised,
+    OneBit,
+    OptimizedUnary,
+    Piecewise,
+    RandomizedResponse,
+    Slots,
+    WindowPopulation,
+    start,
+)
+from chronodp.local.device import Refused, SecretChance, to_bytes, to_json
+from chronodp.local.reports import parse_lines, parse_records
+
+FOUR = RandomizedResponse(1.0, 4)
+SECRET = 3
+
+
+def begun(folder: Path, plan: LocalPlan) -> Device:
+    start(folder / "me.json", plan.compiled)
+    return Device(folder / "me.json", plan.compiled)
+
+
+def test_a_budget_is_spent_and_then_refused(tmp_path: Path) -> None:
+    mine = begun(tmp_path, LocalPlan("four", FOUR, Fresh(3)))
+    for slot in range(3):
+        assert mine.send(SECRET, slot=slot) is not None
+        assert mine.spent == slot + 1
+    with pytest.raises(Refused, match="the plan ends after 3 slots"):
+        mine.send(SECRET, slot=3)
+    assert mine.spent == 3
+
+
+def test_the_last_report_is_sent_again_and_never_drawn_again(tmp_path: Path) -> None:
+    mine = begun(tmp_path, LocalPlan("four", FOUR, Fresh(3)))
+    first = mine.send(SECRET, slot=1)
+    assert mine.send(0, slot=1) == first
+    assert Device(tmp_path / "me.json", LocalPlan("four", FOUR, Fresh(3)).compiled).send(2, slot=1) == first
+    assert mine.spent == 1
+
+
+@pytest.mark.parametrize("slot", [0, -1, 1.0, True, None, "2", 2**32])
+def test_clocks_that_go_back_and_what_is_no_slot(slot: Any, tmp_path: Path) -> None:
+    mine = begun(tmp_path, LocalPlan("four", FOUR, Fresh(9)))
+    mine.send(SECRET, slot=4)
+    with pytest.raises(Refused, match="slot"):
+        mine.send(SECRET, slot=slot)
+    assert mine.spent == 1
+
+
+@pytest.mark.parametrize("value", [4, -1, 1.0, True, None, "1", [1]])
+def test_values_outside_the_alphabet_are_refused_and_not_repeated(value: Any, tmp_path: Path) -> None:
+    mine = begun(tmp_path, LocalPlan("four", FOUR, Fresh(9)))
+    with pytest.raises(Refused, match="value: a whole number from 0 to 3 is needed") as refused:
+        mine.send(value, slot=0)
+    assert repr(value) not in str(refused.value).replace("from 0 to 3", "")
+    assert mine.spent == 0
+
+
+@pytest.mark.parametrize("value", [5.1, -0.1, float("nan"), float("inf"), None, "3", True, 3 + 0j])
+@pytest.mark.parametrize("kind", [OneBit, Piecewise, Hybrid, LaplaceNumber])
+def test_numbers_outside_the_range_are_refused(kind: Any, value: Any, tmp_path: Path) -> None:
+    mine = begun(tmp_path, LocalPlan("range", kind(1.0, (0.0, 5.0)), Fresh(9)))
+    with pytest.raises(Refused, match="value: a number"):
+        mine.send(value, slot=0)
+    assert mine.spent == 0
+    assert mine.send(5.0, slot=0) is not None
+    assert mine.send(0, slot=1) is not None
+
+
+def test_states_of_other_plans_damaged_ones_and_second_starts(tmp_path: Path) -> None:
+    plan, other = LocalPlan("four", FOUR, Fresh(3)), LocalPlan("four", FOUR, Fresh(4))
+    path = tmp_path / "me.json"
+    with pytest.raises(Refused, match="state: there is none yet"):
+        Device(path, plan.compiled)
+    begun(tmp_path, plan)
+    with pytest.raises(Refused, match="belongs to another plan"):
+        Device(path, other.compiled)
+    with pytest.raises(Refused, match="not begun twice"):
+        start(path, plan.compiled)
+    text = path.read_text(encoding="utf-8")
+    for damaged in (text[:-1], text.replace('"spent": 0', '"spent": -9'), "", "{}", "\x00"):
+        path.write_text(damaged, encoding="utf-8")
+        with pytest.raises(Refused, match="damaged"):
+            Device(path, plan.compiled)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(Refused, match="cannot be read"):
+        Device(path, plan.compiled)
+
+
+@pytest.mark.parametrize(
+    "change", [{"version": 2}, {"format": "x"}, {"protocol": {"kind": "x"}}, {"mechanism": {"kind": "x"}}]
+)
+def test_plans_of_other_versions_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    plan = {**LocalPlan("four", FOUR, Fresh(3)).compiled, **change}
+    if "mechanism" in change:
+        plan["mechanism"] = {"kind": "x", "choices": 2}
+    with pytest.raises(Refused, match="plan"):  # noqa: PT012 - some are noticed at the first report only
+        start(tmp_path / "me.json", plan)
+        Device(tmp_path / "me.json", plan).send(0, slot=0)
+
+
+def test_folders_that_cannot_be_written_tell_nothing(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="cannot be written"):
+        start(tmp_path / "nowhere" / "me.json", LocalPlan("four", FOUR, Fresh(3)).compiled)
+
+
+def test_slots_are_drawn_once_and_silence_is_free(tmp_path: Path) -> None:
+    plan = LocalPlan("few", FOUR, Slots(horizon=20, reports=3))
+    mine = begun(tmp_path, plan)
+    sent = [slot for slot in range(20) if mine.send(SECRET, slot=slot) is not None]
+    assert len(sent) == 3
+    assert mine.spent == 3
+
+
+def test_phases_give_one_report_a_window_for_ever(tmp_path: Path) -> None:
+    mine = begun(tmp_path, LocalPlan("phase", FOUR, WindowPopulation(window=5)))
+    sent = [slot for slot in range(40) if mine.send(SECRET, slot=slot) is not None]
+    assert len(sent) == 8
+    assert len({slot % 5 for slot in sent}) == 1
+
+
+def test_kept_answers_survive_a_restart(tmp_path: Path) -> None:
+    plan = LocalPlan("kept", FOUR, Memoised(permanent_epsilon=1.0, horizon=100))  # one level: the kept answer itself
+    mine = begun(tmp_path, plan)
+    answers = set()
+    for slot in range(30):
+        report = Device(tmp_path / "me.json", plan.compiled).send(SECRET, slot=slot)
+        assert report is not None
+        answers.add(tuple(report["answer"]))
+    assert len(answers) == 1
+    assert mine.spent == 30
+
+
+def test_two_threads_never_share_a_charge(tmp_path: Path) -> None:
+    plan = LocalPlan("four", FOUR, Fresh(1000))
+    begun(tmp_path, plan)
+    told: list[dict[str, Any]] = []
+
+    def work(offset: int) -> None:
+        mine = Device(tmp_path / "me.json", plan.compiled)
+        for slot in range(offset, 60, 2):
+            with contextlib.suppress(Refused):  # the other was ahead
+                told.append(mine.send(SECRET, slot=slot) or {})
+
+    workers = [threading.Thread(target=work, args=(offset,)) for offset in (0, 1)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len({report["slot"] for report in told}) == Device(tmp_path / "me.json", plan.compiled).spent
+
+
+def test_nothing_shows_the_value(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    plan = LocalPlan("large", RandomizedResponse(0.01, 2**31 - 1), Fresh(3))
+    mine = begun(tmp_path, plan)
+    mine.send(1_987_654_321, slot=0)
+    shown = capfd.readouterr()
+    texts = [repr(mine), shown.out, shown.err, *(path.read_text() for path in tmp_path.iterdir())]
+    assert not any("1987654321" in text for text in texts)
+
+
+def test_the_file_works_alone_and_reports_can_be_read(tmp_path: Path) -> None:
+    alone = tmp_path / "device.py"
+    alone.write_bytes(Path(module.__file__ or "").read_bytes())
+    plan = LocalPlan("page", OptimizedUnary(1.0, 12), Fresh(5))
+    plan.save(tmp_path / "plan.json")
+    code = (
+        "import sys, json; sys.path.insert(0, '.'); import device; plan = json.load(open('plan.json'))\n"
+        "device.start('me.json', plan); report = device.Device('me.json', plan).send(7, slot=2)\n"
+        "print(device.to_json(report)); print(device.to_bytes(report, plan).hex())\n"
+        "assert not any(name.startswith(('chronodp', 'numpy')) for name in sys.modules)"
+    )
+    printed = subprocess.check_output([sys.executable, "-I", "-S", "-c", code], cwd=tmp_path, text=True).split()
+    from_lines, malformed = parse_lines(plan, [printed[0]])
+    from_bytes, rest = parse_records(plan, bytes.fromhex(printed[1]))
+    assert malformed == rest == 0
+    assert from_lines.tobytes() == from_bytes.tobytes()
+    assert from_lines["slot"].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "value"),
+    [
+        (FOUR, 1),
+        (OptimizedUnary(1.0, 9), 8),
+        (LocalHashing(1.0, 10**9), 10**8),
+        (OneBit(1.0), 0.5),
+        (Piecewise(1.0), 0.5),
+        (Hybrid(1.0), 0.5),
+        (LaplaceNumber(0.3), -0.5),
+    ],
+    ids=repr,
+)
+def test_both_forms_of_a_report_say_the_same(mechanism: Any, value: float, tmp_path: Path) -> None:
+    plan = LocalPlan("any", mechanism, Fresh(50))
+    mine = begun(tmp_path, plan)
+    for slot in range(20):
+        report = mine.send(value, slot=slot)
+        assert report is not None
+        from_lines, malformed = parse_lines(plan, [to_json(report)])
+        from_bytes, _ = parse_records(plan, to_bytes(report, plan.compiled))
+        assert malformed == 0
+        assert from_lines.tobytes() == from_bytes.tobytes()
+        assert mechanism.valid(from_bytes["answer"]).all()
+        assert json.loads(to_json(report)) == report
+
+
+def test_secrets_have_their_law() -> None:
+    """Each count lies within 6.6 standard deviations, which a right one leaves once in 10^10."""
+    chance, size = SecretChance(), 20_000
+
+    def near(made: int, expected: float) -> bool:
+        return abs(made - size * expected) < 6.6 * math.sqrt(size * expected * (1 - expected))
+
+    for numerator, denominator in ((1, 3), (1, 1), (5, 2)):
+        decays = sum(chance.decay(numerator, denominator) for _ in range(size))
+        assert near(decays, math.exp(-numerator / denominator))
+        assert not near(decays, 0.7 * math.exp(-numerator / denominator))
+    assert near(sum(chance.coin(2, 7) for _ in range(size)), 2 / 7)
+    assert near(sum(chance.below(5) == 4 for _ in range(size)), 1 / 5)
+
+
+def test_a_link_to_a_state_is_the_same_budget_and_a_second_name_is_refused(tmp_path: Path) -> None:
+    plan = LocalPlan("four", FOUR, Fresh(3)).compiled
+    start(tmp_path / "a.json", plan)
+    (tmp_path / "b.json").symlink_to(tmp_path / "a.json")
+    first = Device(tmp_path / "b.json", plan).send(SECRET, slot=0)
+    assert Device(tmp_path / "a.json", plan).send(SECRET, slot=0) == first
+    assert (tmp_path / "b.json").is_symlink()
+    (tmp_path / "c.json").hardlink_to(tmp_path / "a.json")
+    for name in ("a.json", "b.json", "c.json"):
+        with pytest.raises(Refused, match="second name"):
+            Device(tmp_path / name, plan)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        FOUR,
+        RandomizedResponse(40.0, 2),
+        OptimizedUnary(0.3, 5),
+        LocalHashing(2.0, 100),
+        OneBit(1.0, (0.0, 5.0)),
+        Piecewise(1.0, (0.0, 5.0)),
+        Hybrid(2.0, (0.0, 5.0)),
+        LaplaceNumber(1.0, (0.0, 5.0)),
+    ],
+)
+def test_tables_that_tell_more_than_the_plan_states_are_refused(mechanism: Any, tmp_path: Path) -> None:
+    plan = LocalPlan("one", mechanism, Fresh(3)).compiled
+    start(tmp_path / "me.json", plan)
+    less = {**plan["epsilon"], "report": plan["epsilon"]["report"] * 0.999}
+    for altered in ({**plan, "epsilon": less}, {**plan, "epsilon": {}}, {**plan, "mechanism": {"kind": "choice"}}):
+        with pytest.raises(Refused, match=r"plan: its table (tells more than it states|is damaged)"):
+            start(tmp_path / "other.json", altered)
+        with pytest.raises(Refused, match="plan: its table"):
+            Device(tmp_path / "me.json", altered)
+    unknown = {key: value for key, value in plan.items() if key != "protocol"}
+    with pytest.raises(Refused, match="protocol is not known"):
+        start(tmp_path / "other.json", unknown)
+    assert not (tmp_path / "other.json").exists()
+
+
+def test_a_device_that_told_nothing_has_no_slot_before_the_first(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="slot"):
+        begun(tmp_path, LocalPlan("four", FOUR, Fresh(3))).send(SECRET, slot=-1)
