@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import CodeType, FrameType
+from typing import get_args
 
 import pytest
 
 import chronodp
 from chronodp.audit.claims import claims_page
 from chronodp.audit.registry import Entry, entries
+from chronodp.local.longitudinal import Protocol
+from chronodp.local.mechanism import LocalMechanism
+from chronodp.randomness import seeded
 
 ROOT = Path(__file__).parents[2]
 NO_MECHANISMS = {"accounting", "audit", "cli", "engines", "errors", "ledger", "privacy", "randomness", "report"}
@@ -19,25 +26,40 @@ NO_MECHANISMS = {"accounting", "audit", "cli", "engines", "errors", "ledger", "p
 _ENTRIES = entries()
 
 
+def functions(public: object) -> list[Callable[..., object]]:
+    """The functions of a class or function that draw, or all of a class that leaves drawing to another."""
+    if not inspect.isclass(public):
+        return [public] if inspect.isfunction(public) else []
+    found = [inspect.getattr_static(public, name) for name in dir(public)]
+    plain = [getattr(part, "__func__", part) for part in found]
+    parts = [part for part in plain if inspect.isfunction(part) and part.__module__.startswith("chronodp")]
+    return [part for part in parts if takes_entropy(part)] or parts
+
+
+def takes_entropy(function: Callable[..., object]) -> bool:
+    return "entropy" in inspect.signature(function).parameters
+
+
 def draws(public: object) -> bool:
-    """Whether a class or function takes entropy, by itself or in a public method."""
-    parts = [public]
-    if inspect.isclass(public):
-        named = {name: part for name, part in vars(public).items() if not name.startswith("_") or name == "__init__"}
-        parts = [getattr(part, "__func__", part) for part in named.values()]
-    return any(inspect.isfunction(part) and "entropy" in inspect.signature(part).parameters for part in parts)
+    """Whether a class or function takes entropy, by itself or in a public method; protocols only say what others do."""
+    if getattr(public, "_is_protocol", False):
+        return False
+    parts = [part for part in functions(public) if not part.__name__.startswith("_") or part.__name__ == "__init__"]
+    return any(map(takes_entropy, parts))
 
 
 def mechanisms() -> list[object]:
-    found: list[object] = []
-    rooms = sorted(path.parent for path in (ROOT / "src/chronodp").glob("*/__init__.py"))
-    for room in rooms:
+    """What rooms export and draws; what draws in any module and states a guarantee; devices, which draw by themselves."""
+    found: list[object] = [chronodp.local.Device, *get_args(LocalMechanism), *get_args(Protocol)]
+    for room in sorted(path.parent for path in (ROOT / "src/chronodp").glob("*/__init__.py")):
         if room.name in NO_MECHANISMS:
             continue
-        names = [room.name, *(f"{room.name}.{inner.parent.name}" for inner in sorted(room.glob("*/__init__.py")))]
-        for name in names:
-            module = importlib.import_module(f"chronodp.{name}")
-            found += [part for part in (getattr(module, public) for public in module.__all__) if draws(part)]
+        for path in sorted(room.rglob("*.py")):
+            parts = path.relative_to(ROOT / "src").with_suffix("").parts
+            module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
+            listed = [getattr(module, name) for name in module.__all__]
+            exported = path.name == "__init__.py"
+            found += [one for one in listed if draws(one) and (exported or "Guarantee:" in (one.__doc__ or ""))]
     return list(dict.fromkeys(found))
 
 
@@ -49,8 +71,29 @@ def test_every_mechanism_is_covered(mechanism: object) -> None:
 
 def test_the_search_for_mechanisms_finds_some() -> None:
     names = {getattr(one, "__name__", "") for one in mechanisms()}
-    assert {"Stream", "Alert", "BlockShuffle", "choose", "Plan", "WindowedStream"} <= names
+    assert {"Stream", "Alert", "BlockShuffle", "choose", "Plan", "WindowedStream", "fit_privately"} <= names
+    assert {"Fran", "PrivateFilter", "SpectrumPlan", "PlanTogether", "OneBit", "Memoised"} <= names
     assert chronodp.Alert in mechanisms()
+
+
+@pytest.mark.parametrize("entry", [entry for entry in _ENTRIES if not entry.unclaimed], ids=lambda entry: entry.name)
+def test_whatever_is_covered_is_really_run(entry: Entry) -> None:
+    """A name in a list proves nothing: what an entry covers must be called when its subjects are made and run."""
+    called: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:  # noqa: ARG001
+        called.add(frame.f_code)
+
+    sys.setprofile(note)
+    try:
+        for subject in entry.subjects():
+            for data in subject.neighbours[0]:
+                subject.run(data, seeded(1))
+    finally:
+        sys.setprofile(None)
+    for public in entry.covers:
+        codes = {part.__code__ for part in functions(public)} or {public.__init__.__code__}  # type: ignore[misc]
+        assert codes & called, f"no subject of {entry.name!r} runs {public}"
 
 
 @pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: entry.name)

@@ -29,7 +29,7 @@ class Verdict:
 
     Attributes:
         subject: who was judged.
-        outcome: 'holds' if an exact or numerical auditor computed the truth on all neighbours given; 'not refuted' if
+        outcome: 'holds' if an exact or numerical auditor computed the truth, or a bound, on all neighbours given; 'not refuted' if
             samples alone speak for it; 'refuted'; 'cannot be judged', or 'not reached' in the time given, which are
             never a pass.
         lower: the largest epsilon that was proved at the claim's delta.
@@ -77,7 +77,8 @@ def judge(subject: Subject, allowance: Allowance | None = None) -> Verdict:
         except Unfit as error:
             reason = str(error)
     exacts = [part.exact for part in reached if part.exact is not None]
-    outcome: Outcome = "holds" if exacts else "not refuted"
+    bounded = any(part.upper is not None and part.upper <= subject.epsilon for part in reached)
+    outcome: Outcome = "holds" if exacts or bounded else "not refuted"
     if any(part.refuted for part in reached):
         outcome = "refuted"
     elif reason:

@@ -135,9 +135,11 @@ class OnGrid:
 class Linear:
     """Attack noise of any shape, output = f(data) + W draws, by how far neighbours move the draws.
 
-    The matrix W is measured on the implementation, impulse by impulse, and so is f; then C = W^-1 turns what
-    neighbours change of the output into a move of the draws, whose norm over their scale is all that counts: l1 for
-    Laplace noise, l2 for Gaussian noise. Rounding to a grid can only take away from that.
+    The matrix W is measured on the implementation, impulse by impulse, and so is f. What neighbours change of the
+    output is a move u of the draws, with W u the change; its norm over their scale is all that counts: l1 for Laplace
+    noise, l2 for Gaussian noise. With as many draws as outputs u is unique. With more draws Gaussian noise has exactly
+    the least l2 norm among all moves; for Laplace noise the least l1 norm bounds the loss from above. Rounding to a
+    grid can only take away from that.
     """
 
     @property
@@ -149,22 +151,21 @@ class Linear:
         """Return the epsilon of the largest move at the claim's delta, and for Gaussian noise the curve."""
         silent = Impulses(None)
         centre = _flat(subject.run(subject.neighbours[0][0], silent))
-        if silent.law is None:
+        law = silent.law
+        if law is None:
             raise Unfit("it draws no noise")
-        shape = _shape_of(subject, centre, silent.drawn)
+        noise_of = _noise_of(subject, centre, silent)
         outputs = {id(data): _flat(subject.run(data, Impulses(None))) for pair in subject.neighbours for data in pair}
-        order = 1 if silent.law == "laplace" else 2
-        move = max(
-            float(np.linalg.norm(shape @ (outputs[id(first)] - outputs[id(second)]), order))
-            for first, second in subject.neighbours
-        )
-        ratio = move / silent.scale
-        where = f"{silent.law} draws of scale {silent.scale:.6g} moved by {move:.6g}"
-        if silent.law == "laplace":
+        changes = [outputs[id(first)] - outputs[id(second)] for first, second in subject.neighbours]
+        ratio = max(_least_move(noise_of, change, law) for change in changes)
+        where = f"{law} draws of scale {min(silent.scales):.6g}; moved by {ratio:.6g} scales at most"
+        if law == "gaussian":
+            exact = gaussian.epsilon_of(ratio, subject.delta)
+            curve = _curve(subject.epsilon, lambda epsilon: gaussian.delta_of(ratio, epsilon))
+            return Reached(self.auditor, exact, exact, exact > subject.epsilon * (1 + _SLACK), where, curve)
+        if noise_of.shape[0] == noise_of.shape[1]:
             return Reached(self.auditor, ratio, ratio, ratio > subject.epsilon * (1 + _SLACK), where)
-        exact = gaussian.epsilon_of(ratio, subject.delta)
-        curve = _curve(subject.epsilon, lambda epsilon: gaussian.delta_of(ratio, epsilon))
-        return Reached(self.auditor, exact, exact, exact > subject.epsilon * (1 + _SLACK), where, curve)
+        return Reached(self.auditor, 0.0, None, False, where, upper=ratio / (1 + _SLACK))
 
 
 class Impulses(EnumeratedEntropy):
@@ -172,16 +173,14 @@ class Impulses(EnumeratedEntropy):
 
     Attributes:
         law: that was asked for; None if none was.
-        scale: that was asked for, the smallest if several were.
-        drawn: how many numbers were asked for.
+        scales: that were asked for, one for each number.
     """
 
     def __init__(self, place: int | None) -> None:
         super().__init__([])
         self._place = place
         self.law: Law | None = None
-        self.scale = math.inf
-        self.drawn = 0
+        self.scales: list[float] = []
 
     def laplace(self, scale: float, size: Shape) -> NDArray[np.int64]:
         """Return zeros, and the impulse when its turn comes."""
@@ -194,26 +193,43 @@ class Impulses(EnumeratedEntropy):
     def _give(self, law: Law, scale: float, size: Shape) -> NDArray[np.int64]:
         if self.law not in (None, law):
             raise Unfit("it mixes laws of noise, which are no one norm")
-        self.law, self.scale = law, min(self.scale, scale)
+        self.law = law
         made = np.zeros(size, dtype=np.int64)
-        place = -1 if self._place is None else self._place - self.drawn
+        place = -1 if self._place is None else self._place - len(self.scales)
         if 0 <= place < made.size:
             made.flat[place] = _IMPULSE
-        self.drawn += made.size
+        self.scales += [scale] * made.size
         return made
 
 
-def _shape_of(subject: Subject, centre: Floats, drawn: int) -> Floats:
-    """Return C, with C noise = draws, from the noise that the mechanism really makes of its draws."""
+def _noise_of(subject: Subject, centre: Floats, silent: Impulses) -> Floats:
+    """Return W, outputs by draws in units of their scales, from the noise that the mechanism really makes of draws."""
     data = subject.neighbours[0][0]
-    columns = [(_flat(subject.run(data, Impulses(place))) - centre) / _IMPULSE for place in range(drawn)]
+    columns = [
+        (_flat(subject.run(data, Impulses(place))) - centre) / _IMPULSE * scale
+        for place, scale in enumerate(silent.scales)
+    ]
     noise_of = np.column_stack(columns)
     used = noise_of[:, np.any(noise_of, axis=0)]
-    if used.shape[0] > used.shape[1]:
+    if np.linalg.matrix_rank(used) < used.shape[0]:
         raise Unfit("its noise has fewer draws than outputs: some combination of outputs is published without noise")
-    if used.shape[0] < used.shape[1]:
-        raise Unfit("its noise has more draws than outputs, which this auditor does not compare")
-    return np.asarray(np.linalg.inv(used))
+    return used
+
+
+def _least_move(noise_of: Floats, change: Floats, law: Law) -> float:
+    """Return the least norm of draws that make the same change: l1 for Laplace noise, l2 for Gaussian noise."""
+    if law == "gaussian":
+        return float(np.linalg.norm(np.linalg.lstsq(noise_of, change)[0]))
+    if noise_of.shape[0] == noise_of.shape[1]:
+        return float(np.abs(np.linalg.solve(noise_of, change)).sum())
+    from scipy.optimize import linprog
+
+    size = float(np.abs(noise_of).max())
+    both = np.hstack([noise_of, -noise_of]) / size
+    found = linprog(np.ones(both.shape[1]), A_eq=both, b_eq=change / size, bounds=(0, None))
+    if not found.success:
+        raise Unfit("its noise cannot make the change that neighbours make")
+    return float(found.fun)
 
 
 def _flat(output: object) -> Floats:

@@ -42,6 +42,7 @@ class Reached:
         refuted: whether the claim is false.
         where: the event, output or neighbours that show most.
         curve: points of the true privacy curve, where it is known.
+        upper: an epsilon that the mechanism surely does not exceed on the neighbours given, where only that is known.
     """
 
     auditor: str
@@ -50,6 +51,7 @@ class Reached:
     refuted: bool
     where: str = ""
     curve: Curve = ()
+    upper: float | None = None
 
 
 class Check(Protocol):

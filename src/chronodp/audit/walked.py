@@ -59,7 +59,7 @@ class Known:
         """Return the true worst loss over the neighbours given."""
         check_replay(subject)
         mechanism = cast("Lawful", subject.mechanism)
-        known = {data: mechanism.law(data) for pair in subject.neighbours for data in pair}
+        known = {data: mechanism.law(data) for data in {data for pair in subject.neighbours for data in pair}}
         finding = compare_outcomes([(known[first], known[second]) for first, second in subject.neighbours])
         return report_finding(self.auditor, finding, subject)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import itertools
+from collections.abc import Callable, Hashable
 
 import numpy as np
 
@@ -16,22 +17,26 @@ from chronodp.alerts import (
     Noise,
     Split,
     advance,
+    opening,
     start,
 )
 from chronodp.audit.adaptive import Game, Live
+from chronodp.audit.few_ahead import FewAhead
 from chronodp.audit.registry import Entry
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.steps import Walk
 from chronodp.audit.subject import Subject
+from chronodp.audit.subjects.ledgers import WatchedLedger, temporary_ledger
 from chronodp.audit.walked import Enumerated, Known
 from chronodp.privacy import Claim, User
-from chronodp.randomness import Entropy
+from chronodp.randomness import Entropy, seeded
 
 __all__ = ["ENTRIES", "tiny_alert", "watch_walk"]
 
 Values = tuple[float, ...]
 
 _ARGUMENT = "docs/explanation/proofs/alerts.md"
+_LONGEST, _LOWEST, _CLOSER, _BACK = 16, 0.0, 0.5, 1.0  # of the adaptive adversary
 
 
 def tiny_alert(split: Split, max_alerts: int, *, step: float = 1.0, monotone: bool = False) -> AlertDesign:
@@ -65,7 +70,7 @@ def watch_walk(design: AlertDesign) -> Walk[AlertState]:
 
 
 def _alerts() -> tuple[Subject, ...]:
-    return (_walked(1), _walked(2), _sampled(), _adaptive())
+    return (_walked(1), _walked(2), _every_strategy(), _sampled(), _adaptive())
 
 
 def _walked(max_alerts: int) -> Subject:
@@ -79,6 +84,24 @@ def _walked(max_alerts: int) -> Subject:
             ((0.0, 0.0, *(0.0,) * max_alerts), (1.0, 1.0, *(-1.0,) * max_alerts)),
             ((2.0, -1.0, 0.0), (1.0, 0.0, 1.0)),
         ),
+        claim=_claim(design),
+        checks=(Known(),),
+    )
+
+
+def _every_strategy() -> Subject:
+    """Every pair of sequences from three values: along each path of answers any strategy is one of them."""
+    design = tiny_alert(Split(threshold=8.0, alert=8.0), 2)
+    sequences = tuple(itertools.product((-1.0, 0.0, 1.0), repeat=3))
+    near = tuple(
+        (one, two)
+        for one, two in itertools.combinations(sequences, 2)
+        if max(abs(first - second) for first, second in zip(one, two, strict=True)) <= 1
+    )
+    return Subject(
+        name="sparse vector against every adaptive strategy",
+        mechanism=watch_walk(design),
+        neighbours=near,
         claim=_claim(design),
         checks=(Known(),),
     )
@@ -104,8 +127,8 @@ def _sampled() -> Subject:
 
 
 def _adaptive() -> Subject:
-    """The adversary comes closer while the alert is quiet, and turns the change round after it has fired once."""
-    design = tiny_alert(Split(threshold=1.0, alert=0.5), 2, step=2.0**-10)
+    """The adversary feels its way up to the noisy threshold, and turns the change round once it has fired."""
+    design = tiny_alert(Split(threshold=1.0, alert=1.0), 2, step=2.0**-10)
 
     def opened(entropy: Entropy) -> Live:
         states = [start(design, entropy)]
@@ -118,9 +141,13 @@ def _adaptive() -> Subject:
         return step
 
     def closer(answers: tuple[int, ...]) -> tuple[float, float] | None:
-        if sum(answers) == 2 or len(answers) == 8:
+        fired = sum(answers)
+        if fired == 2 or len(answers) == _LONGEST:
             return None
-        return (-2.0, -3.0) if sum(answers) else (-4.0 + len(answers), -3.0 + len(answers))
+        if fired:  # it fired where the threshold was felt: there the change goes the other way
+            return _BACK, _BACK - 1.0
+        level = _LOWEST + _CLOSER * len(answers)
+        return level, level + 1.0
 
     return Subject(
         name="sparse vector whose values follow its answers",
@@ -129,6 +156,62 @@ def _adaptive() -> Subject:
         claim=_claim(design),
         checks=(Sampled(),),
     )
+
+
+def _public() -> tuple[Subject, ...]:
+    """The alert with its ledger, step by step and at once, opened by itself or with other queries."""
+    design = tiny_alert(Split(threshold=24.0, alert=20.0), 1)
+
+    def by_itself(ledger: WatchedLedger, entropy: Entropy) -> Alert:
+        return Alert.open(design, ledger=ledger, dataset="audit", name="alarm", entropy=entropy)
+
+    def with_others(ledger: WatchedLedger, entropy: Entropy) -> Alert:
+        ledger.fulfil(
+            "audit",
+            request="audit",
+            cost=design.cost,
+            unit=design.unit,
+            plan="",
+            source="",
+            produce=lambda: ("", by_nobody),
+            openings=(opening(design, "alarm", entropy=entropy),),
+        )
+        return Alert.resume(ledger, "alarm", entropy=entropy)
+
+    with temporary_ledger(design.unit) as ledger:
+        by_nobody = by_itself(ledger, seeded(1)).certificate
+    found = []
+    for name, opened in (("opened by itself", by_itself), ("opened with other queries", with_others)):
+        for how, ask in (("step by step", _one_by_one), ("all at once", _at_once)):
+            found.append(_asked(f"an alert {name}, asked {how}", design, opened, ask))
+    return tuple(found)
+
+
+def _asked(
+    name: str,
+    design: AlertDesign,
+    opened: Callable[[WatchedLedger, Entropy], Alert],
+    ask: Callable[[Alert, Values], tuple[bool, ...]],
+) -> Subject:
+    def run(values: Values, *, entropy: Entropy) -> tuple[bool, ...]:
+        with temporary_ledger(design.unit) as ledger:
+            return ask(opened(ledger, FewAhead(entropy, len(values))), values)
+
+    return Subject(
+        name=name, mechanism=run, neighbours=(((0.0, 0.0), (1.0, -1.0)),), claim=_claim(design), checks=(Enumerated(),)
+    )
+
+
+def _one_by_one(alert: Alert, values: Values) -> tuple[bool, ...]:
+    told: list[bool] = []
+    for value in values:
+        if not alert.halted:
+            told.append(bool(alert.step(value)))
+    return tuple(told)
+
+
+def _at_once(alert: Alert, values: Values) -> tuple[bool, ...]:
+    return tuple(bool(fired) for fired in np.atleast_1d(alert.steps(values).fired))
 
 
 def _claim(design: AlertDesign) -> Claim:
@@ -157,13 +240,19 @@ def _comparator(noise: Noise) -> Subject:
 ENTRIES = (
     Entry(
         name="alert (sparse vector)",
-        covers=(Alert, advance, start, Exponential, Laplace),
+        covers=(advance, start, Exponential),
         precision="whole numbers on a grid; noise of exactly the stated law, its scale rounded up",
         subjects=_alerts,
     ),
     Entry(
+        name="alert with its ledger",
+        covers=(Alert, opening),
+        precision="whole numbers on a grid; noise of exactly the stated law, its scale rounded up",
+        subjects=_public,
+    ),
+    Entry(
         name="comparator",
-        covers=(Comparator,),
+        covers=(Comparator, Laplace),
         precision="whole numbers on a grid; noise of exactly the stated law, its scale rounded up",
         subjects=_comparators,
     ),

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from chronodp.ledger import Ledger
+from chronodp.ledger import Fulfilled, Ledger
 from chronodp.privacy import Unit
 
-__all__ = ["numbers", "temporary_ledger"]
+__all__ = ["WatchedLedger", "temporary_ledger"]
+
+
+class WatchedLedger(Ledger):
+    """A ledger that shows what it stored: an adversary sees every release, also one that is only processed further."""
+
+    stored: tuple[str, ...] = ()
+
+    def fulfil(self, *args: Any, **options: Any) -> Fulfilled:
+        """Pay, store and remember what was stored."""
+        made = super().fulfil(*args, **options)
+        self.stored = (*self.stored, made.release)
+        return made
 
 
 @contextlib.contextmanager
-def temporary_ledger(unit: Unit, *, delta: float = 0.0) -> Iterator[Ledger]:
+def temporary_ledger(unit: Unit, *, delta: float = 0.0) -> Iterator[WatchedLedger]:
     """Yield a ledger whose budget for ``"audit"`` never runs out."""
-    with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "budget.db") as ledger:
+    with tempfile.TemporaryDirectory() as folder, WatchedLedger(Path(folder) / "budget.db") as ledger:
         ledger.open("audit", unit=unit, epsilon=1e6, delta=delta)
         yield ledger
-
-
-def numbers() -> Iterator[str]:
-    """Yield names that are used once."""
-    return (f"{number}" for number in itertools.count())

@@ -10,18 +10,19 @@ import numpy as np
 
 from chronodp.audit.exact import Outcomes, outcomes
 from chronodp.audit.registry import Entry
-from chronodp.audit.statistical import Sampled
 from chronodp.audit.subject import Subject
 from chronodp.audit.subjects.ledgers import temporary_ledger
 from chronodp.audit.walked import Enumerated, Known
-from chronodp.privacy import Claim, User
+from chronodp.privacy import Claim, Event, PureCost, Unit, User
 from chronodp.randomness import Entropy
 from chronodp.selection import (
+    Blocks,
     ChoiceDesign,
     ChoiceMechanism,
     ExponentialMechanism,
     MonotoneUtilities,
     NoisyMax,
+    Panel,
     PermuteAndFlip,
     Utilities,
     choose,
@@ -37,6 +38,7 @@ __all__ = ["ENTRIES", "law_of_exponential", "moves"]
 
 Values = tuple[int, ...]
 
+_ARGUMENT = "docs/explanation/proofs/selection.md"
 _REPLACED = User(relation="replace")
 _FAR = ((0, 40, 40), (1, 39, 39))
 
@@ -164,22 +166,52 @@ def _paid() -> Subject:
     )
 
 
-def _sampled() -> tuple[Subject, ...]:
-    """The order of a model, chosen by votes of people's own series: one person moves two votes."""
-    design = _design(PermuteAndFlip(), 4, monotone=False)
+def _orders() -> tuple[Subject, ...]:
+    """The order of a model, chosen by votes of people's own series or of blocks of one: the public call."""
+    people = np.random.default_rng(8).normal(size=(3, 40)).cumsum(axis=1)
+    whole = people.ravel()
+    moved = np.array(whole)
+    moved[70] += 40.0
 
-    def run(votes: Values, *, entropy: Entropy) -> int:
-        return pick(design, Utilities(votes, change=1.0), entropy)
+    def choose_for_people(count: int, *, entropy: Entropy) -> int:
+        return _order(Panel(people[:count]), User(), entropy)
+
+    def choose_for_blocks(moves: int, *, entropy: Entropy) -> int:
+        return _order(Blocks(moved if moves else whole, length=40), Event(), entropy)
 
     return (
         Subject(
-            name="the order of a model by votes",
-            mechanism=run,
-            neighbours=(((0, 3, 3, 3), (1, 2, 2, 2)), ((4, 4, 1, 0), (3, 5, 1, 0))),
-            claim=_claim(design),
-            checks=(Enumerated(), Sampled()),
+            name="the order of a model, by people",
+            mechanism=choose_for_people,
+            neighbours=((0, 1), (1, 2), (2, 3)),
+            claim=Claim(User(), PureCost(1.0), _ARGUMENT),
+            checks=(Enumerated(),),
+        ),
+        Subject(
+            name="the order of a model, by blocks of one series",
+            mechanism=choose_for_blocks,
+            neighbours=((0, 1),),
+            claim=Claim(Event(), PureCost(1.0), _ARGUMENT),
+            checks=(Enumerated(),),
         ),
     )
+
+
+def _order(pieces: Panel | Blocks, unit: Unit, entropy: Entropy) -> int:
+    with temporary_ledger(unit) as ledger:
+        made = choose_order(
+            pieces,
+            ("0,0,0", "0,1,0", "1,0,0"),
+            epsilon=1.0,
+            unit=unit,
+            holdout=10,
+            ledger=ledger,
+            dataset="audit",
+            request="audit",
+            entropy=entropy,
+            progress=lambda fraction: None,  # noqa: ARG005
+        )
+        return made.place
 
 
 def _design(mechanism: ChoiceMechanism, count: int, *, monotone: bool) -> ChoiceDesign:
@@ -189,7 +221,7 @@ def _design(mechanism: ChoiceMechanism, count: int, *, monotone: bool) -> Choice
 
 
 def _claim(design: ChoiceDesign) -> Claim:
-    return Claim(design.unit, design.cost, "docs/explanation/proofs/selection.md")
+    return Claim(design.unit, design.cost, _ARGUMENT)
 
 
 ENTRIES = (
@@ -203,6 +235,6 @@ ENTRIES = (
         name="order of a model",
         covers=(choose_order,),
         precision="votes are whole numbers; exact coins",
-        subjects=_sampled,
+        subjects=_orders,
     ),
 )

@@ -1,12 +1,12 @@
-"""Releases and streams of a series, attacked through their public calls."""
+"""Releases of a series, attacked through their public call."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,16 @@ from chronodp.audit.subject import Subject
 from chronodp.audit.subjects.ledgers import temporary_ledger
 from chronodp.audit.walked import Enumerated
 from chronodp.dataset import Aggregate, Query, TimeSeries
-from chronodp.ledger import Ledger
-from chronodp.privacy import Claim, Event, User
+from chronodp.privacy import Event, User
 from chronodp.randomness import Entropy
-from chronodp.series import Design, EachPeriod, Noise, Plan, RunningTotal, Stream, make_plan
-from chronodp.series.shapes.toeplitz import SquareRoot, White
-from chronodp.series.workloads import CausalFilter
+from chronodp.series import Design, Ewm, Noise, Plan, Rolling, RunningTotal, make_plan
+from chronodp.series.shapes.toeplitz import White
+from chronodp.series.workloads import Workload
 
 __all__ = ["ENTRIES", "coarse_plan", "noisy_numbers"]
 
 _DELTA = 1e-5
-_STEPS = 8  # few, and with _LOOSE enough for Gaussian noise of a shape to have the least error
-_LOOSE = 0.01
+_STEPS, _LOOSE = 8, 0.01  # few steps, at a delta at which shapes pay
 _QUIET = (0.0,) * _STEPS
 
 Series = tuple[float, ...]
@@ -65,7 +63,7 @@ def coarse_plan(visits: tuple[str, ...], *, thin: float = 1.0) -> Plan:
 
 
 def _releases() -> tuple[Subject, ...]:
-    return (_release("laplace", 0.0), _release("gaussian", _DELTA), _shaped_release(), _counted())
+    return (_release("laplace", 0.0), _release("gaussian", _DELTA), *_shaped(), _counted())
 
 
 def _release(law: str, delta: float) -> Subject:
@@ -101,25 +99,35 @@ def _designed(plan: Plan, wanted: Callable[[Design], bool]) -> Plan:
     return replace(plan, design=next(design for design in (plan.design, *plan.others) if wanted(design)))
 
 
-def _shaped_release() -> Subject:
-    """A whole series with noise shaped for running totals, one person in two periods of eight."""
+def _shaped() -> tuple[Subject, ...]:
+    """A whole series with noise of every shape that a plan can take, one person in two periods of eight."""
+    found: dict[tuple[str, str, type], tuple[Workload, Plan]] = {}
+    for workload, delta in itertools.product((RunningTotal(), Rolling(3), Ewm(0.5)), (0.0, _LOOSE)):
+        plan = _aggregate(_QUIET).plan(epsilon=1.0, delta=delta, tuned_for=workload)
+        for design in (plan.design, *plan.others):
+            kind = (str(workload), design.law, type(design.shape))
+            if type(design.shape) not in {shape for _, law, shape in found if law == design.law}:
+                found[kind] = (workload, replace(plan, design=design))
+    return tuple(_shaped_release(workload, plan) for workload, plan in found.values())
 
-    def plan_of(series: Series) -> Plan:
-        total = Aggregate(series, change=1.0, unit=User(), max_periods=2)
-        plan = total.plan(epsilon=1.0, delta=_DELTA, tuned_for=RunningTotal())
-        return _designed(plan, lambda design: isinstance(design.shape, SquareRoot))
 
+def _shaped_release(workload: Workload, like: Plan) -> Subject:
     def release(series: Series, *, entropy: Entropy) -> tuple[int, ...]:
-        return tuple(noisy_numbers(plan_of(series), entropy).tolist())
+        plan = _aggregate(series).plan(epsilon=1.0, delta=like.delta, tuned_for=workload)
+        return tuple(noisy_numbers(replace(plan, design=like.design), entropy).tolist())
 
     return Subject(
-        name="a series with noise shaped for running totals",
+        name=f"a series with {like.design.law} noise, {like.design.shape}",
         mechanism=release,
         neighbours=tuple((_QUIET, change) for change in person_changes(_STEPS, 2)),
-        claim=plan_of(_QUIET).claim,
-        delta=_DELTA,
+        claim=like.claim,
+        delta=_LOOSE if like.design.law == "gaussian" else 0.0,
         checks=(Linear(),),
     )
+
+
+def _aggregate(series: Series) -> Aggregate:
+    return Aggregate(series, change=1.0, unit=User(), max_periods=2)
 
 
 def _counted() -> Subject:
@@ -135,119 +143,11 @@ def _counted() -> Subject:
     )
 
 
-def _streams() -> tuple[Subject, ...]:
-    return (
-        _stream("a running total, Gaussian", RunningTotal(), _LOOSE),
-        _stream("a running total, Laplace", RunningTotal(), 0.0),
-        _stream("each period, Laplace", EachPeriod(), 0.0),
-        _adaptive_stream(),
-    )
-
-
-def _stream(name: str, workload: CausalFilter, delta: float) -> Subject:
-    claim = _stream_claim(workload, delta)
-
-    def run(series: Series, *, entropy: Entropy) -> tuple[float, ...]:
-        return tuple(_answers(workload, delta, 1, lambda _: np.array(series), entropy)[0].tolist())
-
-    def runs(series: Series, count: int, *, entropy: Entropy) -> NDArray[np.float64]:
-        return _answers(workload, delta, count, lambda _: np.array(series)[:, None].repeat(count, axis=1), entropy)
-
-    return Subject(
-        name=name,
-        mechanism=run,
-        many=runs,
-        neighbours=tuple((_QUIET, change) for change in person_changes(_STEPS, 1)),
-        claim=claim,
-        delta=delta,
-        checks=(Linear(), Sampled()),
-    )
-
-
-def _adaptive_stream() -> Subject:
-    """The one event goes to the first step after an answer that noise has carried far, or to the last."""
-    claim = _stream_claim(RunningTotal(), _LOOSE)
-
-    def runs(side: int, count: int, *, entropy: Entropy) -> NDArray[np.float64]:
-        used = np.zeros(count, dtype=np.bool_)
-
-        def values(answers: NDArray[np.float64] | None) -> NDArray[np.float64]:
-            far = np.zeros(count, dtype=np.bool_) if answers is None else np.abs(answers) > 1.0
-            now = ~used & far
-            np.logical_or(used, now, out=used)
-            return np.where(now, float(side), 0.0)
-
-        return _answers(RunningTotal(), _LOOSE, count, values, entropy)
-
-    return Subject(
-        name="a running total whose values follow its answers",
-        mechanism=lambda side, *, entropy: runs(side, 1, entropy=entropy)[0],
-        many=runs,
-        neighbours=((0, 1),),
-        claim=claim,
-        delta=_LOOSE,
-        checks=(Sampled(),),
-    )
-
-
-@cache
-def _stream_claim(workload: CausalFilter, delta: float) -> Claim:
-    with temporary_ledger(Event(), delta=min(0.5, 2 * delta)) as ledger:
-        return _open(workload, delta, 1, ledger, None).certificate.claim
-
-
-def _open(workload: CausalFilter, delta: float, keys: int, ledger: Ledger, entropy: Entropy | None) -> Stream:
-    return Stream(
-        workload,
-        horizon=_STEPS,
-        change=1.0,
-        unit=Event(),
-        epsilon=1.0,
-        delta=delta,
-        keys=keys,
-        ledger=ledger,
-        dataset="audit",
-        name="audit",
-        entropy=entropy,
-    )
-
-
-def _answers(
-    workload: CausalFilter,
-    delta: float,
-    count: int,
-    values: Callable[[NDArray[np.float64] | None], NDArray[np.float64]],
-    entropy: Entropy,
-) -> NDArray[np.float64]:
-    """Return the answers of so many streams side by side: one stream of as many series, each with its own noise."""
-    with temporary_ledger(Event(), delta=min(0.5, 2 * delta)) as ledger:
-        live = _open(workload, delta, count, ledger, entropy)
-        told: NDArray[np.float64] | None = None
-        rows = []
-        for step in range(_STEPS):
-            given = values(told)
-            told = np.atleast_1d(np.asarray(live.step(_of_step(given, step, count)).value, dtype=np.float64))
-            rows.append(told)
-    return np.column_stack(rows)
-
-
-def _of_step(given: NDArray[np.float64], step: int, count: int) -> NDArray[np.float64] | float:
-    """Return the values of one step, from those of this step alone or from those of all steps."""
-    row = given[step] if len(given) == _STEPS and (given.ndim == 2 or count == 1) else given
-    return float(np.ravel(row)[0]) if count == 1 else np.asarray(row)
-
-
 ENTRIES = (
     Entry(
         name="release of a series",
         covers=(Plan, make_plan, Noise, Aggregate, TimeSeries, Query),
         precision="whole numbers on a grid; noise of exactly the stated law; rounding of shapes is in the sensitivity",
         subjects=_releases,
-    ),
-    Entry(
-        name="stream of a series",
-        covers=(Stream,),
-        precision="whole numbers on a grid; what rounding adds over all steps is in the sensitivity",
-        subjects=_streams,
     ),
 )

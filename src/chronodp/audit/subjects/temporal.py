@@ -1,4 +1,4 @@
-"""Blurred times: every order of small blocks, and what the paper's mechanisms say instead of a guarantee."""
+"""Blurred times: every order of small blocks, of tables and of streams; what others say instead of a guarantee."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from chronodp.audit.orders import Orders
 from chronodp.audit.registry import Entry
 from chronodp.audit.subject import Subject
+from chronodp.audit.subjects.ledgers import temporary_ledger
 from chronodp.audit.walked import Enumerated, Known
 from chronodp.randomness import Entropy
 from chronodp.temporal import (
@@ -92,10 +93,121 @@ def _sorts() -> tuple[Subject, ...]:
     )
 
 
+def _tables() -> tuple[Subject, ...]:
+    """Two people, of whom one begins inside a block; blocks are cut by the clock, and values of a block swapped."""
+    shuffle, sort = BlockShuffle(3, 1.0), NoisySort(1, 40.0, steps=1)
+
+    def blur(values: Values, *, entropy: Entropy) -> Values:
+        made = blur_times(_people(values), shuffle, time="at", user="who", values=["held"], entropy=entropy)
+        return tuple(made.frame["held"].tolist())
+
+    def release(values: Values, *, entropy: Entropy) -> Values:
+        return _paid(_people(values), shuffle, entropy, start=3, end=6)
+
+    def sorted_release(values: Values, *, entropy: Entropy) -> Values:
+        return _paid(_rows(values), sort, entropy)
+
+    return (
+        Subject(
+            name="a table of two people",
+            mechanism=blur,
+            # Times 4, 5 | 6 of one person and 3, 4, 5 of another: blocks are 3 to 5 and 6 to 8.
+            neighbours=tuple((_BASE, _exchanged(_BASE, *places)) for places in ((0, 1), (3, 4), (3, 5))),
+            claim=shuffle.claim,
+            checks=(Enumerated(),),
+        ),
+        Subject(
+            name="a table that is paid for, from one border of a block to the next",
+            mechanism=release,
+            neighbours=tuple((_BASE, _exchanged(_BASE, *places)) for places in ((0, 1), (3, 5))),
+            claim=shuffle.claim,
+            checks=(Enumerated(),),
+        ),
+        Subject(
+            name="a table sorted by noisy times",
+            mechanism=sorted_release,
+            neighbours=(((0, 1), (1, 0)),),
+            claim=sort.claim,
+            checks=(Enumerated(),),
+        ),
+    )
+
+
+_BASE = (0, 1, 2, 3, 4, 5)
+
+
+def _exchanged(values: Values, one: int, two: int) -> Values:
+    other = list(values)
+    other[one], other[two] = other[two], other[one]
+    return tuple(other)
+
+
+def _people(values: Values) -> Any:
+    import pandas
+
+    return pandas.DataFrame({"at": [4, 5, 6, 3, 4, 5], "who": [*["ann"] * 3, *["bo"] * 3], "held": list(values)})
+
+
+def _rows(values: Values) -> Any:
+    import pandas
+
+    return pandas.DataFrame({"at": range(len(values)), "who": ["ann"] * len(values), "held": list(values)})
+
+
+def _paid(table: Any, mechanism: BlockShuffle | NoisySort, entropy: Entropy, **cut: int) -> Values:
+    with temporary_ledger(mechanism.claim.unit) as ledger:
+        made = release_times(
+            table,
+            mechanism,
+            time="at",
+            user="who",
+            values=["held"],
+            ledger=ledger,
+            dataset="audit",
+            request="audit",
+            entropy=entropy,
+            **cut,
+        )
+    return tuple(made.frame["held"].tolist())
+
+
+def _streams() -> tuple[Subject, ...]:
+    mechanism = BlockShuffle(3, 1.0)
+
+    def run(values: Values, *, entropy: Entropy) -> Values:
+        with temporary_ledger(mechanism.claim.unit) as ledger:
+            live = BlurredStream(mechanism, ledger=ledger, dataset="audit", name="audit", entropy=entropy)
+            told = [live.step(value).values for value in values]
+            return (*told, live.finish().values)
+
+    values = (0, 1, 2, 3, 4)
+    return (
+        Subject(
+            name="a stream of a block and a part of one",
+            mechanism=run,
+            neighbours=tuple((values, _exchanged(values, *places)) for places in ((0, 1), (0, 2), (3, 4))),
+            claim=mechanism.claim,
+            checks=(Enumerated(),),
+        ),
+    )
+
+
 ENTRIES = (
     Entry(
+        name="blurred times of a table",
+        covers=(blur_times, release_times),
+        precision="whole numbers; blocks cut at the same instants for every table",
+        subjects=_tables,
+    ),
+    Entry(
+        name="blurred times of a stream",
+        covers=(BlurredStream,),
+        precision="whole numbers; the odds of staying are a ratio of whole numbers at most e^ε",
+        subjects=_streams,
+    ),
+    Entry(
         name="block shuffle",
-        covers=(BlockShuffle, BlurredStream, blur_times, release_times),
+        covers=(BlockShuffle,),
         precision="whole numbers; the odds of staying are a ratio of whole numbers at most e^ε",
         subjects=_shuffles,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -13,8 +14,8 @@ from chronodp.audit.short_entropy import ShortEntropy
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.steps import Walk
 from chronodp.audit.subject import Subject
-from chronodp.audit.subjects.ledgers import temporary_ledger
-from chronodp.audit.walked import Known
+from chronodp.audit.subjects.ledgers import WatchedLedger, temporary_ledger
+from chronodp.audit.walked import Enumerated, Known
 from chronodp.privacy import Claim, Window
 from chronodp.randomness import Entropy
 from chronodp.series.windowed import (
@@ -47,7 +48,7 @@ CLIMB: tuple[Values, Values] = ((1.0, 2.0, 3.0), (0.0, 1.0, 2.0))
 """Neighbours within a window of 3."""
 
 _NEAR = range(-2, 6)
-_EPSILON = 4.0
+_EPSILON, _LOUD = 4.0, 96.0
 
 
 def tiny_windowed(mechanism: WindowedMechanism, window: int = 2, epsilon: float = _EPSILON) -> WindowedDesign:
@@ -79,7 +80,7 @@ def windowed_walk(design: WindowedDesign, *, twist: Twist = _keep) -> Walk[Windo
 
 def _streams() -> tuple[Subject, ...]:
     found = [_walked(mechanism) for mechanism in (Uniform(), Sample(), BudgetDistribution(), BudgetAbsorption())]
-    return (*found, _sampled())
+    return (*found, *(_public(mechanism) for mechanism in (Sample(), BudgetDistribution(), BudgetAbsorption())), _sampled())
 
 
 def _walked(mechanism: WindowedMechanism) -> Subject:
@@ -91,6 +92,38 @@ def _walked(mechanism: WindowedMechanism) -> Subject:
         neighbours=PAIRS,
         claim=Claim(design.unit, design.cost, ARGUMENT),
         checks=(Known(),),
+    )
+
+
+def _public(mechanism: WindowedMechanism) -> Subject:
+    """The public call, ledger and all, for one step on a grid so coarse that it can be walked."""
+
+    def open_on(ledger: WatchedLedger, entropy: Entropy | None) -> WindowedStream:
+        return WindowedStream(
+            mechanism,
+            window=2,
+            change=1.0,
+            epsilon=_LOUD,
+            ledger=ledger,
+            dataset="audit",
+            name="audit",
+            entropy=entropy,
+        )
+
+    def run(values: Values, *, entropy: Entropy) -> tuple[float, ...]:
+        with temporary_ledger(Window(2)) as ledger:
+            live = open_on(ledger, entropy)
+            live.design = replace(live.design, step=1.0)
+            return tuple(float(np.ravel(live.step(value).value)[0]) for value in values)
+
+    with temporary_ledger(Window(2)) as ledger:
+        claim = open_on(ledger, None).certificate.claim
+    return Subject(
+        name=f"the stream with its ledger, {mechanism}",
+        mechanism=run,
+        neighbours=(((1.0,), (0.0,)), ((0.0,), (1.0,))),
+        claim=claim,
+        checks=(Enumerated(),),
     )
 
 
