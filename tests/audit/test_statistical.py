@@ -16,7 +16,7 @@ from chronodp.audit.allowance import Allowance
 from chronodp.audit.bounds import Counts, PointRule, at_least, at_most, largest_refuted, refutes
 from chronodp.audit.outputs import collect
 from chronodp.audit.scores import learn
-from chronodp.audit.statistical import Sampled, best_event
+from chronodp.audit.statistical import Sampled, Stakes, best_event
 from chronodp.audit.subject import Subject
 from chronodp.privacy import Claim, Cost, Event, GaussianCost, LaplaceCost, PureCost, Report
 from chronodp.randomness import Entropy
@@ -114,9 +114,9 @@ def false_alarms(runs: int, error: float, *, held_out: bool) -> int:
         samples = (collect(laplace_many(0, size, entropy=entropy)), collect(laplace_many(1, size, entropy=entropy)))
         accused = False
         for name, score in learn(*samples):
-            event = best_event(name, score, (0, 1), samples, PointRule(0.0))
-            hits = [event.count(part) for part in (samples if event.first == 0 else samples[::-1])]
-            accused |= refutes(PointRule(0.0), 1.0, Counts(hits[0], hits[1], size), event.weight, error)
+            event = best_event(name, score, (0, 1), samples, PointRule(0.0), Stakes(size, size, 1.3))
+            hits = [int(event.count(part)[0]) for part in (samples if event.first == 0 else samples[::-1])]
+            accused |= refutes(PointRule(0.0), 1.0, Counts(hits[0], hits[1], size), event.weights[0], error)
         alarms += accused
     return alarms
 

@@ -36,6 +36,7 @@ Floats = NDArray[np.float64]
 _BLOCKS = 160  # stretches in which the second count is summed
 _FINEST = 16  # parts of its deviation that q is known to, at the end
 _ROUNDS = 12  # of bisection
+_RARE = 5
 
 
 def at_least(count: NDArray[np.int64] | int, of: int, error: float) -> Floats:
@@ -56,6 +57,11 @@ def at_most(count: NDArray[np.int64] | int, of: int, error: float) -> Floats:
 
 class Rule(Protocol):
     """What a claim of some level allows: P(S) at most ``ceiling`` of Q(S), for every event S."""
+
+    @property
+    def rare(self) -> int:
+        """How many rarer events are worth trying beside the one that promises most."""
+        ...
 
     def level(self, first: Floats, second: Floats) -> Floats:
         """Return the least level that allows these probabilities."""
@@ -79,6 +85,11 @@ class PointRule:
     """The definition at one delta: P(S) <= e^epsilon Q(S) + delta. Levels are epsilons."""
 
     delta: float
+
+    @property
+    def rare(self) -> int:
+        """Some if delta is above 0: then the loss may have no bound, and the largest ones are rare."""
+        return _RARE if self.delta else 0
 
     def level(self, first: Floats, second: Floats) -> Floats:
         """Return ln((P - delta) / Q)."""
@@ -108,6 +119,11 @@ class GaussianRule:
     """
 
     delta: float
+
+    @property
+    def rare(self) -> int:
+        """None: common events show a mu best."""
+        return 0
 
     def level(self, first: Floats, second: Floats) -> Floats:
         """Return Φ⁻¹(P) - Φ⁻¹(Q)."""

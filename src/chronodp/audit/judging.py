@@ -29,9 +29,9 @@ class Verdict:
 
     Attributes:
         subject: who was judged.
-        outcome: 'holds' if an exact or numerical auditor computed the truth, or a bound, on all neighbours given; 'not refuted' if
-            samples alone speak for it; 'refuted'; 'cannot be judged', or 'not reached' in the time given, which are
-            never a pass.
+        outcome: 'holds' if an exact or numerical auditor computed the truth, or a bound, on all neighbours given; 'not
+            refuted' if samples alone speak for it; 'refuted'; 'cannot be judged', or 'not reached' in the time given,
+            which are never a pass.
         lower: the largest epsilon that was proved at the claim's delta.
         exact: the true epsilon over the neighbours given, where it is known.
         reached: how far each auditor got.

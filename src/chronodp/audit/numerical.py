@@ -227,7 +227,7 @@ def _least_move(noise_of: Floats, change: Floats, law: Law) -> float:
     size = float(np.abs(noise_of).max())
     both = np.hstack([noise_of, -noise_of]) / size
     found = linprog(np.ones(both.shape[1]), A_eq=both, b_eq=change / size, bounds=(0, None))
-    if not found.success:
+    if found.fun is None:
         raise Unfit("its noise cannot make the change that neighbours make")
     return float(found.fun)
 

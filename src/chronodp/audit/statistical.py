@@ -7,6 +7,7 @@ bound of epsilon that is wrong with at most the stated probability. ``docs/expla
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from chronodp.audit.allowance import Allowance
-from chronodp.audit.bounds import Counts, Rule, at_least, at_most, largest_refuted, rules_for
+from chronodp.audit.bounds import Counts, Rule, largest_refuted, rules_for
 from chronodp.audit.fitness import check_output_varies, check_replay, check_stateless
 from chronodp.audit.outputs import Outputs, collect
 from chronodp.audit.scores import Score, by_likelihood, learn
@@ -34,12 +36,12 @@ _FEWEST = 20  # times that an event must come in the choosing sample to be chose
 _BATCH = 1_000_000
 _PATIENCE = 0.2  # seconds that the pace is measured over: what a call costs once must not count for each output
 _CUTS = 400
-_DOUBT = 1e-3  # error of the bounds by which events are compared: rare events must not win by luck
+_DOUBT = 3.0  # deviations of the choosing sample taken off when events are compared: rare ones must not win by luck
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
-    """Outputs that score at least ``cut``: more likely on ``first`` than on ``second``.
+    """Outputs that score at least a cut: more likely on ``first`` than on ``second``.
 
     Attributes:
         name: what the score looks at.
@@ -47,8 +49,8 @@ class Event:
         second: its neighbour.
         score: of an output.
         sign: 1, or -1 if low scores make the event.
-        cut: where it begins, after the sign.
-        weight: of its count on the neighbour, for the bound.
+        cuts: where it begins, after the sign; several make as many events, which share the error.
+        weights: of the count on the neighbour, for the bound; one a cut.
         evidence: what the choosing sample shows, for comparing events.
     """
 
@@ -57,13 +59,50 @@ class Event:
     second: Any
     score: Score
     sign: int
-    cut: float
-    weight: float
+    cuts: tuple[float, ...]
+    weights: tuple[float, ...]
     evidence: float
 
-    def count(self, outputs: Outputs) -> int:
-        """Return how many outputs fall in."""
-        return int(np.count_nonzero(self.sign * self.score(outputs) >= self.cut))
+    def count(self, outputs: Outputs) -> NDArray[np.int64]:
+        """Return how many outputs fall in, for each cut."""
+        scores = np.sort(self.sign * self.score(outputs))
+        return np.asarray(len(scores) - np.searchsorted(scores, self.cuts, side="left"))
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """What a choice of event is for: it is made on few samples, and proved on many at a small error.
+
+    Attributes:
+        choosing: samples that choose.
+        proving: samples that prove.
+        sure: deviations that the proof takes off.
+    """
+
+    choosing: int
+    proving: int
+    sure: float
+
+    def promise(self, rule: Rule, first: NDArray[np.int64], second: NDArray[np.int64], runs: int) -> Floats:
+        """Return the level that counts in a sample of so many runs promise to prove, luck in that sample taken off."""
+        high, low = (first + 0.5) / (runs + 1), (second + 0.5) / (runs + 1)
+        shown = rule.level(high, low)
+        off = _DOUBT + self.sure * math.sqrt(runs / self.proving)
+        with np.errstate(invalid="ignore"):
+            spread = np.hypot(
+                shown - rule.level(high - np.sqrt(high * (1 - high) / runs), low),
+                shown - rule.level(high, low + np.sqrt(low * (1 - low) / runs)),
+            )
+            return np.asarray(np.nan_to_num(shown - off * spread, nan=-np.inf))
+
+    def rarer(self, rule: Rule, counts: NDArray[np.int64], runs: int) -> list[int]:
+        """Return places of rare events to prove beside the one that promises most, for rules that rare events break.
+
+        How rare the best one is, few samples do not tell: so several share the error.
+        """
+        least = max(_FEWEST / self.proving, 2 / runs)
+        shares = np.geomspace(0.3, least, rule.rare) if rule.rare else np.zeros(0)
+        return [int(np.argmin(np.abs(counts / runs - share))) for share in shares]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +129,8 @@ class Sampled:
         entropy = secure()
         rules = rules_for(subject.claim, subject.delta)
         first, second = _sizes(subject, allowance, entropy, len(rules))
-        events = _choose(subject, rules, first, entropy)
+        sure = float(ndtri(1 - allowance.error / len(rules)))
+        events = _choose(subject, rules, Stakes(first, second, sure), entropy)
         found = []
         for rule, event in zip(rules, events, strict=True):
             if event is not None:
@@ -104,14 +144,20 @@ class Sampled:
 def prove(subject: Subject, rule: Rule, event: Event, samples: int, error: float, entropy: Entropy) -> float:
     """Return the lower bound on epsilon from fresh samples of one event, wrong with at most ``error``."""
     hits = [
-        sum(event.count(batch) for batch in _batches(subject, data, samples, entropy))
+        np.sum([event.count(batch) for batch in _batches(subject, data, samples, entropy)], axis=0).tolist()
         for data in (event.first, event.second)
     ]
-    return rule.epsilon(largest_refuted(rule, Counts(hits[0], hits[1], samples), event.weight, error))
+    each = error / len(event.cuts)
+    return max(
+        rule.epsilon(largest_refuted(rule, Counts(first, second, samples), weight, each))
+        for first, second, weight in zip(*hits, event.weights, strict=True)
+    )
 
 
-def best_event(name: str, score: Score, pair: tuple[Any, Any], samples: tuple[Outputs, Outputs], rule: Rule) -> Event:
-    """Return the cut of a score, from either side, that shows most in a choosing sample."""
+def best_event(
+    name: str, score: Score, pair: tuple[Any, Any], samples: tuple[Outputs, Outputs], rule: Rule, stakes: Stakes
+) -> Event:
+    """Return the cut of a score, from either side, that promises most for the proving sample."""
     scores = [score(part) for part in samples]
     best: Event | None = None
     for sign in (1, -1):
@@ -122,32 +168,41 @@ def best_event(name: str, score: Score, pair: tuple[Any, Any], samples: tuple[Ou
             shares = np.concatenate([np.linspace(0, 1, _CUTS // 2), 1 - np.geomspace(1e-5, 0.5, _CUTS // 2)])
             pooled = np.unique(np.quantile(pooled, np.clip(shares, 0, 1), method="higher"))
         counts = [len(part) - np.searchsorted(part, pooled, side="left") for part in (likely, other)]
-        high = at_least(counts[0], len(likely), _DOUBT)
-        low = at_most(counts[1], len(other), _DOUBT)
-        evidence = np.where(counts[0] >= _FEWEST, rule.level(high, low), -np.inf)
+        evidence = np.where(counts[0] >= _FEWEST, stakes.promise(rule, counts[0], counts[1], len(likely)), -np.inf)
         at = int(np.argmax(evidence))
         if best is None or evidence[at] > best.evidence:
             first, second = pair if sign == 1 else pair[::-1]
-            weight = rule.slope(float(high[at]), float(low[at]))
-            best = Event(name, first, second, score, sign, float(pooled[at]), weight, float(evidence[at]))
+            places = [at, *stakes.rarer(rule, counts[0], len(likely))]
+            weights = [_weight(rule, int(counts[0][place]), int(counts[1][place]), len(likely)) for place in places]
+            cuts = tuple(pooled[places].tolist())
+            best = Event(name, first, second, score, sign, cuts, tuple(weights), float(evidence[at]))
     if best is None:
         raise AssertionError("both signs were tried")
     return best
 
 
-def _choose(subject: Subject, rules: tuple[Rule, ...], size: int, entropy: Entropy) -> list[Event | None]:
+def _weight(rule: Rule, first: int, second: int, runs: int) -> float:
+    """Return the slope of the rule where the proof will end: a deviation of each count below what is shown."""
+    high, low = (first + 0.5) / (runs + 1), (second + 0.5) / (runs + 1)
+    return rule.slope(high - math.sqrt(high * (1 - high) / runs), low + math.sqrt(low * (1 - low) / runs))
+
+
+def _choose(subject: Subject, rules: tuple[Rule, ...], stakes: Stakes, entropy: Entropy) -> list[Event | None]:
     best: list[Event | None] = [None] * len(rules)
     check_replay(subject)
     varied = False
     for pair in subject.neighbours:
-        samples = (_sample(subject, pair[0], size, entropy), _sample(subject, pair[1], size, entropy))
+        samples = (
+            _sample(subject, pair[0], stakes.choosing, entropy),
+            _sample(subject, pair[1], stakes.choosing, entropy),
+        )
         varied = varied or check_output_varies(samples)
         check_stateless(subject, pair, samples, entropy)
         # Scores are learnt from one half and compared by the other: on its own half the longest memory would win.
         learning, comparing = (_halves(samples, which) for which in (0, 1))
         for name, score in _scores(subject, pair, learning):
             for place, rule in enumerate(rules):
-                event, known = best_event(name, score, pair, comparing, rule), best[place]
+                event, known = best_event(name, score, pair, comparing, rule, stakes), best[place]
                 if known is None or event.evidence > known.evidence:
                     best[place] = event
     check_replay(subject)

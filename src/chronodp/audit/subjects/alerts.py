@@ -203,11 +203,7 @@ def _asked(
 
 
 def _one_by_one(alert: Alert, values: Values) -> tuple[bool, ...]:
-    told: list[bool] = []
-    for value in values:
-        if not alert.halted:
-            told.append(bool(alert.step(value)))
-    return tuple(told)
+    return tuple(bool(alert.step(value)) for value in values if not alert.halted)
 
 
 def _at_once(alert: Alert, values: Values) -> tuple[bool, ...]:

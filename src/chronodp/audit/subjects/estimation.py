@@ -71,9 +71,7 @@ def _filtered(name: str, design: FilterDesign, neighbours: tuple[tuple[Values, V
     with temporary_ledger(design.unit, delta=0.1) as ledger:
         ledger.open("room", unit=design.unit, epsilon=1e6, delta=0.1, accepts=_accepted(design))
         claim = PrivateFilter(design, ledger=ledger, dataset="room", name="a").certificate.claim
-    return Subject(
-        name=name, mechanism=run, neighbours=neighbours, claim=claim, delta=design.delta, checks=(Linear(),)
-    )
+    return Subject(name=name, mechanism=run, neighbours=neighbours, claim=claim, delta=design.delta, checks=(Linear(),))
 
 
 def _accepted(design: FilterDesign) -> tuple[str, ...]:

@@ -102,7 +102,8 @@ def _designed(plan: Plan, wanted: Callable[[Design], bool]) -> Plan:
 def _shaped() -> tuple[Subject, ...]:
     """A whole series with noise of every shape that a plan can take, one person in two periods of eight."""
     found: dict[tuple[str, str, type], tuple[Workload, Plan]] = {}
-    for workload, delta in itertools.product((RunningTotal(), Rolling(3), Ewm(0.5)), (0.0, _LOOSE)):
+    workloads: tuple[Workload, ...] = (RunningTotal(), Rolling(3), Ewm(0.5))
+    for workload, delta in itertools.product(workloads, (0.0, _LOOSE)):
         plan = _aggregate(_QUIET).plan(epsilon=1.0, delta=delta, tuned_for=workload)
         for design in (plan.design, *plan.others):
             kind = (str(workload), design.law, type(design.shape))

@@ -154,7 +154,9 @@ def _rows(values: Values) -> Any:
     return pandas.DataFrame({"at": range(len(values)), "who": ["ann"] * len(values), "held": list(values)})
 
 
-def _paid(table: Any, mechanism: BlockShuffle | NoisySort, entropy: Entropy, **cut: int) -> Values:
+def _paid(
+    table: Any, mechanism: BlockShuffle | NoisySort, entropy: Entropy, start: int | None = None, end: int | None = None
+) -> Values:
     with temporary_ledger(mechanism.claim.unit) as ledger:
         made = release_times(
             table,
@@ -166,7 +168,8 @@ def _paid(table: Any, mechanism: BlockShuffle | NoisySort, entropy: Entropy, **c
             dataset="audit",
             request="audit",
             entropy=entropy,
-            **cut,
+            start=start,
+            end=end,
         )
     return tuple(made.frame["held"].tolist())
 

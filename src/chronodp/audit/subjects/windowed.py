@@ -80,7 +80,11 @@ def windowed_walk(design: WindowedDesign, *, twist: Twist = _keep) -> Walk[Windo
 
 def _streams() -> tuple[Subject, ...]:
     found = [_walked(mechanism) for mechanism in (Uniform(), Sample(), BudgetDistribution(), BudgetAbsorption())]
-    return (*found, *(_public(mechanism) for mechanism in (Sample(), BudgetDistribution(), BudgetAbsorption())), _sampled())
+    return (
+        *found,
+        *(_public(mechanism) for mechanism in (Sample(), BudgetDistribution(), BudgetAbsorption())),
+        _sampled(),
+    )
 
 
 def _walked(mechanism: WindowedMechanism) -> Subject:

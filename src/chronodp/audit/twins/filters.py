@@ -73,8 +73,8 @@ def _loudest(limit: float, order: int) -> float:
     low, high = 0.0, 0.999
     for _ in range(60):
         middle = (low + high) / 2
-        laws = [(part := _chance(middle, _SECOND[order], bit), 1 - part) for bit in (1, 0)]
-        low, high = (middle, high) if _divergence(*laws, order) <= room else (low, middle)
+        one, two = ((part := _chance(middle, _SECOND[order], bit), 1 - part) for bit in (1, 0))
+        low, high = (middle, high) if _divergence(one, two, order) <= room else (low, middle)
     return low
 
 
