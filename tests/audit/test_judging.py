@@ -21,10 +21,13 @@ from chronodp.randomness import Entropy, seeded
 
 SMALL = Allowance(samples=25_000)
 CLAIM = Claim(Report(), PureCost(1.0), "here")
+SLOW_TWINS = {"absorption without nullification", "shares of a window that come back at once"}
 
 
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
-def test_the_broken_twin_is_caught_and_the_sound_one_passes(twin: Twin) -> None:
+def test_the_broken_twin_is_caught_and_the_sound_one_passes(twin: Twin, trials: Trials) -> None:
+    if twin.name in SLOW_TWINS and trials(100) < 100:
+        pytest.skip("at stated counts only: `make verify`, or `chronodp audit`")
     sound, broken = judge_all(twin.subjects, SMALL)
     assert sound.passed, sound
     assert broken.outcome == "refuted", broken
@@ -41,15 +44,23 @@ def test_there_are_twins_enough_and_no_two_of_a_name() -> None:
     assert len({twin.name for twin in TWINS}) == len(TWINS) >= 20
 
 
-SLOW = {"any window", "order of a model", "release of a series", "stream of a series"}
+SLOW = {
+    "alert (sparse vector)",
+    "alert with its ledger",
+    "any window",
+    "blurred times of a table",
+    "release of a series",
+    "several queries together",
+    "stream of a series",
+}
 CLAIMED = [entry for entry in entries() if not entry.unclaimed]
 
 
 @pytest.mark.parametrize("entry", CLAIMED, ids=lambda entry: entry.name)
 def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
-    if entry.name in SLOW and trials(100) < 100:
-        pytest.skip("at stated counts only: `make verify`, or `chronodp audit`")
-    verdicts = judge_all(entry.subjects(), Allowance(samples=20_000, seconds=1.0))
+    # All of the slow ones at stated counts only: `make verify`, or `chronodp audit`.
+    subjects = entry.subjects()[:1] if entry.name in SLOW and trials(100) < 100 else entry.subjects()
+    verdicts = judge_all(subjects, Allowance(samples=20_000, seconds=1.0))
     assert {verdict.subject.name: verdict.outcome for verdict in verdicts if not verdict.passed} == {}
     assert all(verdict.lower <= verdict.subject.epsilon * (1 + 1e-9) for verdict in verdicts)
 

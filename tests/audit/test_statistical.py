@@ -122,7 +122,7 @@ def false_alarms(runs: int, error: float, *, held_out: bool) -> int:
 
 
 def test_a_sound_mechanism_is_accused_no_more_often_than_stated(trials: Trials) -> None:
-    runs, error = trials(1_000, least=60), 0.1
+    runs, error = trials(1_000, least=30), 0.1
     most = int(stats.binom.isf(1e-9, runs, error))
     assert false_alarms(runs, error, held_out=True) <= most
 
