@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.conftest import Trials
 
-from chronodp.audit import Allowance, Subject, judge, judge_all
+from chronodp.audit import Allowance, Check, Linear, Subject, judge, judge_all
 from chronodp.audit.attacks import ATTACKS, Attempt
 from chronodp.audit.registry import Entry, entries
 from chronodp.audit.statistical import Sampled
@@ -147,6 +147,13 @@ def test_what_cannot_be_judged_is_never_passed(mechanism: Callable[..., object],
     assert verdict.outcome == "cannot be judged"
     assert not verdict.passed
     assert reason in verdict.reason
+
+
+@pytest.mark.parametrize("check", [Enumerated(), Linear(), Sampled()], ids=lambda check: type(check).__name__)
+@pytest.mark.parametrize("mechanism", [raises, raises_late, always])
+def test_no_auditor_passes_or_breaks_on_what_cannot_be_judged(mechanism: Callable[..., object], check: Check) -> None:
+    subject = Subject(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=CLAIM, checks=(check,))
+    assert judge(subject, Allowance(samples=50_000)).outcome == "cannot be judged"
 
 
 def test_an_honest_mechanism_with_randomness_of_its_own_is_judged() -> None:

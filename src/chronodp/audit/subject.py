@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from chronodp.accounting import gather, gaussian
 from chronodp.audit.allowance import Allowance
+from chronodp.audit.enumerated_entropy import Unfollowed
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Claim
 from chronodp.privacy.parameters import check_delta, check_epsilon
@@ -125,12 +126,14 @@ class Subject:
         """Run the mechanism once; whatever it raises is reported as such."""
         try:
             return self.mechanism(data, entropy=entropy) if self.draws else self.mechanism(data)
+        except (Unfit, Unfollowed):  # of an auditor's own entropy
+            raise
         except Exception as error:
             raise Unfit(f"it raises {type(error).__name__}: {error}") from error
 
     def run_with(self, data: object, /, *, entropy: Entropy) -> object:
-        """Run the mechanism once on an entropy of the exact auditor, whose signals must pass."""
-        return self.mechanism(data, entropy=entropy)
+        """Run the mechanism once, called as mechanisms are."""
+        return self.run(data, entropy)
 
 
 def _takes_entropy(mechanism: Callable[..., object]) -> bool:
