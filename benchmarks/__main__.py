@@ -13,6 +13,7 @@ from rich.console import Console
 from benchmarks import (
     accounting,
     alerts,
+    audit,
     continual,
     correlated,
     engine,
@@ -43,6 +44,7 @@ TOPICS = (
     alerts.measure_power,
     selection.measure,
     temporal.measure,
+    audit.measure,
     correlated.measure,
     estimation.measure,
     together.measure,

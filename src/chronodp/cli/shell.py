@@ -1,7 +1,7 @@
 """The program ``chronodp``: its commands, its version, and how it fails.
 
-Exit codes: 0 done; 1 a certificate is not valid; 2 the request was refused. Either way one sentence on standard error
-says why.
+Exit codes: 0 done; 1 a certificate is not valid, or an audit did not come out as it must; 2 the request was refused.
+A refusal is one sentence on standard error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from rich.console import Console
 
 from chronodp import __version__
 from chronodp.cli.account import account
+from chronodp.cli.audit import audit
 from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.choose_order import choose_order
@@ -67,6 +68,7 @@ app.command()(serve)
 app.add_typer(curator, name="curator")
 app.add_typer(token, name="token")
 app.command()(verify)
+app.command()(audit)
 app.command()(demo)
 
 
