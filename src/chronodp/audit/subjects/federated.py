@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from chronodp.accounting import sampled
 from chronodp.audit.registry import Entry
+from chronodp.audit.statistical import Sampled
 from chronodp.audit.subject import Subject
 from chronodp.audit.subjects.ledgers import temporary_ledger
 from chronodp.audit.walked import Enumerated
@@ -61,8 +62,9 @@ def _rounds() -> tuple[Subject, ...]:
             many=_train_often,
             neighbours=(((1.0,), ()), ((1.0, -1.0), (1.0,))),
             claim=_STEP.claim,
-            epsilon=_EPSILON,
-            delta=sampled.delta_of(_STEP.cost, _EPSILON),
+            epsilon=1.0,
+            delta=sampled.delta_of(_STEP.cost, 1.0),
+            checks=(Sampled(),),
         ),
     )
 
@@ -111,6 +113,7 @@ def _votes() -> tuple[Subject, ...]:
             many=_bands,
             neighbours=(((0.5, 3.5, 3.5), (0.5, 3.5)), ((0.5,), ())),
             claim=Claim(User(), PureCost(1.0), _SELECTION),
+            checks=(Sampled(),),
         ),
     )
 
