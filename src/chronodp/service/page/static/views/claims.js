@@ -1,0 +1,84 @@
+// What releases claim, and an audit of the whole chain of certificates.
+
+import { fill, make, moment, path, table } from "../dom.js";
+import { guarded } from "../refusal.js";
+
+export const show = async (place, { api, me, signal }) => {
+  const claims = await api.get("/claims", signal);
+  const slot = fill(place, "claims");
+  slot("claims").append(
+    table(
+      "Claims",
+      [
+        { label: "Mechanism", cell: (claim) => claim.mechanism },
+        { label: "Protects", cell: (claim) => claim.unit },
+        { label: "Theorem", cell: (claim) => claim.theorem },
+        { label: "Precision", cell: (claim) => claim.precision },
+        { label: "Argument", cell: (claim) => make("code", {}, claim.argument) },
+        { label: "Releases", numeric: true, cell: (claim) => String(claim.releases) },
+      ],
+      claims,
+      "Nothing was released yet, so nothing is claimed.",
+    ),
+  );
+  if (me.role === "analyst") {
+    slot("audit").hidden = true; // chains are for owners and auditors
+    return;
+  }
+  const tell = () => slot("audited").replaceChildren(results(me.datasets.map((name) => recall(name)).filter(Boolean)));
+  slot("run").addEventListener("click", async () => {
+    await guarded(slot("audited"), async () => {
+      for (const name of me.datasets) remember(await audit(api, name, signal));
+    });
+    if (!slot("audited").hasChildNodes()) tell();
+  });
+  tell();
+};
+
+const audit = async (api, dataset, signal) => {
+  const chain = await api.get(`/datasets${path(dataset)}/chain`, signal);
+  const verdict = chain.links.length
+    ? await api.post("/verify", { links: chain.links, head: chain.head }, signal)
+    : { valid: true, why: "Nothing was released yet." };
+  const before = recall(dataset);
+  const gone = before !== null && before.links > chain.links.length;
+  const signature = chain.links.at(-1)?.signature ?? "";
+  const changed = before !== null && !gone && before.links > 0 && chain.links[before.links - 1].signature !== before.signature;
+  const valid = verdict.valid && !gone && !changed;
+  const why = gone || changed ? "The chain does not contain what the last audit saw: the ledger was set back." : verdict.why;
+  // What was seen once stays the measure until a genuine chain goes beyond it.
+  const seen = valid ? { links: chain.links.length, signature } : { links: before?.links ?? 0, signature: before?.signature ?? "" };
+  return { dataset, valid, why, when: new Date().toISOString(), ...seen };
+};
+
+const key = (dataset) => `audit of ${dataset}`;
+
+const remember = (result) => {
+  try {
+    localStorage.setItem(key(result.dataset), JSON.stringify(result));
+  } catch {
+    // A browser that keeps nothing cannot compare with the last audit.
+  }
+};
+
+const recall = (dataset) => {
+  try {
+    return JSON.parse(localStorage.getItem(key(dataset)));
+  } catch {
+    return null;
+  }
+};
+
+const results = (found) =>
+  table(
+    "Last audit",
+    [
+      { label: "Dataset", cell: (row) => row.dataset },
+      { label: "Result", cell: (row) => make("span", { class: row.valid ? "good" : "bad" }, row.valid ? "Genuine" : "Not genuine") },
+      { label: "Why", cell: (row) => row.why },
+      { label: "Links", numeric: true, cell: (row) => String(row.links) },
+      { label: "When", cell: (row) => moment(row.when) },
+    ],
+    found,
+    "No audit was run in this browser.",
+  );
