@@ -31,12 +31,12 @@ export const facts = (list, pairs) => {
 
 const ROWS = 100;
 
-// A column is {label, numeric, cell}; long tables grow on demand.
+// A column is {label, cell} and perhaps numeric or wide; long tables grow on demand.
 export const table = (caption, columns, rows, empty = "Nothing yet.") => {
   if (rows.length === 0) return make("p", { class: "note" }, empty);
   const heads = columns.map(({ label, numeric }) => make("th", { scope: "col", class: numeric && "number" }, label));
   const line = (row) =>
-    make("tr", {}, columns.map(({ cell, numeric }) => make("td", { class: numeric && "number" }, cell(row))));
+    make("tr", {}, columns.map(({ cell, numeric, wide }) => make("td", { class: (numeric && "number") || (wide && "wide") }, cell(row))));
   const body = make("tbody", {}, rows.slice(0, ROWS).map(line));
   const shown = make(
     "div",

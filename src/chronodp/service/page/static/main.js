@@ -60,7 +60,8 @@ class Page {
 
   async enter() {
     this.me = await this.api.get("/me");
-    element("who").textContent = `${this.me.name}, ${this.me.role}`;
+    const { name, role } = this.me;
+    element("who").textContent = name === role ? name : `${name}, ${role}`;
     element("sign-out").hidden = false;
     const nav = document.querySelector("nav");
     const allowed = Object.entries(VIEWS).filter(([, view]) => view.roles.includes(this.me.role));

@@ -10,10 +10,10 @@ export const show = async (place, { api, me, signal }) => {
     table(
       "Claims",
       [
-        { label: "Mechanism", cell: (claim) => claim.mechanism },
+        { label: "Mechanism", wide: true, cell: (claim) => claim.mechanism },
         { label: "Protects", cell: (claim) => claim.unit },
         { label: "Theorem", cell: (claim) => claim.theorem },
-        { label: "Precision", cell: (claim) => claim.precision },
+        { label: "Precision", wide: true, cell: (claim) => claim.precision },
         { label: "Argument", cell: (claim) => make("code", {}, claim.argument) },
         { label: "Releases", numeric: true, cell: (claim) => String(claim.releases) },
       ],
@@ -75,7 +75,7 @@ const results = (found) =>
     [
       { label: "Dataset", cell: (row) => row.dataset },
       { label: "Result", cell: (row) => make("span", { class: row.valid ? "good" : "bad" }, row.valid ? "Genuine" : "Not genuine") },
-      { label: "Why", cell: (row) => row.why },
+      { label: "Why", wide: true, cell: (row) => row.why },
       { label: "Links", numeric: true, cell: (row) => String(row.links) },
       { label: "When", cell: (row) => moment(row.when) },
     ],

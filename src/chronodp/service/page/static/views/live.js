@@ -103,7 +103,15 @@ class Picture {
     const newest = this.steps.at(-1);
     const values = newest.values.slice(0, 4).map((value) => number(value)).join(", ");
     this.slot("value").textContent = `${values} ± ${number(newest.half_width)}`;
-    draw(this.slot("chart"), this.lines, { label: "", about: "Line chart of the stream", keep: true });
+    // Plotly takes an array that it knows for one that has not changed.
+    const lines = this.lines.map(({ name, x, y, lower, upper }) => ({
+      name,
+      x: [...x],
+      y: [...y],
+      lower: [...lower],
+      upper: [...upper],
+    }));
+    draw(this.slot("chart"), lines, { label: "", about: "Line chart of the stream", keep: true });
     const columns = [
       { label: "Period", numeric: true, cell: (step) => count(step.period) },
       { label: "Released", numeric: true, cell: (step) => step.values.map((value) => number(value, 6)).join(", ") },

@@ -23,7 +23,7 @@ export const show = async (place, { api, me, signal }, wanted) => {
       `Releases of ${name}`,
       [
         { label: "Number", numeric: true, cell: (row) => link(name, row.number, `${row.number}`) },
-        { label: "What", cell: (row) => link(name, row.number, row.what) },
+        { label: "What", wide: true, cell: (row) => link(name, row.number, row.what) },
         { label: "Asked by", cell: (row) => row.who },
         { label: "Request", cell: (row) => row.request },
         { label: "ε", numeric: true, cell: (row) => number(row.epsilon) },
