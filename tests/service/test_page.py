@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,13 +16,13 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Request, Route
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Request, Route
 from playwright.sync_api import Page as Tab
 
 import chronodp as cdp
 from chronodp.service.tokens import add_token, revoke_token
 from tests.chromium import chromium
-from tests.service.town import API, SUM, House, open_house, write_policy
+from tests.service.town import API, ROOT, SUM, House, free_port, open_house, write_policy
 
 HOSTILE = "<img src=x onerror=alert(1)> & <b>bold</b>"
 VIEWS = (
@@ -241,6 +244,7 @@ def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, hou
     page.tab.get_by_label("ε as a number").fill("11")
     page.slot("refusal").get_by_text("at most 10 for one release").wait_for()
     assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
+    assert page.slot("headline").inner_text() == ""  # the plan before is none of this question
 
 
 def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -> None:
@@ -350,11 +354,14 @@ def test_goes_by_keyboard_and_keeps_the_colours_chosen(visit: Visits) -> None:
     page.tab.wait_for_function("() => document.querySelector('[data-slot=chart]').layout.xaxis.autorange === true")
     assert page.tab.evaluate("document.querySelector('[data-slot=chart]').layout.xaxis.range") == whole
     light = page.tab.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    page.tab.emulate_media(color_scheme="dark")
+    followed = page.tab.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    page.tab.emulate_media(color_scheme="light")
     page.tab.get_by_role("button", name="Dark colours").press("Enter")
     dark = page.tab.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     page.tab.reload()
     page.tab.get_by_role("button", name="Light colours").wait_for()
-    assert page.tab.evaluate("getComputedStyle(document.documentElement).backgroundColor") == dark != light
+    assert page.tab.evaluate("getComputedStyle(document.documentElement).backgroundColor") == dark == followed != light
 
 
 def test_a_revoked_token_ends_the_visit(visit: Visits, house: House) -> None:
@@ -368,8 +375,39 @@ def test_a_revoked_token_ends_the_visit(visit: Visits, house: House) -> None:
     page.tab.get_by_role("alert").get_by_text("expired or revoked").wait_for()
 
 
+def test_one_command_leads_to_a_page_with_a_release_in_it(browser: Browser, tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-c", "from chronodp.cli import main; main()", "serve", "--demo", "--port", str(port)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    said = tmp_path / "said"
+    with said.open("wb") as log:
+        process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=log)
+    try:
+        page = Visit(browser.new_page(), f"http://127.0.0.1:{port}")
+        deadline = time.monotonic() + 60
+        while f"{port}/" not in (words := said.read_text(encoding="utf-8")):
+            assert process.poll() is None, words
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        token = re.search(r"ana +(cdp_\S+)", words)
+        assert token is not None
+        while True:
+            try:
+                page.sign_in(token[1])
+                break
+            except Error:  # not yet listening
+                assert time.monotonic() < deadline
+                time.sleep(0.2)
+        page.open("releases/meters/1")
+        assert "ana/first-look" in page.slot("promise").inner_text()
+        page.tab.context.close()
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
 def _faults(tab: Tab, *, only: str | None = None) -> list[str]:
-    options: dict[str, object] = {"resultTypes": ["violations"]} | ({"runOnly": [only]} if only else {})
+    options = {"resultTypes": ["violations"]} | ({"runOnly": [only]} if only else {})
     time.sleep(0.2)  # colours that are still changing have no contrast to measure
     found = Axe().run(tab, options=options).response["violations"]
     return [

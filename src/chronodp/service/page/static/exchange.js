@@ -51,6 +51,7 @@ export class Exchange {
   // Learns which errors the range of ε can buy.
   async measure(planAt) {
     this.errors = null;
+    this.errorSlider.disabled = true;
     const [cheap, dear] = [await planAt(this.range[0]), await planAt(this.range[1])];
     const ends = [dear.half_width, cheap.half_width];
     this.errors = ends.every((end) => Number.isFinite(end) && end > 0) && ends[0] < ends[1] ? ends : null;

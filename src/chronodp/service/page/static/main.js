@@ -84,7 +84,7 @@ class Page {
   async show() {
     this.leaving.abort();
     this.leaving = new AbortController();
-    const [key, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+    const [key, ...rest] = readHash();
     const found = key === "releases" && rest.length === 2 ? { ...VIEWS.releases, show: release } : VIEWS[key];
     const view = found?.roles.includes(this.me.role) ? found : VIEWS.datasets;
     for (const link of document.querySelectorAll("nav a")) {
@@ -114,6 +114,14 @@ class Page {
     if (!banner.hidden) banner.textContent = "Read-only: the ledger cannot be written, so nothing can be released now.";
   }
 }
+
+const readHash = () => {
+  try {
+    return location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  } catch {
+    return [""]; // an address that someone mistyped
+  }
+};
 
 // Whoever listens instead of looking is told where they are.
 const settle = (name) => {

@@ -24,6 +24,12 @@ export const showPlan = (slot, plan) => {
   showBands(slot, plan);
 };
 
+// A question that is refused has no plan, and that of an earlier one would mislead.
+export const hidePlan = (slot) => {
+  for (const name of ["headline", "facts", "alternatives"]) slot(name).replaceChildren();
+  slot("preview").hidden = true;
+};
+
 const alternatives = (rows) =>
   table(
     "Alternatives, the chosen one first",

@@ -3,7 +3,7 @@
 import { draw, drawnNote, linesOf, MOST_LINES } from "../chart.js";
 import { clock, fill, make, number, options, path, say, table } from "../dom.js";
 import { Exchange } from "../exchange.js";
-import { showPlan } from "../planned.js";
+import { hidePlan, showPlan } from "../planned.js";
 import { offer, readQuestion, reveal, setColumn } from "../question.js";
 import { guarded } from "../refusal.js";
 import { inventRequest, submit } from "../submitting.js";
@@ -97,6 +97,7 @@ class Builder {
       showPlan(this.slot, plan);
       const key = JSON.stringify([this.dataset.name, { ...question, epsilon: 0 }]);
       if (this.measured !== key) {
+        this.measured = "";
         await this.exchange.measure(planAt);
         this.measured = key;
         this.exchange.follow(plan);
@@ -131,6 +132,7 @@ class Builder {
   #allow(planned, plan) {
     this.slot("pay").disabled = !planned;
     this.slot("try").disabled = !planned;
+    if (!planned) hidePlan(this.slot);
     this.slot("pay").textContent = planned ? `Submit: spends ε ${number(plan.epsilon, 3)}` : "Submit";
     if (planned) say(`Planned: error ± ${number(plan.half_width)} at ε ${number(plan.epsilon, 3)}`);
   }

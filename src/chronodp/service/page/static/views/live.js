@@ -44,7 +44,7 @@ const follow = (api, stream, slot, picture, signal) => {
   };
   signal.addEventListener("abort", () => source.close());
   source.addEventListener("open", () => state("live"));
-  source.addEventListener("error", () => state("connecting again"));
+  source.addEventListener("error", () => state(source.readyState === EventSource.CLOSED ? "closed" : "connecting again"));
   source.addEventListener("problem", (event) => {
     source.close();
     slot("refusal").replaceChildren(refusalBox(JSON.parse(event.data)));
