@@ -10,31 +10,18 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Request, Route
-from playwright.sync_api import Page as Tab
+from playwright.sync_api import Browser, Error
 
 import chronodp as cdp
 from chronodp.service.tokens import add_token, revoke_token
 from tests.chromium import chromium
-from tests.service.town import API, ROOT, SUM, House, free_port, open_house, write_policy
+from tests.service.town import API, ROOT, House, free_port
+from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number, visiting
 
-HOSTILE = "<img src=x onerror=alert(1)> & <b>bold</b>"
-VIEWS = (
-    "datasets",
-    "ask/meters",
-    "releases/meters",
-    "releases/meters/1",
-    "budget/meters",
-    "live/load",
-    "claims",
-    "check",
-)
 _DROP = """([data, name]) => {
     const files = new DataTransfer();
     files.items.add(new File([data], name, { type: "application/json" }));
@@ -51,96 +38,14 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("page")
-    policy = write_policy(folder)
-    text = policy.read_text(encoding="utf-8").replace('title = "Test"', f'title = "{HOSTILE}"')
-    text = text.replace("north = 40, south = 20", f'north = 40, south = 20, "{HOSTILE}" = 15')
-    policy.write_text(
-        text.replace('source = "rows.csv"', f'about = "{HOSTILE}"\nsource = "rows.csv"', 1), encoding="utf-8"
-    )
-    with open_house(policy, str(folder / "budget.db")) as opened:
-        question = SUM | {"by": {"region": ["north", HOSTILE]}, "epsilon": 0.2}
-        opened.finish("ana", opened.submit("ana", "first", question).json()["id"])
-        ledger = opened.curator.ledger
-        terms = {"change": 1.0, "unit": cdp.User(), "max_periods": 2, "ledger": ledger, "dataset": "meters"}
-        stream = cdp.Stream(cdp.EachPeriod(), horizon=500, epsilon=0.5, delta=1e-7, name="load", **terms)  # type: ignore[arg-type]
-        stream.steps([100.0] * 40)
-        watched = {"change": 1.0, "unit": cdp.User(), "ledger": ledger, "dataset": "meters"}
-        cdp.Alert(above=500.0, max_alerts=2, epsilon=0.2, name="alarm", **watched).step(1e6)  # type: ignore[arg-type]
+    with furnished_house(tmp_path_factory.mktemp("page")) as opened:
         yield opened
-
-
-@dataclass
-class Visit:
-    """Someone on the page, what the page asked of the network, and what it complained of."""
-
-    tab: Tab
-    base: str
-    asked: list[str] = field(default_factory=list)
-    strayed: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def sign_in(self, token: str) -> None:
-        self.tab.goto(self.base)
-        self.tab.get_by_label("Token").fill(token)
-        self.tab.get_by_role("button", name="Sign in").click()
-        self.tab.get_by_role("heading", level=1, name="Datasets").wait_for()
-
-    def open(self, view: str) -> None:
-        self.tab.evaluate("(hash) => { location.hash = hash; }", f"#/{view}")
-        self.tab.wait_for_selector("main:not([aria-busy])")
-        if view.startswith("ask"):
-            self.planned()
-        if view.startswith(("releases/meters/", "live/")):
-            self.tab.wait_for_selector('[data-slot="chart"] .scatterlayer path')
-
-    def slot(self, name: str) -> Locator:
-        return self.tab.locator(f'[data-slot="{name}"]')
-
-    def planned(self) -> str:
-        """Wait until the plan is that of the form, and return its error."""
-        self.tab.wait_for_selector('[data-slot="answer"]:not([aria-busy]) .headline')
-        return self.slot("headline").locator("dd").first.inner_text()
-
-
-Visits = Callable[..., Visit]
 
 
 @pytest.fixture
 def visit(browser: Browser, house: House) -> Iterator[Visits]:
-    base = str(house.http.base_url).rstrip("/")
-    opened: list[Visit] = []
-
-    def begin(who: str, *, width: int = 1280, forgiven: str = "") -> Visit:
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme="light")  # type: ignore[arg-type]
-        found = Visit(context.new_page(), base)
-
-        def route(route: Route, request: Request) -> None:
-            found.asked.append(f"{request.method} {request.url.removeprefix(base)}")
-            if request.url.startswith(f"{base}/"):
-                route.continue_()
-            else:
-                found.strayed.append(request.url)
-                route.abort()
-
-        def listen(said: ConsoleMessage) -> None:
-            if said.type == "error" and not (forgiven and re.search(forgiven, said.text)):
-                found.complaints.append(said.text)
-
-        context.route("**/*", route)
-        found.tab.on("console", listen)
-        found.tab.on("pageerror", lambda error: found.complaints.append(str(error)))
-        found.tab.on("dialog", lambda dialog: found.complaints.append(f"a dialog: {dialog.message}"))
-        opened.append(found)
-        found.sign_in(house.tokens[who])
-        return found
-
-    yield begin
-    for one in opened:
-        one.tab.context.close()
-        assert one.strayed == []
-        assert one.complaints == []
+    with visiting(browser, house) as begin:
+        yield begin
 
 
 def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tmp_path: Path) -> None:
@@ -157,14 +62,14 @@ def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tm
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     assert f"ana/{request}" in page.slot("promise").inner_text()
     page.slot("chart").locator(".scatterlayer path").first.wait_for()
-    number = int(page.tab.url.rpartition("/")[2])
+    place = int(page.tab.url.rpartition("/")[2])
 
     page.tab.get_by_role("combobox", name="Show").select_option("running_total")
     page.tab.wait_for_function("() => document.querySelector('[data-slot=caption]').textContent.includes('Running')")
     with page.tab.expect_download() as started:
         page.tab.get_by_role("link", name="CSV of what is shown").click()
     rows = list(csv.reader(io.StringIO(started.value.path().read_text(encoding="utf-8"))))
-    truth = house.get("ana", f"/datasets/meters/releases/{number}/table?view=running_total").json()
+    truth = house.get("ana", f"/datasets/meters/releases/{place}/table?view=running_total").json()
     assert rows[0] == truth["columns"]
     assert [float(row[-3]) for row in rows[1:]] == pytest.approx([row[-3] for row in truth["rows"]])
     assert page.slot("table").locator("tbody tr").count() == len(truth["rows"])
@@ -174,14 +79,14 @@ def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tm
             page.tab.get_by_role("link", name=name, exact=True).click()
         started.value.save_as(tmp_path / started.value.suggested_filename)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        f"meters-{number}-certificate.json",
-        f"meters-{number}.json",
+        f"meters-{place}-certificate.json",
+        f"meters-{place}.json",
     ]
     page.open("check")
     for path in tmp_path.iterdir():  # dropped
         page.tab.evaluate(_DROP, [path.read_text(encoding="utf-8"), path.name])
         page.tab.locator(".verdict.good", has_text=path.name).wait_for()
-    changed = json.loads((tmp_path / f"meters-{number}.json").read_text(encoding="utf-8"))
+    changed = json.loads((tmp_path / f"meters-{place}.json").read_text(encoding="utf-8"))
     changed["release"] = changed["release"].replace("1", "2", 1)
     (tmp_path / "changed.json").write_text(json.dumps(changed), encoding="utf-8")
     page.slot("file").set_input_files(tmp_path / "changed.json")  # chosen
@@ -197,23 +102,23 @@ def test_either_slider_moves_the_other_by_way_of_plans(visit: Visits) -> None:
     price, error = page.tab.get_by_label(re.compile("^Price ε")), page.tab.get_by_label(re.compile("^Error at 95"))
     page.tab.wait_for_selector("#error-slider:not([disabled])")
     page.asked.clear()
-    before, epsilon, place = page.planned(), _number(page.slot("epsilon")), error.input_value()
+    before, epsilon, place = page.planned(), number(page.slot("epsilon")), error.input_value()
     price.focus()
     for _ in range(10):
         page.tab.keyboard.press("PageUp")
     page.tab.wait_for_function("(before) => document.querySelector('.headline dd').textContent !== before", arg=before)
     dear = page.planned()
-    assert _figure(dear) < _figure(before)
-    assert (dearest := _number(page.slot("epsilon"))) > epsilon
+    assert figure(dear) < figure(before)
+    assert (dearest := number(page.slot("epsilon"))) > epsilon
     assert int(error.input_value()) < int(place)
 
     error.focus()
     for _ in range(8):
         page.tab.keyboard.press("PageUp")
-    wanted = _number(page.slot("error"))
+    wanted = number(page.slot("error"))
     page.tab.wait_for_function("(before) => document.querySelector('.headline dd').textContent !== before", arg=dear)
-    assert _figure(page.planned()) == pytest.approx(wanted, rel=0.02)
-    assert _number(page.slot("epsilon")) < dearest
+    assert figure(page.planned()) == pytest.approx(wanted, rel=0.02)
+    assert number(page.slot("epsilon")) < dearest
     assert set(page.asked) == {f"POST {API}/datasets/meters/plan"}  # nothing else, and never the data
 
     page.tab.get_by_role("checkbox", name="region").check()
@@ -240,7 +145,7 @@ def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, hou
         sizes = dict(zip(shown.locator("dt").all_inner_texts(), shown.locator("dd").all_inner_texts(), strict=True))
         assert list(sizes) == ["Asked", "Spent", "Left", "Limit"]
         for name, text in sizes.items():
-            assert _figure(text) == pytest.approx(told[name.lower()], rel=1e-3)
+            assert figure(text) == pytest.approx(told[name.lower()], rel=1e-3)
     page.tab.get_by_label("ε as a number").fill("11")
     page.slot("refusal").get_by_text("at most 10 for one release").wait_for()
     assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
@@ -274,14 +179,14 @@ def test_nothing_serious_keeps_anyone_out_in_light_or_dark(visit: Visits) -> Non
         page.open(view)
         for more in page.tab.locator("details").all():
             more.evaluate("(details) => { details.open = true; }")
-        found[view] = _faults(page.tab)
+        found[view] = faults(page.tab)
         page.tab.get_by_role("button", name="Dark colours").click()
-        found[f"{view} in the dark"] = _faults(page.tab, only="color-contrast")
+        found[f"{view} in the dark"] = faults(page.tab, only="color-contrast")
         page.tab.get_by_role("button", name="Light colours").click()
     page.tab.get_by_role("button", name="Sign out").click()
     page.tab.get_by_role("heading", name="Sign in").wait_for()
-    found["sign-in"] = _faults(page.tab)
-    assert {view: faults for view, faults in found.items() if faults} == {}
+    found["sign-in"] = faults(page.tab)
+    assert {view: those for view, those in found.items() if those} == {}
 
 
 def test_fits_a_phone(visit: Visits) -> None:
@@ -404,22 +309,3 @@ def test_one_command_leads_to_a_page_with_a_release_in_it(browser: Browser, tmp_
     finally:
         process.terminate()
         process.wait(60)
-
-
-def _faults(tab: Tab, *, only: str | None = None) -> list[str]:
-    options = {"resultTypes": ["violations"]} | ({"runOnly": [only]} if only else {})
-    time.sleep(0.2)  # colours that are still changing have no contrast to measure
-    found = Axe().run(tab, options=options).response["violations"]
-    return [
-        f"{fault['id']}: {[node['target'] for node in fault['nodes'][:3]]}"
-        for fault in found
-        if fault["impact"] in ("serious", "critical")
-    ]
-
-
-def _number(place: Locator) -> float:
-    return _figure(place.inner_text())
-
-
-def _figure(text: str) -> float:
-    return float(text.replace("±", "").replace("ε", "").replace(",", "").replace("−", "-").strip())

@@ -1,14 +1,12 @@
 // Lines in their bands, drawn by Plotly in the colours of the page.
 
-import { count, make } from "./dom.js";
+import { make } from "./dom.js";
 
 // Six colours of Okabe and Ito (2008) that show on white and on black.
 const COLOURS = ["0, 114, 178", "213, 94, 0", "0, 158, 115", "204, 121, 167", "230, 159, 0", "86, 180, 233"];
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 const MOST = 4000; // points of a line past which SVG is slow
 const FEW = 60; // points up to which each is worth a mark
-
-export const MOST_LINES = 12;
 
 // Plotly reads tags in texts; names are shown as they are.
 const literal = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -154,22 +152,3 @@ export const offerZoom = (group, box) => {
   const all = () => window.Plotly?.relayout(box, { "xaxis.autorange": true });
   group.replaceChildren(...buttons, make("button", { type: "button", click: all }, "All"));
 };
-
-// A released table as lines, one for each group.
-export const linesOf = ({ columns, rows }) => {
-  const last = columns.length - 3; // value, lower, upper
-  const lines = new Map();
-  for (const row of rows) {
-    const name = row.slice(1, last).join(", ");
-    if (!lines.has(name)) lines.set(name, { name, x: [], y: [], lower: [], upper: [] });
-    const line = lines.get(name);
-    line.x.push(typeof row[0] === "string" ? row[0].slice(0, 19) : row[0]);
-    line.y.push(row[last]);
-    line.lower.push(row[last + 1]);
-    line.upper.push(row[last + 2]);
-  }
-  return [...lines.values()];
-};
-
-export const drawnNote = (lines) =>
-  lines.length > MOST_LINES ? `The chart shows the first ${MOST_LINES} of ${count(lines.length)} groups.` : "";

@@ -35,8 +35,9 @@ const ROWS = 100;
 export const table = (caption, columns, rows, empty = "Nothing yet.") => {
   if (rows.length === 0) return make("p", { class: "note" }, empty);
   const heads = columns.map(({ label, numeric }) => make("th", { scope: "col", class: numeric && "number" }, label));
+  const kind = ({ numeric, wide }) => (numeric && "number") || (wide && "wide");
   const line = (row) =>
-    make("tr", {}, columns.map(({ cell, numeric, wide }) => make("td", { class: (numeric && "number") || (wide && "wide") }, cell(row))));
+    make("tr", {}, columns.map((column) => make("td", { class: kind(column) }, column.cell(row))));
   const body = make("tbody", {}, rows.slice(0, ROWS).map(line));
   const shown = make(
     "div",
@@ -56,13 +57,14 @@ export const table = (caption, columns, rows, empty = "Nothing yet.") => {
   return make("div", {}, shown, more);
 };
 
-const DIGITS = [3, 4, 6].map((most) => [most, new Intl.NumberFormat("en-GB", { maximumSignificantDigits: most })]);
-const FORMS = new Map(DIGITS);
+const digits = (most) => new Intl.NumberFormat("en-GB", { maximumSignificantDigits: most });
+const FORMS = { 3: digits(3), 4: digits(4), 6: digits(6) };
 
-export const number = (value, digits = 4) => {
+export const number = (value, most = 4) => {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  return size !== 0 && (size < 1e-4 || size >= 1e9) ? Number(value.toPrecision(digits)).toExponential() : FORMS.get(digits).format(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return Number(value.toPrecision(most)).toExponential();
+  return FORMS[most].format(value);
 };
 
 export const count = (value) => value.toLocaleString("en-GB");

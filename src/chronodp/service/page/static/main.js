@@ -94,6 +94,7 @@ class Page {
     document.title = `${view.name} · ${title}`;
     const { signal } = this.leaving;
     main.setAttribute("aria-busy", "true");
+    delete main.dataset.shown;
     try {
       await view.show(main, { api: this.api, me: this.me, signal }, ...rest);
     } catch (error) {
@@ -103,6 +104,7 @@ class Page {
     }
     if (signal.aborted) return;
     main.removeAttribute("aria-busy");
+    main.dataset.shown = location.hash;
     settle(view.name);
     this.tellHealth();
   }

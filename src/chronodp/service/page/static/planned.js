@@ -58,8 +58,8 @@ const showBands = (slot, plan) => {
         for (const other of group.children) other.setAttribute("aria-pressed", String(other === button));
         drawBand(slot, plan, name);
       };
-      const attributes = { type: "button", "data-reading": name, "aria-pressed": String(name === chosen), click: press };
-      const button = make("button", attributes, READINGS[name]);
+      const state = { "data-reading": name, "aria-pressed": String(name === chosen) };
+      const button = make("button", { type: "button", ...state, click: press }, READINGS[name]);
       return button;
     }),
   );
@@ -68,7 +68,8 @@ const showBands = (slot, plan) => {
 
 // The API gives the widths of evenly spaced periods; here is when they are.
 const moments = ({ horizon, calendar }, size) => {
-  const periods = Array.from({ length: size }, (_, place) => Math.round((place * (horizon - 1)) / Math.max(1, size - 1)));
+  const apart = (horizon - 1) / Math.max(1, size - 1);
+  const periods = Array.from({ length: size }, (_, place) => Math.round(place * apart));
   if (!calendar) return periods;
   const [start, end] = [calendar.start, calendar.end].map((text) => Date.parse(`${text.slice(0, 19)}Z`));
   return periods.map((period) => new Date(start + ((end - start) * period) / horizon).toISOString().slice(0, 19));
@@ -78,7 +79,8 @@ const drawBand = (slot, plan, name) => {
   const widths = plan.bands[name];
   const x = moments(plan.design.table, widths.length);
   const line = { name: "noise", x, y: widths.map(() => 0), lower: widths.map((width) => -width), upper: widths };
-  const about = `Band of the noise on ${READINGS[name].toLowerCase()}, from ± ${number(widths[0])} to ± ${number(widths.at(-1))}`;
+  const reach = `from ± ${number(widths[0])} to ± ${number(widths.at(-1))}`;
+  const about = `Band of the noise on ${READINGS[name].toLowerCase()}, ${reach}`;
   draw(slot("bands"), [line], { label: "noise", about });
   slot("band-table").replaceChildren(
     table(

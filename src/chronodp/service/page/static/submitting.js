@@ -33,7 +33,8 @@ export const submit = (api, place, dataset, content, signal) =>
       job = await api.get(`/jobs${path(job.id)}`, signal);
     }
     if (job.state !== "done") {
-      const problem = job.problem ?? { message: `The job is ${job.state}.`, mend: "Ask again with the same request id." };
+      const again = { message: `The job is ${job.state}.`, mend: "Ask again with the same request id." };
+      const problem = job.problem ?? again;
       throw Object.assign(new Error(problem.message), { problem });
     }
     say(job.repeated ? "Answered from an earlier release, for nothing." : "Released.");

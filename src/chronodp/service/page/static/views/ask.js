@@ -1,11 +1,11 @@
 // The plan builder: every change is planned at once; nothing is read until it is submitted.
 
-import { draw, drawnNote, linesOf, MOST_LINES } from "../chart.js";
-import { clock, fill, make, number, options, path, say, table } from "../dom.js";
+import { fill, make, number, options, path, say } from "../dom.js";
 import { Exchange } from "../exchange.js";
 import { hidePlan, showPlan } from "../planned.js";
 import { offer, readQuestion, reveal, setColumn } from "../question.js";
 import { guarded } from "../refusal.js";
+import { showReleased } from "../released.js";
 import { inventRequest, submit } from "../submitting.js";
 
 const SETTLED = 200; // milliseconds without a change after which it is planned
@@ -14,7 +14,8 @@ export const show = async (place, { api, signal }, wanted) => {
   const datasets = await api.get("/datasets", signal);
   const slot = fill(place, "ask");
   if (datasets.length === 0) {
-    place.replaceChildren(make("h1", {}, "Plan a question"), make("p", {}, "There is no dataset for you: ask the owner."));
+    const sorry = make("p", {}, "There is no dataset for you: ask the owner.");
+    place.replaceChildren(make("h1", {}, "Plan a question"), sorry);
     return;
   }
   const named = (name) => datasets.find((dataset) => dataset.name === name);
@@ -142,19 +143,10 @@ class Builder {
     place.replaceChildren(make("p", { class: "note" }, "Making up rows…"));
     const found = await guarded(place, () => this.api.post(`${this.#address}/try`, this.#question, this.signal));
     if (!found) return;
-    const { table: rows, note } = found;
-    const lines = linesOf(rows);
     this.slot("trial").hidden = false;
-    this.slot("trial-note").textContent = note;
-    const about = `Line chart of ${rows.title}, on made-up rows`;
-    await draw(this.slot("trial-chart"), lines.slice(0, MOST_LINES), { label: rows.label, about });
-    const last = rows.columns.length - 3;
-    const columns = rows.columns.map((label, at) => ({
-      label,
-      numeric: at >= last,
-      cell: (row) => (at >= last ? number(row[at], 6) : at === 0 ? clock(row[0]) : String(row[at])),
-    }));
-    this.slot("trial-table").replaceChildren(make("p", { class: "note" }, drawnNote(lines)), table(about, columns, rows.rows));
+    this.slot("trial-note").textContent = found.note;
+    const about = `Line chart of ${found.table.title}, on made-up rows`;
+    await showReleased(this.slot("trial-chart"), this.slot("trial-table"), found.table, { about });
     this.slot("trial").querySelector("h2").focus();
   }
 

@@ -47,8 +47,8 @@ export const show = async (place, { api, me, signal }, wanted) => {
       : []),
   );
   if (me.role !== "analyst") {
-    const chain = address(`/datasets${path(name)}/chain`);
-    slot("chain").append(make("a", { class: "button", href: chain, download: `${name}-chain.json` }, "All certificates"));
+    const link = { class: "button", href: address(`/datasets${path(name)}/chain`), download: `${name}-chain.json` };
+    slot("chain").append(make("a", link, "All certificates"));
   }
   slot("history").append(
     table(

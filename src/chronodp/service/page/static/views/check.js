@@ -4,6 +4,7 @@ import { fill, make, say } from "../dom.js";
 import { guarded, refusalBox } from "../refusal.js";
 
 const LARGEST = 32 * 2 ** 20;
+const NAMED = 20; // requests of a long chain that are named
 
 export const show = (place, { api, signal }) => {
   const slot = fill(place, "check");
@@ -36,7 +37,9 @@ const check = async (api, place, file, signal) => {
     return refuse(place, `${file.name} is not JSON.`, "Drop a file that was downloaded from a release.");
   }
   const { release, link, links, head } = content ?? {};
-  if (!link && !links) return refuse(place, `${file.name} holds no certificate.`, "Drop a release, certificate or chain.");
+  if (!link && !links) {
+    return refuse(place, `${file.name} holds no certificate.`, "Drop a release, certificate or chain.");
+  }
   const asked = links ? { links, head } : { release, link };
   const found = await guarded(place, () => api.post("/verify", asked, signal));
   if (!found) return undefined;
@@ -47,7 +50,7 @@ const check = async (api, place, file, signal) => {
       { class: found.valid ? "verdict good" : "verdict bad" },
       make("h2", {}, words),
       make("p", {}, `${file.name}: ${found.why}`),
-      found.requests.length ? make("p", { class: "note" }, `Requests: ${found.requests.slice(0, 20).join(", ")}`) : null,
+      make("p", { class: "note" }, `Requests: ${found.requests.slice(0, NAMED).join(", ") || "none"}`),
     ),
   );
   say(words);

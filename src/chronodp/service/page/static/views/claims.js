@@ -3,6 +3,8 @@
 import { fill, make, moment, path, table } from "../dom.js";
 import { guarded } from "../refusal.js";
 
+const LOST = "The chain does not contain what the last audit saw: the ledger was set back.";
+
 export const show = async (place, { api, me, signal }) => {
   const claims = await api.get("/claims", signal);
   const slot = fill(place, "claims");
@@ -41,14 +43,15 @@ const audit = async (api, dataset, signal) => {
     ? await api.post("/verify", { links: chain.links, head: chain.head }, signal)
     : { valid: true, why: "Nothing was released yet." };
   const before = recall(dataset);
-  const gone = before !== null && before.links > chain.links.length;
-  const signature = chain.links.at(-1)?.signature ?? "";
-  const changed = before !== null && !gone && before.links > 0 && chain.links[before.links - 1].signature !== before.signature;
-  const valid = verdict.valid && !gone && !changed;
-  const why = gone || changed ? "The chain does not contain what the last audit saw: the ledger was set back." : verdict.why;
+  const lost = before?.links > 0 && chain.links[before.links - 1]?.signature !== before.signature;
+  const when = new Date().toISOString();
+  if (verdict.valid && !lost) {
+    const signature = chain.links.at(-1)?.signature ?? "";
+    return { dataset, valid: true, why: verdict.why, when, links: chain.links.length, signature };
+  }
   // What was seen once stays the measure until a genuine chain goes beyond it.
-  const seen = valid ? { links: chain.links.length, signature } : { links: before?.links ?? 0, signature: before?.signature ?? "" };
-  return { dataset, valid, why, when: new Date().toISOString(), ...seen };
+  const seen = { links: before?.links ?? 0, signature: before?.signature ?? "" };
+  return { dataset, valid: false, why: lost ? LOST : verdict.why, when, ...seen };
 };
 
 const key = (dataset) => `audit of ${dataset}`;
@@ -69,12 +72,14 @@ const recall = (dataset) => {
   }
 };
 
+const verdictOn = (valid) => make("span", { class: valid ? "good" : "bad" }, valid ? "Genuine" : "Not genuine");
+
 const results = (found) =>
   table(
     "Last audit",
     [
       { label: "Dataset", cell: (row) => row.dataset },
-      { label: "Result", cell: (row) => make("span", { class: row.valid ? "good" : "bad" }, row.valid ? "Genuine" : "Not genuine") },
+      { label: "Result", cell: ({ valid }) => verdictOn(valid) },
       { label: "Why", wide: true, cell: (row) => row.why },
       { label: "Links", numeric: true, cell: (row) => String(row.links) },
       { label: "When", cell: (row) => moment(row.when) },

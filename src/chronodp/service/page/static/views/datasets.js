@@ -2,6 +2,8 @@
 
 import { count, facts, fill, make, number, path } from "../dom.js";
 
+const KEYS = 8; // named on the card
+
 export const show = async (place, { api, me, signal }) => {
   const found = await api.get("/datasets", signal);
   const slot = fill(place, "datasets");
@@ -14,9 +16,11 @@ const card = (dataset, me) => {
   const columns = Object.entries(dataset.columns).map(
     ([name, { clip, about }]) => `${name}, ${number(clip[0])} to ${number(clip[1])}${about ? `: ${about}` : ""}`,
   );
-  const groups = Object.entries(dataset.groups).map(
-    ([name, keys]) => `${name}: ${keys.slice(0, 8).join(", ")}${keys.length > 8 ? ` and ${count(keys.length - 8)} more` : ""}`,
-  );
+  const groups = Object.entries(dataset.groups).map(([name, keys]) => {
+    const more = keys.length > KEYS ? ` and ${count(keys.length - KEYS)} more` : "";
+    return `${name}: ${keys.slice(0, KEYS).join(", ")}${more}`;
+  });
+  const lasts = dataset.renews ? `anew every ${dataset.renews}` : "for ever";
   const rules = [
     `one release costs at most ε ${number(dataset.largest_epsilon ?? dataset.epsilon)}`,
     `at most ${count(dataset.largest_cells)} numbers`,
@@ -36,10 +40,7 @@ const card = (dataset, me) => {
     ["Groups", groups.join("\n") || "none"],
     ["May be asked", `${dataset.measures.join(", ")}; periods of ${dataset.grids.join(", ")}`],
     ["Rules", rules.filter(Boolean).join("\n")],
-    [
-      "Whole budget",
-      `ε ${number(dataset.epsilon)}, δ ${number(dataset.delta)}${dataset.renews ? `, anew every ${dataset.renews}` : ", for ever"}`,
-    ],
+    ["Whole budget", `ε ${number(dataset.epsilon)}, δ ${number(dataset.delta)}, ${lasts}`],
   ]);
   const link = (view, text, main) =>
     make("a", { class: main ? "button main" : "button", href: `#/${view}${path(dataset.name)}` }, text);

@@ -16,7 +16,8 @@ export const show = async (place, { api, signal }, wanted) => {
   const slot = fill(place, "live");
   const chosen = streams.find((stream) => stream.name === wanted) ?? streams.find((one) => !isAlert(one)) ?? streams[0];
   if (!chosen) {
-    slot("about").textContent = "There is no stream yet. The owner starts one with cdp.Stream or cdp.Alert on this ledger.";
+    slot("about").textContent =
+      "There is no stream yet. The owner starts one with cdp.Stream or cdp.Alert on this ledger.";
     for (const name of ["figure", "alerts-sheet"]) slot(name).hidden = true;
     slot("stream").parentElement.hidden = true;
     return;
@@ -44,7 +45,9 @@ const follow = (api, stream, slot, picture, signal) => {
   };
   signal.addEventListener("abort", () => source.close());
   source.addEventListener("open", () => state("live"));
-  source.addEventListener("error", () => state(source.readyState === EventSource.CLOSED ? "closed" : "connecting again"));
+  source.addEventListener("error", () => {
+    state(source.readyState === EventSource.CLOSED ? "closed" : "connecting again");
+  });
   source.addEventListener("problem", (event) => {
     source.close();
     slot("refusal").replaceChildren(refusalBox(JSON.parse(event.data)));

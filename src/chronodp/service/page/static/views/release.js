@@ -1,9 +1,10 @@
 // One release: its readings with bands, zoom, downloads, and its certificate.
 
 import { address } from "../api.js";
-import { draw, drawnNote, linesOf, MOST_LINES, offerZoom } from "../chart.js";
-import { capital, clock, facts, fill, make, moment, number, options, path, say, table } from "../dom.js";
+import { offerZoom } from "../chart.js";
+import { capital, facts, fill, make, moment, number, options, path, say } from "../dom.js";
 import { guarded } from "../refusal.js";
+import { linesOf, showReleased } from "../released.js";
 
 const READINGS = {
   each_period: "each period",
@@ -25,14 +26,12 @@ export const show = async (place, { api, signal }, dataset, given) => {
   facts(slot("facts"), release.facts.map(({ label, text }) => [label, text]));
   slot("certificate").textContent = certificate.words;
   const csv = make("a", { class: "button main", download: true }, "CSV of what is shown");
+  const file = `${dataset}-${release.number}`;
+  const link = (where, name, text) => make("a", { class: "button", href: address(where), download: name }, text);
   slot("downloads").append(
     csv,
-    make("a", { class: "button", href: address(base), download: `${dataset}-${release.number}.json` }, "Release (JSON)"),
-    make(
-      "a",
-      { class: "button", href: address(`${base}/certificate`), download: `${dataset}-${release.number}-certificate.json` },
-      "Certificate",
-    ),
+    link(base, `${file}.json`, "Release (JSON)"),
+    link(`${base}/certificate`, `${file}-certificate.json`, "Certificate"),
   );
   if (release.readings.length === 0) {
     slot("figure").hidden = true;
@@ -64,13 +63,7 @@ const reading = async (api, base, slot, csv, signal) => {
   const chosen = kept ? lines.filter((line) => line.name === kept) : lines;
   slot("caption").textContent = capital(found.title);
   slot("caption").hidden = slot("caption").textContent === slot("title").textContent;
-  await draw(slot("chart"), chosen.slice(0, MOST_LINES), { label: found.label, about: `Line chart of ${found.title}` });
-  const last = found.columns.length - 3;
-  const columns = found.columns.map((name, place) => ({
-    label: name,
-    numeric: place >= last,
-    cell: (row) => (place >= last ? number(row[place], 6) : place === 0 ? clock(row[0]) : String(row[place])),
-  }));
-  slot("table").replaceChildren(make("p", { class: "note" }, drawnNote(chosen)), table(found.title, columns, found.rows));
+  const about = `Line chart of ${found.title}`;
+  await showReleased(slot("chart"), slot("table"), found, { about, lines: chosen });
   say(`${found.title}, ${found.rows.length} rows`);
 };

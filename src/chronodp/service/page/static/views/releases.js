@@ -42,7 +42,8 @@ export const show = async (place, { api, me, signal }, wanted) => {
         { label: "State", cell: (job) => (job.repeated ? `${job.state}, for nothing` : job.state) },
         {
           label: "Release",
-          cell: (job) => (job.release ? link(job.dataset, job.release, `${job.release}`) : (job.problem?.message ?? "–")),
+          cell: ({ dataset, release, problem }) =>
+            release ? link(dataset, release, `${release}`) : (problem?.message ?? "–"),
         },
         { label: "Submitted", cell: (job) => moment(job.submitted) },
       ],
