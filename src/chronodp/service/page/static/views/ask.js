@@ -33,6 +33,7 @@ class Builder {
     this.signal = signal;
     this.form = slot("form");
     this.dataset = null;
+    this.question = null; // the one whose plan is shown: what is submitted is what was planned
     this.measured = ""; // the question, ε aside, whose range of errors is known
     this.timer = null;
     this.planning = new AbortController();
@@ -73,11 +74,8 @@ class Builder {
     this.planning.abort();
     this.planning = new AbortController();
     this.slot("answer").setAttribute("aria-busy", "true");
+    for (const name of ["pay", "try"]) this.slot(name).disabled = true;
     this.timer = setTimeout(plan, after);
-  }
-
-  get #question() {
-    return readQuestion(this.form, this.dataset);
   }
 
   get #address() {
@@ -90,9 +88,9 @@ class Builder {
   }
 
   async #replan() {
-    const question = this.#question;
+    const question = readQuestion(this.form, this.dataset);
     const planAt = this.#planAt(question);
-    await this.#shown(async () => {
+    await this.#shown(question, async () => {
       const plan = await planAt(question.epsilon);
       this.exchange.follow(plan);
       showPlan(this.slot, plan);
@@ -108,8 +106,9 @@ class Builder {
   }
 
   async #seek() {
-    const planAt = this.#planAt(this.#question);
-    await this.#shown(async () => {
+    const question = readQuestion(this.form, this.dataset);
+    const planAt = this.#planAt(question);
+    await this.#shown(question, async () => {
       const plan = await this.exchange.seek(planAt);
       this.exchange.follow(plan);
       showPlan(this.slot, plan);
@@ -117,31 +116,35 @@ class Builder {
     });
   }
 
-  async #shown(run) {
+  async #shown(question, run) {
     const { signal } = this.planning;
     try {
       const plan = await run();
-      this.#allow(true, plan);
+      this.question = { ...question, epsilon: plan.epsilon };
+      this.#allow(plan);
     } catch (error) {
       if (error.name === "AbortError") return;
       await guarded(this.slot("refusal"), () => Promise.reject(error));
-      this.#allow(false);
+      this.#forbid();
     }
     if (!signal.aborted) this.slot("answer").removeAttribute("aria-busy");
   }
 
-  #allow(planned, plan) {
-    this.slot("pay").disabled = !planned;
-    this.slot("try").disabled = !planned;
-    if (!planned) hidePlan(this.slot);
-    this.slot("pay").textContent = planned ? `Submit: spends ε ${number(plan.epsilon, 3)}` : "Submit";
-    if (planned) say(`Planned: error ± ${number(plan.half_width)} at ε ${number(plan.epsilon, 3)}`);
+  #allow(plan) {
+    for (const name of ["pay", "try"]) this.slot(name).disabled = false;
+    this.slot("pay").textContent = `Submit: spends ε ${number(plan.epsilon, 3)}`;
+    say(`Planned: error ± ${number(plan.half_width)} at ε ${number(plan.epsilon, 3)}`);
+  }
+
+  #forbid() {
+    hidePlan(this.slot);
+    this.slot("pay").textContent = "Submit";
   }
 
   async #try() {
     const place = this.slot("job");
     place.replaceChildren(make("p", { class: "note" }, "Making up rows…"));
-    const found = await guarded(place, () => this.api.post(`${this.#address}/try`, this.#question, this.signal));
+    const found = await guarded(place, () => this.api.post(`${this.#address}/try`, this.question, this.signal));
     if (!found) return;
     this.slot("trial").hidden = false;
     this.slot("trial-note").textContent = found.note;
@@ -152,7 +155,7 @@ class Builder {
 
   async #submit() {
     const { elements } = this.slot("submit");
-    const content = { request: elements.request.value.trim(), question: this.#question, fresh: elements.fresh.checked };
+    const content = { request: elements.request.value.trim(), question: this.question, fresh: elements.fresh.checked };
     this.slot("pay").disabled = true;
     const job = await submit(this.api, this.slot("job"), this.dataset.name, content, this.signal);
     this.slot("pay").disabled = false;
