@@ -5,41 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Request, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Request, Route
 from playwright.sync_api import Page as Tab
 
 from chronodp.report import write_page
+from tests.chromium import chromium
 from tests.report.examples import COLUMNS, HOSTILE, hours, page, rows
 
-_ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 _HARMLESS = ("file:", "data:", "blob:")
 _NAMES = ('north, "upper"\nfloor', HOSTILE)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    installed = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with sync_playwright() as playwright:
-        executable = installed or playwright.chromium.executable_path
-        if not Path(executable).is_file():
-            pytest.skip("no Chromium is installed: the page was not looked at in a browser")
-        browser = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

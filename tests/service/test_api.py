@@ -38,6 +38,12 @@ def test_from_a_plan_to_a_downloaded_release(house: House) -> None:
     assert house.post("ben", "/verify", {"release": whole["release"], "link": whole["link"]}).json()["valid"]
     changed = whole["release"].replace("1", "2", 1)
     assert not house.post("ben", "/verify", {"release": changed, "link": whole["link"]}).json()["valid"]
+    alone = house.post("ben", "/verify", {"link": whole["link"]}).json()
+    assert alone["valid"]
+    assert "without its release" in alone["why"]
+    forged = whole["link"] | {"body": whole["link"]["body"].replace("ana/", "ben/")}
+    assert not house.post("ben", "/verify", {"link": forged}).json()["valid"]
+    assert house.post("ben", "/verify", {"release": whole["release"]}).status_code == 422
     for view in whole["readings"]:
         table = house.get("ana", f"{place}/table?view={view}").json()
         assert table["columns"][-3:] == ["value", "lower", "upper"]

@@ -29,7 +29,7 @@ _CSV, _PARQUET = "text/csv; charset=utf-8", "application/vnd.apache.parquet"
 
 
 class Checked(BaseModel):
-    """A release with its link, or a chain of links, as they were downloaded."""
+    """A release with its link, a link alone, or a chain of links, as they were downloaded."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -159,11 +159,12 @@ def check(request: Request, caller: Anyone, checked: Checked) -> shapes.Verified
         if checked.links is not None:
             links = verify_chain([_signed(link) for link in checked.links], key, head=checked.head)
             why = f"All {len(links)} links are genuine and none is missing up to the newest of them."
-        elif checked.release is not None and checked.link is not None:
+        elif checked.link is not None:
             links = [verify(_signed(checked.link), key, release=checked.release)]
-            why = "The certificate is genuine and belongs to this release."
+            belongs = "belongs to this release" if checked.release is not None else "came without its release"
+            why = f"The certificate is genuine and {belongs}."
         else:
-            raise InvalidArgument("release", None, "given together with link, or links for a chain")
+            raise InvalidArgument("link", None, "given, alone or with its release, or links for a chain")
     except CertificateInvalid as error:
         return shapes.VerifiedShape(valid=False, why=str(error), links=0, requests=[])
     return shapes.VerifiedShape(valid=True, why=why, links=len(links), requests=[link.request for link in links])

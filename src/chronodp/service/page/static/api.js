@@ -1,0 +1,72 @@
+// The curator's API under the page's cookie; whatever it refuses is thrown in the API's one shape.
+
+export class Refused extends Error {
+  constructor(problem, status) {
+    super(problem.message);
+    this.problem = problem;
+    this.status = status;
+  }
+}
+
+const ROOT = "/api/v1";
+const LOST = {
+  kind: "unavailable",
+  message: "The curator cannot be reached.",
+  mend: "Try again: with the same request id nothing is paid twice.",
+};
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+export const address = (path) => ROOT + path;
+
+export class Api {
+  constructor() {
+    this.csrf = "";
+    this.signedOut = () => {};
+  }
+
+  get(path, signal) {
+    return this.#send("GET", path, undefined, signal);
+  }
+
+  post(path, content, signal) {
+    return this.#send("POST", path, content, signal);
+  }
+
+  async signIn(token) {
+    this.csrf = (await this.post("/session", { token })).csrf;
+  }
+
+  async resume() {
+    this.csrf = (await this.get("/session")).csrf;
+  }
+
+  async signOut() {
+    await this.#send("DELETE", "/session");
+    this.csrf = "";
+  }
+
+  async #send(method, path, content, signal) {
+    const headers = { Accept: "application/json" };
+    if (method !== "GET") headers["X-CSRF-Token"] = this.csrf;
+    if (content !== undefined) headers["Content-Type"] = "application/json";
+    const request = { method, headers, signal, body: JSON.stringify(content), credentials: "same-origin" };
+    let answer;
+    try {
+      answer = await fetch(ROOT + path, request);
+      if (answer.status === 429) {
+        await pause(1000);
+        answer = await fetch(ROOT + path, request);
+      }
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Refused(LOST, 0);
+    }
+    if (answer.status === 204) return null;
+    const found = await answer.json().catch(() => null);
+    if (answer.ok) return found;
+    const refused = new Refused(found?.error ?? LOST, answer.status);
+    if (answer.status === 401 && path !== "/session") this.signedOut();
+    throw refused;
+  }
+}

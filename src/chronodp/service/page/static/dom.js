@@ -1,0 +1,85 @@
+// Elements made of text alone: nothing that a name holds is ever read as HTML.
+
+export const make = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+};
+
+// A view's markup stands in a template of the page; a script fills its slots.
+export const fill = (place, view) => {
+  place.replaceChildren(document.getElementById(`view-${view}`).content.cloneNode(true));
+  return (name) => place.querySelector(`[data-slot="${name}"]`);
+};
+
+export const say = (text) => {
+  document.getElementById("status").textContent = text;
+};
+
+export const options = (select, values, chosen, name = (value) => value) => {
+  select.replaceChildren(...values.map((value) => new Option(name(value), value, value === chosen, value === chosen)));
+};
+
+export const facts = (list, pairs) => {
+  list.replaceChildren(...pairs.map(([label, text]) => make("div", {}, make("dt", {}, label), make("dd", {}, text))));
+};
+
+const ROWS = 100;
+
+// A column is {label, cell} and perhaps numeric or wide; long tables grow on demand.
+export const table = (caption, columns, rows, empty = "Nothing yet.") => {
+  if (rows.length === 0) return make("p", { class: "note" }, empty);
+  const heads = columns.map(({ label, numeric }) => make("th", { scope: "col", class: numeric && "number" }, label));
+  const kind = ({ numeric, wide }) => (numeric && "number") || (wide && "wide");
+  const line = (row) =>
+    make("tr", {}, columns.map((column) => make("td", { class: kind(column) }, column.cell(row))));
+  const body = make("tbody", {}, rows.slice(0, ROWS).map(line));
+  const shown = make(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    make("table", {}, make("caption", { class: "unseen" }, caption), make("thead", {}, make("tr", {}, heads)), body),
+  );
+  const more = make("button", { type: "button", class: "quiet" });
+  const tell = () => {
+    more.hidden = body.rows.length >= rows.length;
+    more.textContent = `Show more (${count(body.rows.length)} of ${count(rows.length)})`;
+  };
+  more.addEventListener("click", () => {
+    body.append(...rows.slice(body.rows.length, body.rows.length + 10 * ROWS).map(line));
+    tell();
+  });
+  tell();
+  return make("div", {}, shown, more);
+};
+
+const digits = (most) => new Intl.NumberFormat("en-GB", { maximumSignificantDigits: most });
+const FORMS = { 3: digits(3), 4: digits(4), 6: digits(6) };
+
+export const number = (value, most = 4) => {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return Number(value.toPrecision(most)).toExponential();
+  return FORMS[most].format(value);
+};
+
+export const count = (value) => value.toLocaleString("en-GB");
+
+export const percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+
+// The clock as it was written: a time zone stays out of the way.
+export const clock = (text) => {
+  const [date, time = ""] = String(text).split("T");
+  const short = time.slice(0, 5);
+  return short && short !== "00:00" ? `${date} ${short}` : date;
+};
+
+export const moment = (text) => new Date(text).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const path = (...parts) => parts.map((part) => `/${encodeURIComponent(part)}`).join("");

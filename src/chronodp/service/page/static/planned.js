@@ -1,0 +1,95 @@
+// A plan as it is shown: price, error, bands, words and alternatives.
+
+import { draw } from "./chart.js";
+import { clock, count, facts, make, number, percent, table } from "./dom.js";
+import { refusalBox } from "./refusal.js";
+
+const READINGS = { each_period: "Each period", running_total: "Running total" };
+
+export const showPlan = (slot, plan) => {
+  const big = (label, text) => make("div", {}, make("dt", {}, label), make("dd", {}, text));
+  slot("headline").replaceChildren(
+    make(
+      "dl",
+      { class: "headline" },
+      big("Error, 95 of 100", `± ${number(plan.half_width)}`),
+      big("Price", `ε ${number(plan.epsilon)}`),
+      big("Budget used so far", percent(plan.share)),
+      big("Fits", plan.fits ? "yes" : "no"),
+    ),
+  );
+  slot("refusal").replaceChildren(...(plan.refusal ? [refusalBox(plan.refusal)] : []));
+  facts(slot("facts"), plan.facts.map(({ label, text }) => [label, text]));
+  slot("alternatives").replaceChildren(alternatives(plan.alternatives));
+  showBands(slot, plan);
+};
+
+// A question that is refused has no plan, and that of an earlier one would mislead.
+export const hidePlan = (slot) => {
+  for (const name of ["headline", "facts", "alternatives"]) slot(name).replaceChildren();
+  slot("preview").hidden = true;
+};
+
+const alternatives = (rows) =>
+  table(
+    "Alternatives, the chosen one first",
+    [
+      { label: "Shape", cell: (row) => row.shape },
+      { label: "Noise", cell: (row) => row.noise },
+      { label: "Error, 95 of 100", numeric: true, cell: (row) => `± ${number(row.half_width)}` },
+      { label: "Mean error", numeric: true, cell: (row) => number(row.rmse_mean) },
+      { label: "Largest error", numeric: true, cell: (row) => number(row.rmse_max) },
+      { label: "ε", numeric: true, cell: (row) => number(row.epsilon) },
+    ],
+    rows,
+  );
+
+const showBands = (slot, plan) => {
+  const names = Object.keys(plan.bands);
+  slot("preview").hidden = names.length === 0;
+  if (names.length === 0) return;
+  const group = slot("readings");
+  const pressed = group.querySelector("[aria-pressed=true]")?.dataset.reading;
+  const tuned = plan.design.tuned_for.kind;
+  const chosen = [pressed, tuned, names[0]].find((name) => names.includes(name));
+  group.replaceChildren(
+    ...names.map((name) => {
+      const press = () => {
+        for (const other of group.children) other.setAttribute("aria-pressed", String(other === button));
+        drawBand(slot, plan, name);
+      };
+      const state = { "data-reading": name, "aria-pressed": String(name === chosen) };
+      const button = make("button", { type: "button", ...state, click: press }, READINGS[name]);
+      return button;
+    }),
+  );
+  drawBand(slot, plan, chosen);
+};
+
+// The API gives the widths of evenly spaced periods; here is when they are.
+const moments = ({ horizon, calendar }, size) => {
+  const apart = (horizon - 1) / Math.max(1, size - 1);
+  const periods = Array.from({ length: size }, (_, place) => Math.round(place * apart));
+  if (!calendar) return periods;
+  const [start, end] = [calendar.start, calendar.end].map((text) => Date.parse(`${text.slice(0, 19)}Z`));
+  return periods.map((period) => new Date(start + ((end - start) * period) / horizon).toISOString().slice(0, 19));
+};
+
+const drawBand = (slot, plan, name) => {
+  const widths = plan.bands[name];
+  const x = moments(plan.design.table, widths.length);
+  const line = { name: "noise", x, y: widths.map(() => 0), lower: widths.map((width) => -width), upper: widths };
+  const reach = `from ± ${number(widths[0])} to ± ${number(widths.at(-1))}`;
+  const about = `Band of the noise on ${READINGS[name].toLowerCase()}, ${reach}`;
+  draw(slot("bands"), [line], { label: "noise", about });
+  slot("band-table").replaceChildren(
+    table(
+      about,
+      [
+        { label: "Period from", cell: (place) => (typeof x[place] === "string" ? clock(x[place]) : count(x[place])) },
+        { label: "Half width", numeric: true, cell: (place) => `± ${number(widths[place])}` },
+      ],
+      x.map((_, place) => place),
+    ),
+  );
+};

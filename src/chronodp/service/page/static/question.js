@@ -1,0 +1,123 @@
+// The form of a question: what a dataset offers, and the question that the fields spell.
+
+import { make, options } from "./dom.js";
+
+const BLOCKS = ["total", "peak", "trough"];
+const MEASURES = { count: "how many", sum: "sum", mean: "mean", histogram: "histogram" };
+const WORKLOADS = {
+  each_period: "each period",
+  running_total: "running totals",
+  rolling: "rolling means",
+  ewm: "weighted means",
+  filter: "a filter of ours",
+  hierarchy: "longer periods too",
+};
+const MOST_KEYS = 30; // past which all keys go together
+
+// Sets the form to what a dataset offers.
+export const offer = (form, slot, dataset) => {
+  const { elements } = form;
+  const measures = dataset.measures.filter((name) => name in MEASURES);
+  const columns = Object.keys(dataset.columns);
+  const usable = columns.length ? measures : measures.filter((name) => name === "count");
+  options(elements.measure, usable, usable.includes("sum") ? "sum" : usable[0], (name) => MEASURES[name]);
+  options(elements.column, columns, columns[0]);
+  options(elements.workload, dataset.workloads, dataset.workloads[0], (name) => WORKLOADS[name]);
+  options(elements.every, dataset.grids, dataset.every);
+  const blocks = dataset.measures.filter((name) => BLOCKS.includes(name));
+  options(elements.block, ["", ...blocks], "", (name) => name || "as they are");
+  for (const name of ["start", "end", "max_periods"]) elements[name].value = "";
+  elements.start.placeholder = dataset.start.slice(0, 10);
+  elements.end.placeholder = dataset.end.slice(0, 10);
+  elements.max_periods.placeholder = dataset.max_periods ?? "";
+  elements.delta.value = dataset.delta ? dataset.delta / 10 : 0;
+  setColumn(form, dataset);
+  offerGroups(slot("groups"), dataset);
+  reveal(form);
+};
+
+// A column brings its widest clip and edges along it.
+export const setColumn = (form, dataset) => {
+  const [low, high] = dataset.columns[form.elements.column.value]?.clip ?? [0, 1];
+  form.elements.low.value = low;
+  form.elements.high.value = high;
+  form.elements.edges.value = [0, 1, 2, 3, 4, 5].map((part) => low + ((high - low) * part) / 5).join(", ");
+};
+
+const offerGroups = (fieldset, dataset) => {
+  const columns = Object.entries(dataset.groups);
+  fieldset.hidden = columns.length === 0;
+  const legend = fieldset.firstElementChild;
+  const tick = (name, value, text, on) =>
+    make("label", { class: "tick" }, make("input", { type: "checkbox", name, value, checked: on }), ` ${text}`);
+  fieldset.replaceChildren(
+    legend,
+    ...columns.map(([column, keys]) => {
+      const few = keys.length <= MOST_KEYS ? keys.map((key) => tick(`key ${column}`, key, key, true)) : [];
+      const all = few.length ? null : make("p", { class: "note" }, `all ${keys.length} keys`);
+      return make(
+        "div",
+        {},
+        tick("by", column, column, false),
+        make("div", { class: "keys", "data-keys": column, role: "group", "aria-label": `Keys of ${column}` }, few, all),
+      );
+    }),
+  );
+};
+
+// Shows the fields that the chosen measure and workload have.
+export const reveal = (form) => {
+  const { measure, workload, block } = form.elements;
+  for (const part of form.querySelectorAll("[data-for]")) {
+    part.hidden = !part.dataset.for.split(" ").includes(measure.value);
+  }
+  for (const part of form.querySelectorAll("[data-workload]")) part.hidden = part.dataset.workload !== workload.value;
+  const wanted = new FormData(form).getAll("by");
+  for (const part of form.querySelectorAll("[data-keys]")) part.hidden = !wanted.includes(part.dataset.keys);
+  form.elements.block_every.disabled = block.value === "";
+};
+
+const figure = (text) => (String(text ?? "").trim() === "" ? undefined : Number(text));
+const list = (text) => text.split(/[,;\s]+/).filter(Boolean).map(Number);
+
+const measureOf = ({ measure, column, low, high, edges, at_most: most }) =>
+  ({
+    count: { kind: "count", at_most: figure(most) },
+    sum: { kind: "sum", column, clip: [figure(low), figure(high)] },
+    mean: { kind: "mean", column, clip: [figure(low), figure(high)] },
+    histogram: { kind: "histogram", column, edges: list(edges) },
+  })[measure];
+
+const workloadOf = ({ workload, periods, alpha, weights, levels }) => {
+  const extra = {
+    rolling: { periods: figure(periods) },
+    ewm: { alpha: figure(alpha) },
+    filter: { weights: list(weights) },
+    hierarchy: { levels: list(levels) },
+  };
+  return { kind: workload, ...extra[workload] };
+};
+
+// Returns the question as the API takes it; what is empty is the dataset's own.
+export const readQuestion = (form, dataset) => {
+  const data = new FormData(form);
+  const fields = Object.fromEntries(data);
+  const by = {};
+  for (const column of data.getAll("by")) {
+    const keys = dataset.groups[column];
+    by[column] = keys.length <= MOST_KEYS ? data.getAll(`key ${column}`) : keys;
+  }
+  return {
+    measure: measureOf(fields),
+    by,
+    max_groups: Object.keys(by).length ? figure(fields.max_groups) : undefined,
+    block: fields.block ? { statistic: fields.block, every: fields.block_every } : undefined,
+    every: fields.every,
+    start: fields.start.trim() || undefined,
+    end: fields.end.trim() || undefined,
+    max_periods: figure(fields.max_periods),
+    tuned_for: workloadOf(fields),
+    epsilon: figure(fields.epsilon),
+    delta: figure(fields.delta),
+  };
+};

@@ -1,0 +1,61 @@
+// What is public about every dataset.
+
+import { count, facts, fill, make, number, path } from "../dom.js";
+
+const KEYS = 8; // named on the card
+
+export const show = async (place, { api, me, signal }) => {
+  const found = await api.get("/datasets", signal);
+  const slot = fill(place, "datasets");
+  slot("list").append(...found.map((dataset) => card(dataset, me)));
+  if (found.length === 0) slot("list").append(make("p", {}, "There is no dataset for you: ask the owner."));
+};
+
+const card = (dataset, me) => {
+  const list = make("dl", { class: "facts" });
+  const columns = Object.entries(dataset.columns).map(
+    ([name, { clip, about }]) => `${name}, ${number(clip[0])} to ${number(clip[1])}${about ? `: ${about}` : ""}`,
+  );
+  const groups = Object.entries(dataset.groups).map(([name, keys]) => {
+    const more = keys.length > KEYS ? ` and ${count(keys.length - KEYS)} more` : "";
+    return `${name}: ${keys.slice(0, KEYS).join(", ")}${more}`;
+  });
+  const lasts = dataset.renews ? `anew every ${dataset.renews}` : "for ever";
+  const rules = [
+    `one release costs at most ε ${number(dataset.largest_epsilon ?? dataset.epsilon)}`,
+    `at most ${count(dataset.largest_cells)} numbers`,
+    dataset.least_group ? `groups of at least ${count(dataset.least_group)} people, as declared` : null,
+    dataset.share ? "releases are shared" : "releases are not shared",
+  ];
+  facts(list, [
+    ["Protects", dataset.protects],
+    ["Does not protect", dataset.does_not_protect],
+    [
+      "Grid",
+      `${count(dataset.periods)} periods of ${dataset.every}, ${dataset.start.slice(0, 10)} to ` +
+        `${dataset.end.slice(0, 10)} (${dataset.timezone})`,
+    ],
+    ["People", dataset.people ? `about ${count(dataset.people)}, as declared` : "not declared"],
+    ["Columns", columns.join("\n") || "none: people can be counted"],
+    ["Groups", groups.join("\n") || "none"],
+    ["May be asked", `${dataset.measures.join(", ")}; periods of ${dataset.grids.join(", ")}`],
+    ["Rules", rules.filter(Boolean).join("\n")],
+    ["Whole budget", `ε ${number(dataset.epsilon)}, δ ${number(dataset.delta)}, ${lasts}`],
+  ]);
+  const link = (view, text, main) =>
+    make("a", { class: main ? "button main" : "button", href: `#/${view}${path(dataset.name)}` }, text);
+  return make(
+    "article",
+    { class: "sheet" },
+    make("h2", {}, dataset.name),
+    dataset.about ? make("p", { class: "lead" }, dataset.about) : null,
+    make(
+      "div",
+      { class: "buttons" },
+      me.role === "auditor" ? null : link("ask", `Plan a question about ${dataset.name}`, true),
+      link("releases", `Releases of ${dataset.name}`),
+      link("budget", `Budget of ${dataset.name}`),
+    ),
+    list,
+  );
+};

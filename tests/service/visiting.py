@@ -1,0 +1,143 @@
+"""People on the curator's page: what they see, what the page asks of the network, and what it complains of."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Request, Route
+from playwright.sync_api import Page as Tab
+
+import chronodp as cdp
+from tests.service.town import SUM, House, open_house, write_policy
+
+HOSTILE = "<img src=x onerror=alert(1)> & <b>bold</b>"
+VIEWS = (
+    "datasets",
+    "ask/meters",
+    "releases/meters",
+    "releases/meters/1",
+    "budget/meters",
+    "live/load",
+    "claims",
+    "check",
+)
+
+
+@dataclass
+class Visit:
+    """Someone on the page, what the page asked of the network, and what it complained of."""
+
+    tab: Tab
+    base: str
+    asked: list[str] = field(default_factory=list)
+    strayed: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def sign_in(self, token: str) -> None:
+        self.tab.goto(self.base)
+        self.tab.get_by_label("Token").fill(token)
+        self.tab.get_by_role("button", name="Sign in").click()
+        self.tab.get_by_role("heading", level=1, name="Datasets").wait_for()
+
+    def open(self, view: str) -> None:
+        self.tab.evaluate("(hash) => { location.hash = hash; }", f"#/{view}")
+        self.tab.wait_for_selector(f'main[data-shown="#/{view}"]')
+        if view.startswith("ask"):
+            self.planned()
+        if view.startswith(("releases/meters/", "live/")):
+            self.tab.wait_for_selector('[data-slot="chart"] .scatterlayer path')
+
+    def slot(self, name: str) -> Locator:
+        return self.tab.locator(f'[data-slot="{name}"]')
+
+    def planned(self) -> str:
+        """Wait until the plan is that of the form, and return its error."""
+        self.tab.wait_for_selector('[data-slot="answer"]:not([aria-busy]) .headline')
+        return self.slot("headline").locator("dd").first.inner_text()
+
+
+Visits = Callable[..., Visit]
+
+
+@contextmanager
+def furnished_house(folder: Path) -> Iterator[House]:
+    """Open a house with a release, a stream and an alert in it, and with names that would be HTML if they could."""
+    policy = write_policy(folder)
+    text = policy.read_text(encoding="utf-8").replace('title = "Test"', f'title = "{HOSTILE}"')
+    text = text.replace("north = 40, south = 20", f'north = 40, south = 20, "{HOSTILE}" = 15')
+    policy.write_text(
+        text.replace('source = "rows.csv"', f'about = "{HOSTILE}"\nsource = "rows.csv"', 1), encoding="utf-8"
+    )
+    with open_house(policy, str(folder / "budget.db")) as opened:
+        question = SUM | {"by": {"region": ["north", HOSTILE]}, "epsilon": 0.2}
+        opened.finish("ana", opened.submit("ana", "first", question).json()["id"])
+        ledger = opened.curator.ledger
+        terms = {"change": 1.0, "unit": cdp.User(), "max_periods": 2, "ledger": ledger, "dataset": "meters"}
+        stream = cdp.Stream(cdp.EachPeriod(), horizon=500, epsilon=0.5, delta=1e-7, name="load", **terms)  # type: ignore[arg-type]
+        stream.steps([100.0] * 40)
+        watched = {"change": 1.0, "unit": cdp.User(), "ledger": ledger, "dataset": "meters"}
+        cdp.Alert(above=500.0, max_alerts=2, epsilon=0.2, name="alarm", **watched).step(1e6)  # type: ignore[arg-type]
+        yield opened
+
+
+@contextmanager
+def visiting(browser: Browser, house: House) -> Iterator[Visits]:
+    """Let people in; at the end, check that nothing strayed and nothing was complained of."""
+    base = str(house.http.base_url).rstrip("/")
+    opened: list[Visit] = []
+
+    def begin(who: str, *, width: int = 1280, forgiven: str = "") -> Visit:
+        size = {"width": width, "height": 900}
+        context = browser.new_context(viewport=size, color_scheme="light")  # type: ignore[arg-type]
+        found = Visit(context.new_page(), base)
+
+        def route(route: Route, request: Request) -> None:
+            found.asked.append(f"{request.method} {request.url.removeprefix(base)}")
+            if request.url.startswith(f"{base}/"):
+                route.continue_()
+            else:
+                found.strayed.append(request.url)
+                route.abort()
+
+        def listen(said: ConsoleMessage) -> None:
+            if said.type == "error" and not (forgiven and re.search(forgiven, said.text)):
+                found.complaints.append(said.text)
+
+        context.route("**/*", route)
+        found.tab.on("console", listen)
+        found.tab.on("pageerror", lambda error: found.complaints.append(str(error)))
+        found.tab.on("dialog", lambda dialog: found.complaints.append(f"a dialog: {dialog.message}"))
+        opened.append(found)
+        found.sign_in(house.tokens[who])
+        return found
+
+    yield begin
+    for one in opened:
+        one.tab.context.close()
+        assert one.strayed == []
+        assert one.complaints == []
+
+
+def faults(tab: Tab, *, only: str | None = None) -> list[str]:
+    options = {"resultTypes": ["violations"]} | ({"runOnly": [only]} if only else {})
+    time.sleep(0.2)  # colours that are still changing have no contrast to measure
+    found = Axe().run(tab, options=options).response["violations"]
+    return [
+        f"{fault['id']}: {[node['target'] for node in fault['nodes'][:3]]}"
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+
+
+def number(place: Locator) -> float:
+    return figure(place.inner_text())
+
+
+def figure(text: str) -> float:
+    return float(text.replace("±", "").replace("ε", "").replace(",", "").replace("−", "-").strip())
