@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from chronodp.federated import Round
     from chronodp.ledger import Ledger
     from chronodp.privacy import Certificate
 
@@ -40,13 +41,17 @@ def simulate(
     demo: Annotated[bool, typer.Option("--demo", help="Three made-up clinics instead of a file.")] = False,
     epsilon: Annotated[float, typer.Option(help="With --demo: epsilon for one person.")] = 4.0,
     delta: Annotated[float, typer.Option(help="With --demo: delta for one person.")] = 1e-5,
+    aggregation: Annotated[
+        Literal["secure", "plain"], typer.Option(help="Updates are added up unseen, as a server would, or openly.")
+    ] = "secure",
     folder: Annotated[Path, typer.Option(help="Where ledger, model and page go.")] = Path("chronodp-federated"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train one model on several holders' data, all in this process: a rehearsal, or an experiment.
 
     Each round of each holder is an entry in the ledger, made before its noise is drawn. Run again, it goes on where it
-    stopped and repeats what was released. The page shows loss and budget by round.
+    stopped and repeats what was released. Secure and plain aggregation give the same model, bit for bit. The page shows
+    loss and budget by round.
 
     **Examples**
 
@@ -54,7 +59,10 @@ def simulate(
 
     `chronodp federate simulate sepsis.toml --folder sepsis`
     """
-    from chronodp.federated.training import Checkpoint, Trainer, train_together
+    import numpy as np
+
+    from chronodp.federated import Federation
+    from chronodp.federated.training import Trainer
     from chronodp.ledger import Ledger
 
     if (run is None) != demo:
@@ -82,15 +90,16 @@ def simulate(
             for part in wanted.holders
         ]
 
-        def tell(number: int, parameters: NDArray[np.float32]) -> None:
-            told.append(_measure(wanted, number, parameters))
+        def tell(made: Round) -> None:
+            told.append(_measure(wanted, made.number, made.parameters))
             console.print(_line(told[-1], plan.rounds), markup=False)
 
         # No checkpoint: stored rounds come from the ledger, and every round is told again.
-        trained = train_together(holders[0].task, holders, plan.model.first_parameters(), told=tell)
+        start = plan.model.first_parameters()
+        parameters = Federation(holders, plan.task(), aggregation=aggregation, start=start).run(tell)
         certificate = holders[0].certificate
-    model = folder / "model.npz"
-    Checkpoint(trained.task.model, plan.rounds, trained.parameters).save(model)
+    model = folder / "model.npy"
+    np.save(model, parameters)
     page = _page(wanted, told, certificate, folder / "run.html")
     if as_json:
         shown: dict[str, Any] = {
@@ -98,6 +107,7 @@ def simulate(
             "delta": plan.delta,
             "sigma": plan.step.sigma,
             "rate": plan.step.rate,
+            "aggregation": aggregation,
             "ledger_epsilon": plan.ledger_epsilon,
             "rounds": [asdict(row) for row in told],
             "measured": "public" if wanted.public else _OWNER,

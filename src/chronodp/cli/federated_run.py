@@ -120,6 +120,7 @@ def read_run(path: Path, *, only: str | None = None) -> Run:
 
     With ``only`` the data of that holder alone is read, and none is held out.
     """
+    from chronodp.federated.aggregation.terms import check_name
     from chronodp.federated.training import plan_training
 
     try:
@@ -142,7 +143,7 @@ def read_run(path: Path, *, only: str | None = None) -> Run:
     reader = _Reader(path.parent, model, said)
     held = said.get("held_out") if only is None else None
     return Run(
-        name=str(said.get("name", path.stem)),
+        name=check_name("name", said.get("name", path.stem)),
         plan=plan,
         people=sum(people),
         holders=tuple(reader.part(name, holder) for name, holder in tables["holders"].items() if only in {None, name}),
@@ -161,6 +162,9 @@ def _table(said: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _people(name: str, holder: object) -> int:
+    from chronodp.federated.aggregation.terms import check_name
+
+    check_name("holders", name)
     if not isinstance(holder, dict) or not isinstance(holder.get("people"), int) or holder["people"] < 1:
         raise InvalidArgument(f"holders.{name}", None, "a table with data and the declared number of people")
     return int(holder["people"])
