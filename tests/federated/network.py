@@ -50,6 +50,7 @@ class Network:
         scheme: str = "http",
         server: str = "",
         extra: str = "attempts = 20",
+        task: str = "",
     ) -> None:
         folder.mkdir(exist_ok=True)
         self.folder, self.names = folder, tuple(names)
@@ -59,10 +60,11 @@ class Network:
             mine.save(folder / f"{name}.key")
             people.append(f'[holders.{name}]\nidentity = "{mine.public.hex()}"\n')
         waits = "".join(f"{phase} = {seconds}\n" for phase in ("share", "mask", "consent", "unmask"))
+        toy = f'rounds = {rounds}\nsize = 40\nmodel = "toy 1"\nclip = 1.0\nbits = 32'
         self.file = folder / "run.toml"
         self.file.write_text(
             f'name = "test"\n{extra}\n'
-            f'[task]\nrounds = {rounds}\nsize = 40\nmodel = "toy 1"\nclip = 1.0\nbits = 32\n'
+            f"[task]\n{task or toy}\n"
             f'[server]\naddress = "{scheme}://127.0.0.1:{free_port()}"\n{server}\n'
             f"[seconds]\nadvertise = {advertise}\nlinger = {linger}\n{waits}\n"
             '[holder]\nmake = "tests.federated.crowd:make_toy"\n' + "\n".join(people),

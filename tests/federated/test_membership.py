@@ -43,7 +43,7 @@ def worst_chance(canaries: int, guesses: int, right: int, epsilon: float, delta:
     matches = [sum(said == truth for said, truth in zip(guess, mine, strict=True)) for mine in coins for guess in told]
     gain = np.zeros(unknown)
     gain[:chances] = np.array(matches) >= right
-    found = linprog(
+    found = linprog(  # type: ignore[call-overload]  # sparse tables are taken; the stubs do not say so
         -gain / len(coins),
         A_ub=coo_array((np.concatenate(entries), placed), shape=(limits, unknown)),
         b_ub=np.repeat([0.0, delta], [len(turned) * len(told), len(turned)]),

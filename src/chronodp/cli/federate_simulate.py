@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from chronodp.cli.federated_run import Run, demo_run, read_run
+from chronodp.cli.federated_run import Run, demo_run, load_run
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class _Told:
 
 
 def simulate(
-    run: Annotated[Path | None, typer.Argument(help="A TOML file that says what is trained on what.")] = None,
+    run: Annotated[Path | None, typer.Argument(help="The plan's TOML file: what is trained on what.")] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Three made-up clinics instead of a file.")] = False,
     epsilon: Annotated[float, typer.Option(help="With --demo: epsilon for one person.")] = 4.0,
     delta: Annotated[float, typer.Option(help="With --demo: delta for one person.")] = 1e-5,
@@ -67,7 +67,7 @@ def simulate(
 
     if (run is None) != demo:
         raise InvalidArgument("run", None if run is None else str(run), "a TOML file, or --demo in its place")
-    wanted = demo_run(epsilon=epsilon, delta=delta) if run is None else read_run(run)
+    wanted = demo_run(epsilon=epsilon, delta=delta) if run is None else load_run(run)
     console = Console(stderr=as_json, highlight=False)
     console.print(str(wanted.plan), markup=False)
     folder.mkdir(parents=True, exist_ok=True)
@@ -77,17 +77,17 @@ def simulate(
         holders = [
             Trainer(
                 plan,
-                part.values,
-                part.targets,
-                people=part.people,
-                all_people=wanted.people,
+                found.values,
+                found.targets,
+                people=wanted.people[name],
+                all_people=sum(wanted.people.values()),
                 ledger=ledger,
-                dataset=part.name,
-                name=part.name,
+                dataset=name,
+                name=name,
                 run=wanted.name,
                 accept_large_delta=wanted.accept_large_delta,
             )
-            for part in wanted.holders
+            for name, found in wanted.holders.items()
         ]
 
         def tell(made: Round) -> None:
@@ -125,8 +125,8 @@ def _open(ledger: Ledger, wanted: Run) -> None:
     from chronodp.privacy import User
 
     held = wanted.plan.ledger_epsilon if wanted.budget is None else wanted.budget
-    for part in wanted.holders:
-        ledger.open(part.name, unit=User(), epsilon=held, delta=wanted.plan.delta, rule="renyi")
+    for name in wanted.holders:
+        ledger.open(name, unit=User(), epsilon=held, delta=wanted.plan.delta, rule="renyi")
 
 
 def _measure(wanted: Run, number: int, parameters: NDArray[np.float32]) -> _Told:
