@@ -21,10 +21,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import chronodp as cdp
-from chronodp.errors import InvalidArgument
-from chronodp.federated import Federation
-from chronodp.federated.training import make_trainer, read_plan
-from tests.cli.clinics import MODEL, TOP, write_clinic
 from tests.cli.conftest import run
 from tests.federated.network import Network
 
@@ -122,54 +118,6 @@ def test_a_run_over_tls(tmp_path: Path) -> None:
     assert lines[2]["parameters"] == 40
     for name in ("north", "south"):
         assert np.array_equal(np.load(tmp_path / f"{name}.npy"), np.load(tmp_path / "model.npy"))
-
-
-def test_clinics_apart_train_what_they_train_together(tmp_path: Path) -> None:
-    """The built-in trainer at four holders over HTTP, bit for bit the model of one process with the same seeds."""
-    names = ("north", "south", "east", "west")
-    tables = "".join(write_clinic(tmp_path, name, 100 + 10 * seed, seed) for seed, name in enumerate(names))
-    plan = tmp_path / "plan.toml"
-    plan.write_text(TOP + MODEL + tables, encoding="utf-8")
-    network = Network(tmp_path, names, seconds=60.0, task='plan = "plan.toml"')
-    agreed = read_plan(plan)
-
-    def ledger_of(name: str, place: str) -> str:
-        path = tmp_path / f"{name}.{place}.db"
-        with cdp.Ledger(path) as ledger:
-            epsilon, delta = agreed.plan.ledger_epsilon, agreed.plan.delta
-            ledger.open(name, unit=cdp.User(), epsilon=epsilon, delta=delta, rule="renyi")
-        return str(path)
-
-    server = start("server", str(network.file), "--out", str(tmp_path / "model.npy"), "--json")
-    clients = []
-    for name in names:
-        own = tmp_path / f"{name}.toml"
-        options = f'plan = "{plan}"\nledger = "{ledger_of(name, "apart")}"\nseed = 7\n'
-        own.write_text(f'[holder]\nmake = "chronodp.federated.training:make_trainer"\n{options}', encoding="utf-8")
-        clients.append(start(*holder(network, name, "--own-file", str(own))))
-    with ended(server, *clients):
-        for process in (*clients, server):
-            said = process.communicate(timeout=120)[1]
-            assert process.returncode == 0, said
-    task, first = agreed.plan.task(), agreed.plan.model.first_parameters()
-    here = [
-        make_trainer(name=name, task=task, plan=str(plan), ledger=ledger_of(name, "together"), seed=7) for name in names
-    ]
-    together = Federation(here, task, aggregation="plain", start=first).run()
-    for place in ("model", *names):
-        assert np.load(tmp_path / f"{place}.npy").tobytes() == together.tobytes()
-    assert not np.array_equal(together, first)
-    with cdp.Ledger(tmp_path / "west.apart.db") as ledger:
-        assert len(ledger.history("west")) == agreed.plan.rounds
-    text = network.file.read_text(encoding="utf-8")
-    network.file.write_text(text.replace("plan.toml", "other.toml"), encoding="utf-8")
-    for old, new, said in (
-        ("epsilon = 8.0", "epsilon = 7.0", "plans differ"),
-        ("[holders.west]", "[holders.far]", "holders must be those of the plan"),
-    ):
-        (tmp_path / "other.toml").write_text(plan.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-        with pytest.raises(InvalidArgument, match=said):
-            make_trainer(name="north", task=network.run.task, plan=str(plan), ledger=str(tmp_path / "north.apart.db"))
 
 
 def test_keys_and_tokens(tmp_path: Path, refuse: Callable[..., str]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chronodp.cli import main
 from chronodp.errors import ChronodpError
 from chronodp.federated import Round, load_holder
 from chronodp.federated.aggregation import Identity, Phase
@@ -26,7 +27,9 @@ from chronodp.federated.transport.tokens import issue_token
 
 # Processes come from one that has the library loaded: each is a process of its own, and starts at once.
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tests.federated.network"])
+_PROCESSES.set_forkserver_preload(
+    ["tests.federated.network", "torch", "pandas", "dp_accounting.pld.privacy_loss_distribution"]
+)
 
 
 def free_port() -> int:
@@ -99,6 +102,11 @@ class Network:
         return dict(map(json.loads, lines))
 
 
+def command(errors: Path, *arguments: str) -> BaseProcess:
+    """Start a command of the shell, and write what it says on the side to a file."""
+    return _start(_command, errors, arguments)
+
+
 @contextlib.contextmanager
 def ended(*processes: BaseProcess) -> Iterator[None]:
     """Leave no process behind, whatever happens."""
@@ -121,6 +129,12 @@ def _start(work: object, *arguments: object) -> BaseProcess:
     process = _PROCESSES.Process(target=work, args=arguments)  # type: ignore[arg-type]
     process.start()
     return process
+
+
+def _command(errors: Path, arguments: tuple[str, ...]) -> None:
+    with errors.open("w", encoding="utf-8") as file, contextlib.redirect_stderr(file):
+        sys.argv = ["chronodp", *arguments]
+        main()
 
 
 def _serve(folder: Path) -> None:

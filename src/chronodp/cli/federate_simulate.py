@@ -47,7 +47,7 @@ def simulate(
     folder: Annotated[Path, typer.Option(help="Where ledger, model and page go.")] = Path("chronodp-federated"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Train one model on several holders' data, all in this process: a rehearsal, or an experiment.
+    """Rehearse a run: all holders in this process, with their data at hand.
 
     Each round of each holder is an entry in the ledger, made before its noise is drawn. Run again, it goes on where it
     stopped and repeats what was released. Secure and plain aggregation give the same model, bit for bit. The page shows
@@ -157,11 +157,12 @@ def _page(wanted: Run, told: list[_Told], certificate: Certificate, path: Path) 
     from chronodp.report import Line, Page, series_figure, write_page
 
     plan, rounds = wanted.plan, [float(row.round) for row in told]
-    curves = {"share of ε spent": [row.epsilon / told[-1].epsilon for row in told]}
+    curves = {"share of the run's ε": [row.epsilon / told[-1].epsilon for row in told]}
     if wanted.held_out is not None:
         curves["held-out loss"] = [row.loss or 0.0 for row in told]
     if told[-1].area is not None:
         curves["area under the curve"] = [row.area or 0.0 for row in told]
+    measured = list(curves)[1:]
     lines = [Line(name, rounds, values, values, values) for name, values in curves.items()]
     warnings = [] if wanted.held_out is None or wanted.public else [f"{_OWNER}."]
     if certificate.seeded:
@@ -171,6 +172,7 @@ def _page(wanted: Run, told: list[_Told], certificate: Certificate, path: Path) 
             title=f"Training across {len(wanted.holders)} holders: {wanted.name}",
             promise=str(certificate.guarantee),
             facts=(
+                ("Holders", ", ".join(f"{name} ({people:,} people)" for name, people in wanted.people.items())),
                 ("Model", str(plan.model.architecture)),
                 ("Rounds", f"{plan.rounds} of {plan.local_steps} steps"),
                 ("Noise", f"{plan.step.sigma:.4g} times the clip, {plan.step.clip:g}"),
@@ -178,9 +180,10 @@ def _page(wanted: Run, told: list[_Told], certificate: Certificate, path: Path) 
                 ("Price", f"ε = {plan.epsilon:.3f} at δ = {plan.delta:g} for one person"),
             ),
             certificate=str(certificate),
-            columns=("round", "epsilon", "loss", "area"),
-            rows=[(row.round, row.epsilon, row.loss, row.area) for row in told],
-            figure=series_figure(lines, title="Loss and budget by round", value_name="share, loss, area"),
+            columns=("round", "ε so far", *measured),
+            rows=[(row.round, row.epsilon, row.loss, row.area)[: 2 + len(measured)] for row in told],
+            figure=series_figure(lines, title="Loss and budget by round", value_name="share, loss or area"),
+            caption="One point a round, counted from 1. The budget is drawn as a share of the run's ε.",
             warning=" ".join(warnings),
         ),
         path,

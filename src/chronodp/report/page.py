@@ -39,6 +39,7 @@ class Page:
         rows: the released table: time, groups, value, lower and upper bound.
         figure: a plotly figure of it, as ``series_figure`` makes.
         warning: shown first and loudly, as for a seeded test run.
+        caption: a sentence under the chart that says what its lines are.
     """
 
     title: str
@@ -49,6 +50,7 @@ class Page:
     rows: Sequence[tuple[object, ...]]
     figure: Any
     warning: str = ""
+    caption: str = "Each line shows released values, and the band around it reaches from the lower to the upper bound."
 
     def __post_init__(self) -> None:
         if not callable(getattr(self.figure, "to_json", None)):
@@ -89,6 +91,7 @@ def render(page: Page) -> str:
         promise=escape(page.promise),
         chart_title=escape(title if title not in {"", page.title} else "Chart"),
         chart_label=escape(f"Line chart of {title or page.title}; the table below holds the same numbers"),
+        caption=escape(page.caption),
         facts=_facts(page.facts),
         file_name=escape(_file_name(page.title)),
         row_note=_row_note(len(page.rows)),
