@@ -81,11 +81,11 @@ class Network:
         return read_run(self.file)
 
     def server(self) -> BaseProcess:
-        return _start(_serve, self.folder)
+        return started(_serve, self.folder)
 
     def client(self, name: str, *, die_in: str = "") -> BaseProcess:
         """Start a holder; ``die_in`` names a phase and round, such as ``MASK:1``, in which it kills itself."""
-        return _start(_take_part, self.folder, name, die_in)
+        return started(_take_part, self.folder, name, die_in)
 
     def parameters(self, name: str) -> bytes:
         """What the server, or a holder, ended with."""
@@ -104,7 +104,7 @@ class Network:
 
 def command(errors: Path, *arguments: str) -> BaseProcess:
     """Start a command of the shell, and write what it says on the side to a file."""
-    return _start(_command, errors, arguments)
+    return started(_command, errors, arguments)
 
 
 @contextlib.contextmanager
@@ -125,7 +125,8 @@ def code_of(process: BaseProcess, *, seconds: float = 120.0) -> int | None:
     return process.exitcode
 
 
-def _start(work: object, *arguments: object) -> BaseProcess:
+def started(work: object, *arguments: object) -> BaseProcess:
+    """Start a process of its own that does some work."""
     process = _PROCESSES.Process(target=work, args=arguments)  # type: ignore[arg-type]
     process.start()
     return process
