@@ -26,6 +26,7 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_custom_sections = ["Guarantee"]
 napoleon_use_ivar = True
 default_role = "code"
+suppress_warnings = ["ref.python"]  # a built-in type such as range is also the name of several attributes
 html_theme = "furo"
 html_title = f"chronodp {release}"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

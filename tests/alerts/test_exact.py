@@ -9,8 +9,9 @@ from itertools import product
 
 import pytest
 
-from chronodp.alerts import Comparator, Exponential, Laplace, Noise, Split, advance, start
-from chronodp.audit.exact import examine
+from chronodp.alerts import Comparator, Exponential, Laplace, Noise, Split
+from chronodp.audit.exact import compare_outcomes, examine
+from chronodp.audit.subjects.alerts import tiny_alert, watch_walk
 from chronodp.privacy import User
 from chronodp.randomness import Entropy
 from tests.alerts.laws import Law, law_of, tiny
@@ -75,22 +76,10 @@ def test_the_search_notices_narrower_noise_and_one_alert_too_many(noise: Noise) 
     assert worst(law(noise, TEXTBOOK), 2) > 0.75 + 0.2
 
 
-def watched(values: tuple[int, ...], *, entropy: Entropy) -> tuple[int, ...]:
-    """The real thing, step by step, on scales that can be walked through: ε₀ = 8, ε₁ = 16."""
-    design = tiny(Exponential(), Split(8.0, 16.0), max_alerts=1)
-    state = start(design, entropy)
-    told = []
-    for value in values:
-        state, alarms = advance(design, state, [float(value)], entropy)
-        told.append(len(alarms.periods))
-        if state.alerts:
-            break
-    return tuple(told)
-
-
 def test_every_outcome_of_two_steps_of_the_real_thing() -> None:
+    walk = watch_walk(tiny_alert(Split(8.0, 16.0), 1))
     pairs = [((0, -1), (1, -2)), ((0, 0), (1, 1)), ((0, 1), (-1, 0)), ((2, -1), (1, 0))]
-    finding = examine(watched, pairs)
+    finding = compare_outcomes([(walk.law(first), walk.law(second)) for first, second in pairs])
     assert not finding.refutes(24.0)
     assert finding.epsilon == pytest.approx(24.0, abs=1e-6)
 

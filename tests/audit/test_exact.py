@@ -9,21 +9,8 @@ import pytest
 
 from chronodp.accounting import gaussian
 from chronodp.audit.exact import Outcomes, compare_outcomes, examine, outcomes
-from chronodp.audit.twins import TWINS, Twin
 from chronodp.errors import InvalidArgument
-from chronodp.randomness import Entropy, seeded
-
-
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
-def test_the_broken_twin_is_caught_and_the_sound_one_passes(twin: Twin) -> None:
-    assert not examine(twin.sound, twin.neighbours).refutes(twin.epsilon, twin.delta)
-    assert examine(twin.broken, twin.neighbours).refutes(twin.epsilon, twin.delta)
-
-
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
-def test_twins_run_on_real_entropy_too(twin: Twin) -> None:
-    for mechanism in (twin.sound, twin.broken):
-        assert mechanism(twin.neighbours[0][0], entropy=seeded(1)) is not None
+from chronodp.randomness import Entropy
 
 
 def test_finite_choices_are_exact_and_rational() -> None:

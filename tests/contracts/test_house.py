@@ -55,6 +55,7 @@ def test_heavy_libraries_are_imported_late() -> None:
         "duckdb",
         "pyarrow",
         "plotly",
+        "pyspark",
         "sqlglot",
         "torch",
         "opacus",

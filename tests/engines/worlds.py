@@ -28,7 +28,17 @@ from chronodp.engines.attach import attached
 from chronodp.privacy import Grid
 from chronodp.series import Design
 
-__all__ = ["ENGINES", "Run", "World", "numbers", "run_duckdb", "run_reference", "run_statement", "to_arrow"]
+__all__ = [
+    "ENGINES",
+    "Run",
+    "World",
+    "numbers",
+    "run_duckdb",
+    "run_reference",
+    "run_statement",
+    "to_arrow",
+    "widened_table",
+]
 
 World = Sequence[Record]
 Run = Callable[[Sequence[World], Question, str], Totals]
@@ -52,20 +62,23 @@ def run_reference(worlds: Sequence[World], question: Question, key: str) -> Tota
     return reference_totals(_joined(worlds), _widened(question, len(worlds)), key=key)
 
 
-def run_duckdb(worlds: Sequence[World], question: Question, key: str) -> Totals:
+def widened_table(worlds: Sequence[World], question: Question) -> tuple[Question, pyarrow.Table]:
+    """Return a question about all worlds, and their table."""
     wide = _widened(question, len(worlds))
-    table = to_arrow(_joined(worlds), [grouping.column for grouping in wide.groupings])
+    return wide, to_arrow(_joined(worlds), [grouping.column for grouping in wide.groupings])
+
+
+def run_duckdb(worlds: Sequence[World], question: Question, key: str) -> Totals:
+    wide, table = widened_table(worlds, question)
     return DuckDB(threads=2).totals(find_source(table), wide, key=key)
 
 
 def run_statement(worlds: Sequence[World], question: Question, key: str) -> Totals:
-    wide = _widened(question, len(worlds))
-    table = to_arrow(_joined(worlds), [grouping.column for grouping in wide.groupings])
+    wide, table = widened_table(worlds, question)
     with attached(find_source(table), wide.columns, memory=2**30, threads=2, folder=None) as session:
         rows = session.columns(statement(wide, session.schema, key=key))
     totals = Totals(np.zeros(wide.cells, np.int64), np.zeros(wide.cells, np.int64))
-    cells = rows["period"] * wide.places + rows["place"]
-    totals.sums[cells], totals.people[cells] = rows["sums"], rows["people"]
+    totals.sums[rows["cell"]], totals.people[rows["cell"]] = rows["sums"], rows["people"]
     return totals
 
 

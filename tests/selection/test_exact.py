@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ import numpy as np
 import pytest
 
 import chronodp as cdp
-from chronodp.audit.exact import Finding, Outcomes, compare_outcomes, examine, outcomes
+from chronodp.audit.exact import Finding, compare_outcomes, examine, outcomes
+from chronodp.audit.subjects.selection import law_of_exponential, moves
 from chronodp.privacy import Unit, User
 from chronodp.randomness import Entropy
 from chronodp.selection import (
@@ -29,9 +29,6 @@ from chronodp.selection import (
     pick,
     probabilities,
 )
-from chronodp.selection.exponential import attempt_exponential
-from chronodp.selection.gaps import gaps_of
-from chronodp.selection.pick import exponents_of
 
 Values = tuple[int, ...]
 REPLACED = User(relation="replace")
@@ -55,17 +52,6 @@ def bounded(values: Sequence[float], *, monotone: bool) -> Utilities | MonotoneU
     return MonotoneUtilities(values, change=1.0) if monotone else Utilities(values, change=1.0)
 
 
-def neighbours(count: int, *, monotone: bool) -> list[tuple[Values, Values]]:
-    """Every pair in which each candidate moves by at most 1, from a few starts with ties, leaders and laggards."""
-    moves = (0, 1) if monotone else (-1, 0, 1)
-    starts = [start for start in itertools.product((0, 2, 5), repeat=count) if min(start) == 0]
-    return [
-        (start, tuple(part + move for part, move in zip(start, moved, strict=True)))
-        for start in starts
-        for moved in itertools.product(moves, repeat=count)
-    ]
-
-
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("monotone", [False, True])
 def test_permute_and_flip_costs_exactly_epsilon(monotone: bool, epsilon: float) -> None:
@@ -73,7 +59,7 @@ def test_permute_and_flip_costs_exactly_epsilon(monotone: bool, epsilon: float) 
         design = designed(PermuteAndFlip(), len(values), monotone=monotone, epsilon=epsilon)
         return pick(design, bounded(values, monotone=monotone), entropy)
 
-    finding = examine(run, neighbours(3, monotone=monotone))
+    finding = examine(run, moves(3, monotone=monotone))
     assert not finding.refutes(epsilon)
     assert finding.epsilon <= epsilon
     assert finding.epsilon == pytest.approx(epsilon, rel=1e-6)
@@ -83,26 +69,18 @@ def test_dropping_the_two_on_general_utilities_costs_twice_epsilon() -> None:
     def shortcut(values: Values, *, entropy: Entropy) -> int:
         return pick(designed(PermuteAndFlip(), len(values), monotone=True), bounded(values, monotone=True), entropy)
 
-    finding = examine(shortcut, neighbours(3, monotone=False))
+    finding = examine(shortcut, moves(3, monotone=False))
     assert finding.epsilon == pytest.approx(2.0, rel=1e-6)
     assert finding.refutes(1.0)
 
 
-def law_of_exponential(design: ChoiceDesign, values: Values) -> Outcomes:
-    """The law of one try, given that it accepts: tries are alike and independent, so it is that of the whole draw."""
-    exponents = exponents_of(design, gaps_of(design, bounded(values, monotone=design.monotone)))
-    tried = outcomes(lambda entropy: attempt_exponential(exponents, entropy, 1)).probabilities
-    accepted = 1 - tried.get(None, Fraction(0))
-    return Outcomes({place: part / accepted for place, part in tried.items() if place is not None}, Fraction(0))
-
-
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_exponential_mechanism_stays_below_epsilon_and_comes_near_it(monotone: bool) -> None:
-    def worst(used: ChoiceDesign, pairs: list[tuple[Values, Values]]) -> Finding:
+    def worst(used: ChoiceDesign, pairs: Sequence[tuple[Values, Values]]) -> Finding:
         known = {values: law_of_exponential(used, values) for values in {side for pair in pairs for side in pair}}
         return compare_outcomes([(known[first], known[second]) for first, second in pairs])
 
-    pairs = neighbours(3, monotone=monotone)
+    pairs = moves(3, monotone=monotone)
     far = ((0, 40, 40), (1, 40, 40)) if monotone else ((0, 40, 40), (1, 39, 39))
     finding = worst(designed(ExponentialMechanism(), 3, monotone=monotone), [*pairs, far])
     assert 0.99 < finding.epsilon <= 1.0

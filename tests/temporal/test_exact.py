@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chronodp.audit.exact import Finding, Mechanism, examine
+from chronodp.audit.exact import Finding, Mechanism, compare_outcomes, examine
+from chronodp.audit.orders import Orders
 from chronodp.randomness import Entropy
 from chronodp.temporal import Backward, BlockShuffle, Forward, NoisySort, Threshold
 from chronodp.temporal.dispatch import choose_threshold
@@ -59,10 +60,17 @@ def test_block_shuffle_has_exactly_its_odds(block: int, epsilon: float) -> None:
     assert mechanism.loss == pytest.approx(finding.epsilon, abs=1e-12)
 
 
-def test_block_shuffle_of_six() -> None:
-    mechanism = BlockShuffle(6, 1.3)
-    values = tuple(range(6))
-    finding = examine(of(mechanism), [swapped(values, 0, 1), swapped(values, 2, 5), swapped(values, 0, 5)])
+def test_a_block_of_six_by_the_law_of_its_orders() -> None:
+    block = 6
+    mechanism = BlockShuffle(block, 1.3)
+
+    def perturb(values: Series, *, entropy: Entropy) -> Series:
+        return tuple(mechanism.perturb(np.array(values), entropy=entropy).values.tolist())
+
+    orders = Orders(perturb, block)
+    values = tuple(range(block))
+    pairs = [swapped(values, 0, 1), swapped(values, 2, 5), swapped(values, 0, block - 1)]
+    finding = compare_outcomes([(orders.law(first), orders.law(second)) for first, second in pairs])
     assert finding.ratio == Fraction(*mechanism.odds)
     assert finding.epsilon == pytest.approx(1.3, abs=1e-12)
 

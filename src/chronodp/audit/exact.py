@@ -13,6 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import Protocol, TypeVar
 
@@ -22,7 +23,7 @@ from chronodp.audit.enumerated_entropy import BITS, EnumeratedEntropy, Unfollowe
 from chronodp.errors import InvalidArgument
 from chronodp.randomness import Entropy
 
-__all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "outcomes"]
+__all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "freeze", "outcomes"]
 
 Data_contra = TypeVar("Data_contra", contravariant=True)
 Anything = TypeVar("Anything")
@@ -91,7 +92,12 @@ class Finding:
         return self.delta(epsilon)[0] > delta + 1e-15
 
 
-def examine(mechanism: Mechanism[Anything], neighbours: Iterable[tuple[Anything, Anything]]) -> Finding:
+def examine(
+    mechanism: Mechanism[Anything],
+    neighbours: Iterable[tuple[Anything, Anything]],
+    *,
+    most_runs: int = _MOST_RUNS,
+) -> Finding:
     """Return the worst that any of the neighbouring pairs shows, in either direction.
 
     >>> def truthful(bit, *, entropy):              # randomised response: true with probability 3/4
@@ -103,9 +109,9 @@ def examine(mechanism: Mechanism[Anything], neighbours: Iterable[tuple[Anything,
     known: dict[Hashable, Outcomes] = {}
 
     def of(data: Anything) -> Outcomes:
-        key = _freeze(data)
+        key = freeze(data)
         if key not in known:
-            known[key] = outcomes(lambda entropy: mechanism(data, entropy=entropy))
+            known[key] = outcomes(lambda entropy: mechanism(data, entropy=entropy), most_runs=most_runs)
         return known[key]
 
     return compare_outcomes([(of(first), of(second)) for first, second in neighbours])
@@ -138,7 +144,7 @@ def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -
             raise InvalidArgument("mechanism", None, f"small enough to enumerate in {most_runs} runs")
         entropy = EnumeratedEntropy(script)
         try:
-            output = _freeze(run(entropy))
+            output = freeze(run(entropy))
         except Unfollowed:
             unresolved += entropy.probability
         else:
@@ -179,20 +185,25 @@ def _delta(first: Outcomes, second: Outcomes, factor: Fraction) -> tuple[Fractio
     return max(Fraction(0), total - factor * second.unresolved), total + first.unresolved
 
 
-def _freeze(value: object) -> Hashable:
+def freeze(value: object) -> Hashable:
     """Return an output or input as something that can be compared and counted."""
     if isinstance(value, np.ndarray):
         parts = value.ravel().tolist()
-        return (value.shape, *(map(_freeze, parts) if value.dtype.kind in "fO" else parts))
+        return (value.shape, *(map(freeze, parts) if value.dtype.kind in "fO" else parts))
     if isinstance(value, np.generic):
         item: Hashable = value.item()
         return item
     if isinstance(value, float) and math.isnan(value):
         return "not a number"  # which is otherwise unequal to itself
     if isinstance(value, list | tuple):
-        return tuple(_freeze(part) for part in value)
+        return tuple(freeze(part) for part in value)
     if isinstance(value, dict):
-        return tuple(sorted((str(key), _freeze(part)) for key, part in value.items()))
-    if isinstance(value, Hashable):
+        return tuple(sorted((str(key), freeze(part)) for key, part in value.items()))
+    if isinstance(value, Hashable) and (value is None or isinstance(value, Enum) or _compares(value)):
         return value
     raise InvalidArgument("mechanism", value, "a mechanism whose output can be compared: numbers, tuples or arrays")
+
+
+def _compares(value: object) -> bool:
+    """Whether equality means more than being the same object, which no two runs would return."""
+    return type(value).__eq__ is not object.__eq__

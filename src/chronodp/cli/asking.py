@@ -68,7 +68,7 @@ class Asked:
 
     options: dict[str, Any]
 
-    def query(self) -> Query:
+    def query(self) -> Query[Plan]:
         """Return the question about the series."""
         from chronodp.dataset import TimeSeries
 
@@ -84,7 +84,7 @@ class Asked:
             unit=parse_unit(options.get("unit", "user")),
             max_periods=options.get("max_periods"),
         )
-        query: Query = self._measured(series)
+        query: Query[Plan] = self._measured(series)
         if by := _groups(options.get("by")):
             query = query.by(max_groups=options.get("max_groups", 1), **by)
         blocks = [name for name in _BLOCKS if options.get(name)]

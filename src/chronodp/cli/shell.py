@@ -1,7 +1,7 @@
 """The program ``chronodp``: its commands, its version, and how it fails.
 
-Exit codes: 0 done; 1 a certificate is not valid; 2 the request was refused. Either way one sentence on standard error
-says why.
+Exit codes: 0 done; 1 a certificate is not valid, or an audit did not come out as it must; 2 the request was refused.
+A refusal is one sentence on standard error.
 """
 
 from __future__ import annotations
@@ -14,21 +14,26 @@ from rich.console import Console
 
 from chronodp import __version__
 from chronodp.cli.account import account
+from chronodp.cli.audit import audit
 from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.choose_order import choose_order
 from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
+from chronodp.cli.curator import curator
 from chronodp.cli.demo import demo
 from chronodp.cli.device import device
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
 from chronodp.cli.leakage import leakage
+from chronodp.cli.live import live
 from chronodp.cli.plan import plan
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
+from chronodp.cli.token import token
 from chronodp.cli.verify import verify
 from chronodp.cli.watch import plan_alert, watch
 from chronodp.errors import CertificateInvalid, ChronodpError
@@ -46,6 +51,7 @@ app.command()(release)
 app.command()(stream)
 app.command()(spectrum)
 app.command()(watch)
+app.command()(live)
 app.command()(plan_alert)
 app.command()(blur_times)
 app.command()(compare)
@@ -58,7 +64,11 @@ app.add_typer(budget, name="budget")
 app.add_typer(device, name="device")
 app.command()(collect)
 app.add_typer(federate, name="federate")
+app.command()(serve)
+app.add_typer(curator, name="curator")
+app.add_typer(token, name="token")
 app.command()(verify)
+app.command()(audit)
 app.command()(demo)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chronodp.series.windowed import WindowedAnswer, WindowedMechanism, WindowedStream
     from chronodp.series.workloads import CausalFilter
 
-__all__ = ["number_in", "parse_workload", "stream"]
+__all__ = ["number_in", "parse_share", "parse_workload", "stream"]
 
 _LAST = 2**31  # steps, more than any stream has
 
@@ -189,10 +189,11 @@ def _open(
     for name, value in limits.items():
         if value is not None:
             raise InvalidArgument(name, value, "left out, where --share is given: any window is protected, without end")
-    return WindowedStream(_parse_share(share), window=window, **options)
+    return WindowedStream(parse_share(share), window=window, **options)
 
 
-def _parse_share(text: str) -> WindowedMechanism:
+def parse_share(text: str) -> WindowedMechanism:
+    """Return how a window's budget is shared among steps, by its name."""
     from chronodp.series.windowed import BudgetAbsorption, BudgetDistribution, Sample, Uniform
 
     shares: dict[str, WindowedMechanism] = {

@@ -14,6 +14,7 @@ from chronodp.errors import InvalidArgument
 if TYPE_CHECKING:
     from chronodp.alerts import AlertDesign
     from chronodp.dataset import PlanTogether, Query
+    from chronodp.series import Plan
 
 __all__ = ["is_workload", "plan_workload"]
 
@@ -46,7 +47,9 @@ def plan_workload(asked: Asked) -> PlanTogether:
     return plan_together(made, epsilon=whole.needed("epsilon"), delta=shared.get("delta", 0.0), weights=weights or None)
 
 
-def _question(name: str, options: dict[str, Any], shared: dict[str, Any], known: dict[str, Any]) -> Query | AlertDesign:
+def _question(
+    name: str, options: dict[str, Any], shared: dict[str, Any], known: dict[str, Any]
+) -> Query[Plan] | AlertDesign:
     if "above" in options or "below" in options:
         return _alert(name, options, shared)
     source = options.pop("of", None)
@@ -57,7 +60,7 @@ def _question(name: str, options: dict[str, Any], shared: dict[str, Any], known:
     if source not in known or len(asked) != 1 or len(options) != 1:
         allowed = f"a query above it, with one of {', '.join(_BLOCKS)}"
         raise InvalidArgument(f"of in query {name!r}", source, allowed)
-    query: Query = getattr(known[source], asked[0])(every=options[asked[0]])
+    query: Query[Plan] = getattr(known[source], asked[0])(every=options[asked[0]])
     return query
 
 

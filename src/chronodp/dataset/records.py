@@ -8,22 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Tally, Totals, find_source
+from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Spark, Tally, Totals, is_spark_frame
 from chronodp.privacy import Calendar, Grid, User
 from chronodp.privacy.units import Event
-from chronodp.series import Blocks, Count, Design, Histogram, Mean, Steps, Table, Total
+from chronodp.series import Blocks, Count, Design, Histogram, Mean, Plan, Steps, Table, Total, Workload, make_plan
 
 __all__ = ["Records", "numbers_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """A source and which of its columns are what. The data is never printed."""
+    """A source and which of its columns are what. The data is never printed.
+
+    Without an engine, Spark frames are read by Spark and all else by DuckDB.
+    """
 
     data: object = field(repr=False)
     time: str
     user: str | None
-    engine: Engine = field(default_factory=DuckDB, repr=False)
+    engine: Engine | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return str(self.source)
@@ -31,19 +34,30 @@ class Records:
     @property
     def source(self) -> Source:
         """The source, looked for only now: a plan may be made before its file exists."""
-        return find_source(self.data)
+        return self.reader.find(self.data)
+
+    @property
+    def reader(self) -> Engine:
+        """What reads the data."""
+        if self.engine is not None:
+            return self.engine
+        return Spark() if is_spark_frame(self.data) else DuckDB()
+
+    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> Plan:
+        """Return the plan with the least error, made here. Free, and reads no data."""
+        return make_plan(table, self, epsilon=epsilon, delta=delta, tuned_for=tuned_for)
 
     def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
         question = self.question(design)
-        totals = self.engine.totals(self.source, question, key=key, progress=progress)
+        totals = self.reader.totals(self.source, question, key=key, progress=progress)
         shape = (len(question.calendar), question.places)
         parts = tuple(part.reshape(shape) for part in numbers_of(totals, question, design))
         return tuple(_in_blocks(part, design.table) for part in parts)
 
     def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
         """Return what is left out, for the owner only."""
-        return self.engine.tally(self.source, self.question(design), key=key, progress=progress)
+        return self.reader.tally(self.source, self.question(design), key=key, progress=progress)
 
     def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[Records, Table]:
         """Return the same question about other data and another stretch of time."""

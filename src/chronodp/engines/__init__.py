@@ -1,10 +1,11 @@
-"""Raw tables in, bounded integer series out: DuckDB on one machine, one SQL text for engines beyond it."""
+"""Raw tables in, bounded integer series out: DuckDB on one machine, Spark beyond it."""
 
 from chronodp.engines.embedded import DuckDB
 from chronodp.engines.question import Engine, Grouping, Progress, Question, Tally, Totals
 from chronodp.engines.reference import Record, reference_totals
 from chronodp.engines.schema import Schema, check_columns
-from chronodp.engines.sources import Source, find_source
+from chronodp.engines.sources import Source, find_source, is_spark_frame
+from chronodp.engines.spark import Spark, Volume, estimate_volume, local_session
 from chronodp.engines.statement import statement
 from chronodp.engines.whole_series import read_panel, read_series
 
@@ -17,10 +18,15 @@ __all__ = [
     "Record",
     "Schema",
     "Source",
+    "Spark",
     "Tally",
     "Totals",
+    "Volume",
     "check_columns",
+    "estimate_volume",
     "find_source",
+    "is_spark_frame",
+    "local_session",
     "read_panel",
     "read_series",
     "reference_totals",

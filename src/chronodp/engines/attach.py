@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.engines.question import Grouping
 from chronodp.engines.schema import Schema
-from chronodp.engines.sources import FileSource, FrameSource, RelationSource, Source, TableSource
+from chronodp.engines.sources import FileSource, FrameSource, RelationSource, Source, SparkSource, TableSource
 from chronodp.errors import UnreadableSource
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ def _make_view(connection: duckdb.DuckDBPyConnection, source: Source, columns: C
                 f"CREATE VIEW records AS SELECT * FROM read_csv({_texts(paths)}, all_varchar = true, header = true, "
                 "ignore_errors = true, union_by_name = true)"
             )
+        case SparkSource():
+            raise UnreadableSource("DuckDB reads no Spark frame: leave out the engine, or write the frame to files")
         case _:
             assert_never(source)
 

@@ -63,11 +63,8 @@ def priorities(numbers: Words, seeds: Seeds) -> Words:
     return found
 
 
-def seed_texts(
-    key: str, person: exp.Expression, hexadecimal: Callable[[exp.Expression], exp.Expression]
-) -> list[exp.Expression]:
+def seed_texts(digest: exp.Expression, hexadecimal: Callable[[exp.Expression], exp.Expression]) -> list[exp.Expression]:
     """Return the three seeds as SQL; ``hexadecimal`` reads eight digits as a number in the dialect at hand."""
-    digest = exp.func("MD5", exp.func("CONCAT", exp.Literal.string(f"{key}|"), person))
     seeds: list[exp.Expression] = []
     for at, size, least in _DIGITS:
         digits: exp.Expression = exp.Substring(

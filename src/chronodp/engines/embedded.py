@@ -20,7 +20,7 @@ from chronodp.engines.partitions import Partitions
 from chronodp.engines.question import Progress, Question, Tally, Totals
 from chronodp.engines.rows import count_rows, rows_select
 from chronodp.engines.schema import check_columns
-from chronodp.engines.sources import Source
+from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import statement
 from chronodp.privacy.parameters import check_whole
 
@@ -60,14 +60,17 @@ class DuckDB:
         if self.threads is not None:
             check_whole("threads", self.threads)
 
+    def find(self, data: object) -> Source:
+        """Return the source that a path, a glob, a list of paths, a table or a relation stands for."""
+        return find_source(data)
+
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
         answer = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
         with self._attached(source, question) as session:
             if question.user is None:
                 rows = session.columns(statement(question, session.schema, key=key))
-                cells = rows["period"] * question.places + rows["place"]
-                answer.sums[cells], answer.people[cells] = rows["sums"], rows["people"]
+                answer.sums[rows["cell"]], answer.people[rows["cell"]] = rows["sums"], rows["people"]
             else:
                 for part in self._parts(session, question, key, progress):
                     np.add.at(answer.sums, part.cells, part.totals)

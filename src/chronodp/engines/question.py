@@ -134,6 +134,10 @@ class Totals:
 class Engine(Protocol):
     """Reads a source and answers a question."""
 
+    def find(self, data: object) -> Source:
+        """Return the source that a user's words stand for."""
+        ...
+
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
         ...

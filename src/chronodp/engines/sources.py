@@ -1,4 +1,4 @@
-"""Where records come from: files, tables in memory, DuckDB relations."""
+"""Where records come from: files, tables in memory, DuckDB relations, Spark frames."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from typing import Any, Literal, TypeAlias
 
 from chronodp.errors import InvalidArgument, UnreadableSource
 
-__all__ = ["FileSource", "FrameSource", "RelationSource", "Source", "TableSource", "find_source"]
+__all__ = [
+    "FileSource",
+    "FrameSource",
+    "RelationSource",
+    "Source",
+    "SparkSource",
+    "TableSource",
+    "find_source",
+    "is_spark_frame",
+]
 
 Format: TypeAlias = Literal["parquet", "csv"]
 
@@ -60,11 +69,21 @@ class RelationSource:
         return "a DuckDB relation"
 
 
-Source: TypeAlias = FileSource | TableSource | FrameSource | RelationSource
+@dataclass(frozen=True, slots=True)
+class SparkSource:
+    """A Spark frame, classic or over Connect, read where it lives. Its content is never printed."""
+
+    frame: Any = field(repr=False)
+
+    def __str__(self) -> str:
+        return "a Spark frame"
+
+
+Source: TypeAlias = FileSource | TableSource | FrameSource | RelationSource | SparkSource
 
 
 def find_source(data: object) -> Source:
-    """Return the source that a path, a glob, a list of paths, a table or a relation stands for."""
+    """Return the source that a path, a glob, a list of paths, a table, a relation or a Spark frame stands for."""
     if isinstance(data, str | Path):
         return _files([str(data)])
     if isinstance(data, list | tuple) and data and all(isinstance(path, str | Path) for path in data):
@@ -72,6 +91,8 @@ def find_source(data: object) -> Source:
     library = type(data).__module__.partition(".")[0]
     if "DuckDBPyRelation" in type(data).__name__:
         return RelationSource(data)
+    if is_spark_frame(data):
+        return SparkSource(data)
     if library == "polars" and hasattr(data, "collect"):
         return TableSource(_to_arrow(data.collect()))
     if library == "pandas" and hasattr(data, "columns"):
@@ -81,9 +102,14 @@ def find_source(data: object) -> Source:
     raise InvalidArgument(
         "data",
         data,
-        "a path or glob of Parquet or CSV files, a pandas, polars or Arrow table, or a DuckDB relation",
+        "a path or glob of Parquet or CSV files, a pandas, polars or Arrow table, a DuckDB relation or a Spark frame",
         private=True,
     )
+
+
+def is_spark_frame(data: object) -> bool:
+    """Return whether something is a Spark frame, without importing Spark."""
+    return type(data).__module__.startswith("pyspark.sql.") and type(data).__name__ == "DataFrame"
 
 
 def _files(patterns: Sequence[str]) -> FileSource:

@@ -1,105 +1,171 @@
 """The whole bounding as one SQL text, for any engine that can run it.
 
 It gives the same integers as the packed sort of the embedded engine, to the last digit, and contains nothing that could
-differ when a part of it is computed twice.
+differ when a part of it is computed twice. The table is read once, and people are told apart by their names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text, seed_texts
-from chronodp.engines.question import Question
+from chronodp.engines.question import Grouping, Question
 from chronodp.engines.rows import Term, between, rows_select
 from chronodp.engines.schema import Schema
 
-__all__ = ["SEEDS", "seeds_select", "statement"]
+__all__ = ["SEEDS", "seeds_select", "statement", "tally_statement"]
 
 SEEDS = ("multiplier", "shift_", "offset_")
-"""Columns of the table ``people``."""
+"""Columns with a person's seeds."""
+
+_EXACT = "DECIMAL(38, 0)"  # for sums that bounds say nothing about
 
 
 def statement(question: Question, schema: Schema, *, key: str, dialect: str = "duckdb") -> str:
-    """Return the text that answers a question about the table ``records``: period, place, sums, people.
+    """Return the text that answers a question about the table ``records``: cell, sums, people.
 
-    Cells in which nobody counts are not in its answer.
+    A cell is numbered by its period, times the number of places, plus its place. Cells in which nobody counts are not
+    in the answer. In Spark a sum that 64 bits cannot hold is null.
     """
-    query = exp.select("period", "place", _bigint(exp.Sum(this=exp.column("total"))).as_("sums")).select(
-        exp.Count(this=exp.Star()).as_("people")
-    )
+    bounded = exp.select("cell", "total").from_("chosen").where(*_within_limits(question))
+    sums = exp.cast(_sum(exp.column("total"), dialect), "BIGINT")
+    answer = exp.select("cell", sums.as_("sums"), exp.Count(this=exp.Star()).as_("people"))
+    tables = [*_tables(question, schema, key, dialect), ("bounded", bounded)]
+    return _after(tables, answer.from_("bounded").group_by("cell")).sql(dialect)
+
+
+def tally_statement(question: Question, schema: Schema, *, key: str, dialect: str = "duckdb") -> str:
+    """Return the text for what is left out: people, people over, rows that count, cells, cells kept, and three sums.
+
+    The sums are of totals as they were, of totals clipped, and of those kept.
+    """
+    names = ("visits", "cells", "cells_kept", "before", "clipped", "kept")
+    one, total = exp.Literal.number(1), exp.column("total")
+    kept = exp.and_(exp.true(), *_within_limits(question))
     if question.user is None:
-        rows = exp.select("period", "place", _clipped(question, exp.column("steps")).as_("total")).from_("rows_")
-        query = query.from_("single").group_by("period", "place")
-        query = query.with_("rows_", as_=rows_select(question, schema)).with_("single", as_=rows)
-        return _with_keys(query, question).sql(dialect)
-    cells = (
-        exp.select("person", "period", "place")
-        .select(_clipped(question, exp.Sum(this=exp.column("steps"))).as_("total"))
-        .from_("rows_")
-        .group_by("person", "period", "place")
-    )
-    query = query.from_("chosen").group_by("period", "place")
-    if question.max_places is not None:
-        query = query.where(exp.column("place_rank") <= question.max_places)
-    if question.max_periods is not None:
-        query = query.where(exp.column("period_rank") <= question.max_periods)
-    query = query.with_("rows_", as_=rows_select(question, schema)).with_("cells", as_=cells)
-    query = query.with_("everyone", as_=exp.select("person").distinct().from_("cells"))
-    query = query.with_("people", as_=seeds_select(key, dialect).select("person")).with_(
-        "chosen", as_=_chosen(question)
-    )
-    return _with_keys(query, question).sql(dialect)
+        each: list[Term] = [one, one, one, exp.column("raw"), total, total]
+    else:
+        held = exp.case().when(kept, total).else_(exp.Literal.number(0))
+        count = exp.Count(this=exp.case().when(kept.copy(), one))
+        visits, raw = _exact(exp.column("visits")), _exact(exp.column("raw"))
+        each = [visits, exp.Count(this=exp.Star()), count, raw, _exact(total), _exact(held)]
+    people = exp.select(*(term.copy().as_(name) for term, name in zip(each, names, strict=True))).from_("chosen")
+    people = people.group_by("person") if question.user is not None else people
+    over = exp.case().when(exp.column("cells_kept") < exp.column("cells"), one.copy())
+    sums = (exp.func("COALESCE", _exact(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
+    answer = exp.select(exp.Count(this=exp.Star()).as_("people"), exp.func("COUNT", over).as_("people_over"), *sums)
+    tables = [*_tables(question, schema, key, dialect), ("persons", people)]
+    return _after(tables, answer.from_("persons")).sql(dialect)
 
 
 def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
     """Return the SQL for the seeds of everyone in the table ``everyone``."""
+    return exp.select(*_named(_seeds(_digest(key), dialect))).from_("everyone")
 
+
+def _after(tables: list[tuple[str, exp.Select]], answer: exp.Select) -> exp.Select:
+    for name, table in tables:
+        answer = answer.with_(name, as_=table)
+    return answer
+
+
+def _tables(question: Question, schema: Schema, key: str, dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any."""
+    steps, cell = exp.column("steps"), exp.column("period") * question.places + exp.column("place")
+    rows = rows_select(question, schema)
+    if dialect == "spark" and question.groupings:
+        # Otherwise a session that broadcasts nothing would send all rows of a group to one place.
+        rows = rows.hint(f"BROADCAST({', '.join(f'keys_{index}' for index in range(len(question.groupings)))})")
+    tables = [(f"keys_{index}", _keys(grouping)) for index, grouping in enumerate(question.groupings)]
+    tables.append(("rows_", rows))
+    if question.user is None:
+        chosen = exp.select(cell.as_("cell"), steps.as_("raw"), _clipped(question, steps.copy()).as_("total"))
+        return [*tables, ("chosen", chosen.from_("rows_"))]
+    tables.append(("located", exp.select("person", cell.as_("cell"), "steps").from_("rows_")))
+    visits = exp.Count(this=exp.Star()).as_("visits")
+    added = exp.select("person", "cell", visits, _sum(steps, dialect).as_("raw")).from_("located")
+    tables.append(("added", added.group_by("person", "cell")))
+    total = _clipped(question, exp.column("raw")).as_("total")
+    cells = exp.select("person", "cell", "visits", "raw", total).from_("added")
+    ranks = _ranks(question)
+    if not ranks:
+        return [*tables, ("chosen", cells)]
+    if dialect == "spark":
+        # A person's cells meet here, once, to be ranked: without it Spark would sort them on both sides of the way.
+        cells = cells.hint("REPARTITION(person)", dialect=dialect)
+    names = ("person", "cell", "visits", "raw", "total")
+    tables.append(("cells", cells))
+    tables.append(("digested", exp.select(*names, _digest(key).as_("digest")).from_("cells")))
+    tables.append(("seeded", exp.select(*names, *_named(_seeds(exp.column("digest"), dialect))).from_("digested")))
+    return [*tables, ("chosen", exp.select(*names, *_named(ranks)).from_("seeded"))]
+
+
+def _limits(question: Question) -> dict[str, int]:
+    """How many periods and places of a person count, where that is fewer than there are."""
+    most = {
+        "period_rank": (question.max_periods, len(question.calendar)),
+        "place_rank": (question.max_places, question.places),
+    }
+    return {rank: limit for rank, (limit, all_) in most.items() if limit is not None and limit < all_}
+
+
+def _within_limits(question: Question) -> list[Term]:
+    if question.user is None:
+        return []
+    return [exp.column(rank) <= limit for rank, limit in _limits(question).items()]
+
+
+def _ranks(question: Question) -> dict[str, Term]:
+    cell: Term = exp.column("cell")
+    person: Term = exp.column("person")
+    period: Term = exp.IntDiv(this=cell.copy(), expression=exp.Literal.number(question.places))
+    ranks: dict[str, Term] = {}
+    for rank in _limits(question):
+        function, number, within = "DENSE_RANK", period, [person]
+        if rank == "place_rank":
+            function, number, within = "ROW_NUMBER", exp.paren(cell + len(question.calendar)), [person, period]
+        ranks[rank] = exp.Window(
+            this=exp.Anonymous(this=function),
+            partition_by=[term.copy() for term in within],
+            order=exp.Order(expressions=[exp.Ordered(this=priority_text(number.copy(), *SEEDS))]),
+        )
+    return ranks
+
+
+def _named(terms: Mapping[str, Term]) -> list[exp.Alias]:
+    return [exp.Alias(this=term, alias=exp.to_identifier(name)) for name, term in terms.items()]
+
+
+def _digest(key: str) -> Term:
+    return exp.MD5(this=exp.func("CONCAT", exp.Literal.string(f"{key}|"), exp.column("person")))
+
+
+def _seeds(digest: Term, dialect: str) -> dict[str, Term]:
     def hexadecimal(digits: Term) -> Term:
         if dialect == "duckdb":
             return exp.cast(exp.func("CONCAT", exp.Literal.string("0x"), digits), "BIGINT")
         return exp.cast(exp.func("CONV", digits, exp.Literal.number(16), exp.Literal.number(10)), "BIGINT")
 
-    seeds = seed_texts(key, exp.column("person"), hexadecimal)
-    named = (seed.as_(name) for seed, name in zip(seeds, SEEDS, strict=True))
-    return exp.select(*named).from_("everyone")
-
-
-def _chosen(question: Question) -> exp.Select:
-    query = exp.select("cells.period", "cells.place", "cells.total").from_("cells").join("people", using="person")
-    period, place = exp.column("period", table="cells"), exp.column("place", table="cells")
-    person = exp.column("person", table="cells")
-    if question.max_periods is not None:
-        order = priority_text(period, *SEEDS)
-        query = query.select(_rank("DENSE_RANK", [person], order).as_("period_rank"))
-    if question.max_places is not None:
-        number = exp.paren(period * question.places + place + len(question.calendar))
-        order = priority_text(number, *SEEDS)
-        query = query.select(_rank("ROW_NUMBER", [person.copy(), period.copy()], order).as_("place_rank"))
-    return query
-
-
-def _rank(function: str, partition: list[Term], order: Term) -> Term:
-    return exp.Window(
-        this=exp.Anonymous(this=function),
-        partition_by=partition,
-        order=exp.Order(expressions=[exp.Ordered(this=order)]),
-    )
+    return dict(zip(SEEDS, seed_texts(digest, hexadecimal), strict=True))
 
 
 def _clipped(question: Question, steps: Term) -> Term:
     low, high = (exp.Literal.number(end) for end in question.clip)
-    return _bigint(between(low, steps, high))
+    return exp.cast(between(low, steps, high), "BIGINT")
 
 
-def _bigint(term: Term) -> Term:
-    return exp.cast(term, "BIGINT")
+def _sum(term: Term, dialect: str) -> Term:
+    # Spark adds in 64 bits. A person's rows exceed them at four thousand million in one cell and not before; the sum
+    # is null then, which clipping takes for the upper end. An error would tell of a person.
+    return exp.Anonymous(this="TRY_SUM", expressions=[term]) if dialect == "spark" else exp.Sum(this=term)
 
 
-def _with_keys(query: exp.Select, question: Question) -> exp.Select:
-    for index, grouping in enumerate(question.groupings):
-        rows = [(key, code) for code, key in enumerate(grouping.keys)]
-        values = exp.values(rows, alias="listed", columns=["key", "code"])
-        query = query.with_(f"keys_{index}", as_=exp.select("key", "code").from_(values), append=True)
-    ctes = query.args["with_"] if "with_" in query.args else query.args["with"]
-    ctes.set("expressions", sorted(ctes.expressions, key=lambda cte: not cte.alias.startswith("keys_")))
-    return query
+def _exact(term: Term) -> Term:
+    return exp.Sum(this=exp.cast(term.copy(), _EXACT))
+
+
+def _keys(grouping: Grouping) -> exp.Select:
+    rows = [(key, code) for code, key in enumerate(grouping.keys)]
+    return exp.select("key", "code").from_(exp.values(rows, alias="listed", columns=["key", "code"]))

@@ -7,6 +7,7 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.ledger import Entry, Ledger, check_ledger
 from chronodp.ledger.requests import Fulfilled
 from chronodp.ledger.status import NativeSum, Status
+from chronodp.ledger.stored import StoredRelease, StoredStream
 from chronodp.ledger.streams import Opening, StreamState
 from chronodp.ledger.witness import FileWitness, Witness
 
@@ -23,6 +24,8 @@ __all__ = [
     "Opening",
     "SignedLink",
     "Status",
+    "StoredRelease",
+    "StoredStream",
     "StreamState",
     "Witness",
     "check_ledger",

@@ -28,6 +28,7 @@ __all__ = [
     "Charge",
     "Spend",
     "Terms",
+    "check_fits",
     "debit",
     "find_budget",
     "newest_period",
@@ -83,17 +84,22 @@ def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge,
     ``terms`` remembers the budgets seen before; that a budget is still open, and under these terms, is checked by the
     statement that debits it.
     """
-    whole = _terms(transaction, spend.dataset, "", terms)
-    concerned = [("", whole)]
-    if spend.analyst:
-        part = _terms(transaction, spend.dataset, spend.analyst, terms)
-        # Without collusion each analyst's view stands alone and the whole is not what anyone sees.
-        concerned = [(spend.analyst, part)] if part.collusion == "excluded" else [("", whole), (spend.analyst, part)]
     return tuple(
         _charge(transaction, budget, spend, analyst, period)
-        for analyst, budget in concerned
+        for analyst, budget in _concerned(transaction, spend, terms)
         for period in budget.periods(spend.dates)
     )
+
+
+def check_fits(transaction: Transaction, spend: Spend) -> None:
+    """Raise what a debit would raise now, and spend nothing; by the time of the debit others may have spent."""
+    for analyst, budget in _concerned(transaction, spend, {}):
+        priced = _price(budget, spend.cost, spend.unit)
+        for period in budget.periods(spend.dates):
+            key = (spend.dataset, analyst, period)
+            spent, _ = spent_in(transaction, budget, *key)
+            if not budget.filter.fits(spent, priced.cost):
+                raise _exhausted(spent, budget, key, priced)
 
 
 def find_budget(transaction: Transaction, dataset: str, analyst: str) -> Budget:
@@ -138,6 +144,16 @@ def newest_period(transaction: Transaction, dataset: str, analyst: str) -> str:
 def now() -> int:
     """Return the time in microseconds since 1970, UTC."""
     return time.time_ns() // 1000
+
+
+def _concerned(transaction: Transaction, spend: Spend, terms: Terms) -> list[tuple[str, Budget]]:
+    """Return the analysts (the whole's is empty) and terms of every budget that a spend is charged to."""
+    whole = _terms(transaction, spend.dataset, "", terms)
+    if not spend.analyst:
+        return [("", whole)]
+    part = _terms(transaction, spend.dataset, spend.analyst, terms)
+    # Without collusion each analyst's view stands alone and the whole is not what anyone sees.
+    return [(spend.analyst, part)] if part.collusion == "excluded" else [("", whole), (spend.analyst, part)]
 
 
 def _terms(transaction: Transaction, dataset: str, analyst: str, terms: Terms) -> Budget:
@@ -191,7 +207,7 @@ def _charge(transaction: Transaction, budget: Budget, spend: Spend, analyst: str
     if not rows:
         if find_budget(transaction, spend.dataset, analyst) != budget:  # raises if it was closed or is not there
             raise BudgetConflict(f"the ledger of {_name(spend.dataset, analyst)} was replaced: open it anew")
-        raise BudgetExhausted(_exhausted(transaction, budget, key, priced))
+        raise _exhausted(spent_in(transaction, budget, *key)[0], budget, key, priced)
     number, made = (int(part) for part in rows[0])
     transaction.run(
         "INSERT INTO charges (dataset, analyst, period, number, cost, unit, amounts, purpose, made) "
@@ -219,9 +235,8 @@ def _conditional_update(components: int) -> str:
     )
 
 
-def _exhausted(transaction: Transaction, budget: Budget, key: tuple[str, str, str], priced: _Price) -> str:
+def _exhausted(spent: Amounts, budget: Budget, key: tuple[str, str, str], priced: _Price) -> BudgetExhausted:
     amounts = priced.amounts
-    spent, _ = spent_in(transaction, budget, *key)
     rule = budget.filter
     parts = (*rule.components, rule.reserved)
 
@@ -237,10 +252,15 @@ def _exhausted(transaction: Transaction, budget: Budget, key: tuple[str, str, st
     asked = ("more than " if amounts[shown] == CAP else "") + f"{part.value(amounts[shown]):.6g}"
     left = max(0, rule.ceilings[shown] - spent[shown])
     period = f" in {key[2]}" if key[2] else ""
-    return (
-        f"the budget for {_name(key[0], key[1])}{period} cannot pay {priced.cost}: "
-        f"asked {asked} of {part.name}, spent {part.value(spent[shown]):.6g} "
-        f"of {part.value(rule.ceilings[shown]):.6g}, left {part.value(left):.6g}; `status` shows what would fit"
+    used, most, rest = part.value(spent[shown]), part.value(rule.ceilings[shown]), part.value(left)
+    return BudgetExhausted(
+        f"the budget for {_name(key[0], key[1])}{period} cannot pay {priced.cost}: asked {asked} of {part.name}, spent "
+        f"{used:.6g} of {most:.6g}, left {rest:.6g}; `status` shows what would fit",
+        measure=part.name,
+        asked=part.value(amounts[shown]),
+        spent=used,
+        limit=most,
+        left=rest,
     )
 
 

@@ -15,12 +15,24 @@ from chronodp.ledger import requests, streams
 from chronodp.ledger.address import open_store
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.certificates import BEGINNING, SignedLink, registry_entry
-from chronodp.ledger.debits import Charge, Spend, Terms, debit, find_budget, newest_period, now, read_terms, spent_in
+from chronodp.ledger.debits import (
+    Charge,
+    Spend,
+    Terms,
+    check_fits,
+    debit,
+    find_budget,
+    newest_period,
+    now,
+    read_terms,
+    spent_in,
+)
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name, check_text
 from chronodp.ledger.status import Status, make_status
 from chronodp.ledger.store import Transaction
+from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, dump
@@ -298,6 +310,18 @@ class Ledger:
             "links": [signed.to_dict() for signed in chain],
             "registry": [registry_entry(signed.link) for signed in chain],
         }
+
+    def check_fits(
+        self, dataset: str, cost: Cost, *, unit: Unit, analyst: str = "", dates: Dates | None = None
+    ) -> None:
+        """Raise what spending this would raise now, and spend nothing."""
+        with self._store.snapshot() as transaction:
+            check_fits(transaction, Spend(dataset, cost, unit, analyst, dates))
+
+    @property
+    def stored(self) -> Stored:
+        """Releases and streams that are stored, to be read."""
+        return Stored(self._store)
 
     @cached_property
     def keys(self) -> Keys:

@@ -45,18 +45,18 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def migrate(store: Store) -> None:
-    """Bring a store's tables up to date, once, whoever comes first."""
+def migrate(store: Store, steps: tuple[tuple[str, ...], ...] = MIGRATIONS, *, kept_in: str = "ledger_version") -> None:
+    """Bring a store's tables up to date, once, whoever comes first; ``kept_in`` is the table with their version."""
     with store.transaction() as transaction:
         transaction.alone()
-        transaction.run("CREATE TABLE IF NOT EXISTS ledger_version (version BIGINT NOT NULL)")
-        rows = transaction.run("SELECT MAX(version) FROM ledger_version")
+        transaction.run(f"CREATE TABLE IF NOT EXISTS {kept_in} (version BIGINT NOT NULL)")
+        rows = transaction.run(f"SELECT MAX(version) FROM {kept_in}")
         version = int(rows[0][0] or 0)
-        if version > len(MIGRATIONS):
+        if version > len(steps):
             raise LedgerUnavailable(
-                f"this ledger has version {version} and this chronodp knows {len(MIGRATIONS)}: install a newer chronodp"
+                f"this ledger has version {version} and this chronodp knows {len(steps)}: install a newer chronodp"
             )
-        for number in range(version, len(MIGRATIONS)):
-            for statement in MIGRATIONS[number]:
+        for number in range(version, len(steps)):
+            for statement in steps[number]:
                 transaction.run(statement)
-            transaction.run("INSERT INTO ledger_version (version) VALUES (?)", (number + 1,))
+            transaction.run(f"INSERT INTO {kept_in} (version) VALUES (?)", (number + 1,))

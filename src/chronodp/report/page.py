@@ -39,7 +39,9 @@ class Page:
         rows: the released table: time, groups, value, lower and upper bound.
         figure: a plotly figure of it, as ``series_figure`` makes.
         warning: shown first and loudly, as for a seeded test run.
-        caption: a sentence under the chart that says what its lines are.
+        kind: what sort of page it is, above the title.
+        caption: what the chart's lines are.
+        details: the heading of the certificate.
     """
 
     title: str
@@ -50,7 +52,9 @@ class Page:
     rows: Sequence[tuple[object, ...]]
     figure: Any
     warning: str = ""
+    kind: str = "Released with differential privacy"
     caption: str = "Each line shows released values, and the band around it reaches from the lower to the upper bound."
+    details: str = "Certificate"
 
     def __post_init__(self) -> None:
         if not callable(getattr(self.figure, "to_json", None)):
@@ -84,6 +88,9 @@ def render(page: Page) -> str:
     return Template(_asset("page.html")).substitute(
         policy=_policy(plotly, script, draws_by_shader=any(trace.type.endswith("gl") for trace in page.figure.data)),
         style=_asset("page.css"),
+        kind=escape(page.kind),
+        caption=escape(page.caption),
+        details=escape(page.details),
         title=escape(page.title),
         warning=f'<aside class="warning"><strong>Warning</strong> {escape(page.warning)}</aside>'
         if page.warning
@@ -91,7 +98,6 @@ def render(page: Page) -> str:
         promise=escape(page.promise),
         chart_title=escape(title if title not in {"", page.title} else "Chart"),
         chart_label=escape(f"Line chart of {title or page.title}; the table below holds the same numbers"),
-        caption=escape(page.caption),
         facts=_facts(page.facts),
         file_name=escape(_file_name(page.title)),
         row_note=_row_note(len(page.rows)),

@@ -129,7 +129,7 @@ class Plan:
             numbers = self.read(key=key.hex(), progress=tell)
 
         def produce() -> tuple[str, Certificate]:
-            return self.draw(numbers, bits), self._certificate(seeded=bits.seeded)
+            return self.draw(numbers, bits), self.certificate_for(seeded=bits.seeded)
 
         fulfilled = ledger.fulfil(
             dataset,
@@ -167,7 +167,8 @@ class Plan:
         with watched(progress, f"Reading {self.origin}") as tell:
             return Diagnosis(self.origin.tally(self.design, key="", progress=tell))
 
-    def _certificate(self, *, seeded: bool) -> Certificate:
+    def certificate_for(self, *, seeded: bool) -> Certificate:
+        """Return what a release by this plan is certified by."""
         design = self.design
         names = {"laplace": "Laplace", "gaussian": "Gaussian"}
         theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}

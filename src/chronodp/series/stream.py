@@ -25,7 +25,7 @@ from chronodp.series.stream_design import StreamDesign, design_stream
 from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
 
-__all__ = ["Stream", "StreamAnswer"]
+__all__ = ["Stream", "StreamAnswer", "step_half_widths"]
 
 _ARGUMENT = "docs/explanation/proofs/streams.md"
 
@@ -203,14 +203,21 @@ class Stream:
                 finished=done,
             )
             self._memory, self._buffers = memory, buffers
-        half = self._half_widths(begin, len(numbers), level)
-        value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
-        return StreamAnswer(np.arange(begin, begin + len(numbers)), value, value - half, value + half)
+        return self._told(begin, answers, level)
 
     def skip(self, count: int, *, level: float = 0.95) -> StreamAnswer:
         """Release ``count`` steps in which nothing came: they count as 0, and are answered like all others."""
         check_whole("count", count, most=self.design.length)
         return self.steps(np.zeros((count, self.design.keys)), level=level)
+
+    def released(self, *, level: float = 0.95) -> StreamAnswer:
+        """Return all answers so far, read back from the ledger; nothing is spent."""
+        check_fraction("level", level)
+        count, keys = self.period, self.design.keys
+        noisy = [json.loads(row) for row in self._ledger.released_steps(self._state.name)[:count]]
+        numbers = Grid(self.design.noise.step).to_values(np.array(noisy, dtype=np.int64).reshape(count, keys))
+        answers, _ = answer(self.design.workload, Memory.start(self.design.workload, keys), numbers)
+        return self._told(0, answers, level)
 
     def __repr__(self) -> str:
         return f"Stream({self._state.name!r}, {self.design.workload}, {self._state.step} steps released)"
@@ -265,12 +272,19 @@ class Stream:
         )
         return steps + shaped, buffers
 
-    def _half_widths(self, begin: int, count: int, level: float) -> Floats:
-        noise = self.design.noise
-        terms = self.design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
-        if noise.law == "gaussian" or isinstance(self.design.workload, EachPeriod | RunningTotal):
-            return quantiles(noise.law, terms, level) * noise.scale
-        return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
+    def _told(self, begin: int, answers: Floats, level: float) -> StreamAnswer:
+        half = step_half_widths(self.design, begin, len(answers), level)
+        value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
+        return StreamAnswer(np.arange(begin, begin + len(answers)), value, value - half, value + half)
+
+
+def step_half_widths(design: StreamDesign, begin: int, count: int, level: float) -> Floats:
+    """Return how far noise carries the answers of so many steps from ``begin`` on, at a level."""
+    noise = design.noise
+    terms = design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
+    if noise.law == "gaussian" or isinstance(design.workload, EachPeriod | RunningTotal):
+        return quantiles(noise.law, terms, level) * noise.scale
+    return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
 
 
 def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.sources import FileSource, FrameSource, RelationSource, TableSource, find_source
+from chronodp.engines.sources import FileSource, FrameSource, RelationSource, SparkSource, TableSource, find_source
 from chronodp.errors import InvalidArgument, UnknownColumn, UnreadableSource, UnsuitableColumn
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def read_table(data: object, *, columns: Sequence[str]) -> pandas.DataFrame:
             case FileSource(paths, kind):
                 parts = [_read_file(path, kind) for path in paths]
                 found = pandas.concat(parts, ignore_index=True)
+            case SparkSource():
+                raise UnreadableSource("times are blurred in memory: turn the Spark frame into an Arrow table first")
             case never:
                 assert_never(never)
     except (OSError, ValueError, pyarrow.ArrowException):

@@ -9,6 +9,7 @@ import pandas as pd
 
 import chronodp as cdp
 from chronodp.dataset import Query
+from chronodp.series import Plan
 
 
 def month(unit: cdp.privacy.Unit, data: object = "month.parquet", *, days: int = 30, **changes: Any) -> cdp.TimeSeries:
@@ -25,7 +26,7 @@ def month(unit: cdp.privacy.Unit, data: object = "month.parquet", *, days: int =
     return cdp.TimeSeries(data, **(options | changes))
 
 
-def load_of(series: cdp.TimeSeries) -> Query:
+def load_of(series: cdp.TimeSeries) -> Query[Plan]:
     """The load, each household's hour clipped at 5."""
     return series.sum("kwh", clip=(0.0, 5.0))
 

@@ -1,21 +1,14 @@
 """Broken twins: mechanisms with a classical mistake, and the claim they wrongly make.
 
-They are shipped so that anyone can see the auditor catch them, and used nowhere else.
+They are shipped so that anyone can see the auditors catch them, and used nowhere else. Each module lists its own in
+``TWINS``; they are found, not listed here.
 """
 
-from chronodp.audit.twins import alerts, budgets, catalogue, choices, correlated, devices, estimates, temporal, training
+import sys
+
+from chronodp.audit.registry import members
 from chronodp.audit.twins.twin import Twin
 
 __all__ = ["TWINS", "Twin"]
 
-TWINS: tuple[Twin, ...] = (
-    *catalogue.TWINS,
-    *alerts.TWINS,
-    *budgets.TWINS,
-    *choices.TWINS,
-    *correlated.TWINS,
-    *devices.TWINS,
-    *estimates.TWINS,
-    *temporal.TWINS,
-    *training.TWINS,
-)
+TWINS: tuple[Twin, ...] = tuple(members(sys.modules[__name__], "TWINS"))

@@ -1,4 +1,4 @@
-"""Each twin: a sound mechanism, the same with one mistake, and the claim that only the first may make."""
+"""Mistakes in plain noise, plain answers and plain bounds."""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from chronodp.audit.subject import Check, Subject
+from chronodp.audit.walked import Enumerated
 from chronodp.privacy import Claim
 
 __all__ = ["Twin"]
@@ -23,6 +25,7 @@ class Twin:
         sound: the mechanism without the mistake.
         broken: the mechanism with it.
         neighbours: inputs on which the difference shows.
+        checks: the ways to attack both.
     """
 
     name: str
@@ -32,3 +35,20 @@ class Twin:
     sound: Callable[..., object]
     broken: Callable[..., object]
     neighbours: tuple[tuple[Any, Any], ...]
+    checks: tuple[Check, ...] = (Enumerated(),)
+
+    @property
+    def subjects(self) -> tuple[Subject, Subject]:
+        """The sound mechanism and the broken one, alike in everything that a judge sees but what they do."""
+        return self._subject("sound", self.sound), self._subject("broken", self.broken)
+
+    def _subject(self, side: str, mechanism: Callable[..., object]) -> Subject:
+        return Subject(
+            name=f"{self.name} ({side})",
+            mechanism=mechanism,
+            neighbours=self.neighbours,
+            claim=self.claim,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            checks=self.checks,
+        )

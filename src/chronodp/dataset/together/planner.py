@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from chronodp.accounting import gaussian
 from chronodp.alerts import AlertDesign, AlertPlan
 from chronodp.dataset.aggregate import Aggregate
-from chronodp.dataset.time_series import Query
+from chronodp.dataset.query import Query
+from chronodp.dataset.records import Records
 from chronodp.dataset.together.alarms import SharedAlert
 from chronodp.dataset.together.plan import PlanTogether
 from chronodp.dataset.together.series import SharedSeries
@@ -19,10 +20,11 @@ from chronodp.estimation.spectrum import SpectrumPlan
 from chronodp.ledger.filters import Filter
 from chronodp.ledger.names import check_name
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_number
+from chronodp.series import Plan
 
 __all__ = ["Together", "Weights", "plan_together"]
 
-Together = Query | Aggregate | AlertDesign | AlertPlan | SpectrumPlan | Shareable
+Together = Query[Plan] | Aggregate | AlertDesign | AlertPlan | SpectrumPlan | Shareable
 """What can be planned together."""
 Weights = Sequence[float] | Mapping[str, float]
 
@@ -106,8 +108,8 @@ def _named(queries: object) -> dict[str, object]:
 
 def _shareable(name: str, query: object) -> Shareable:
     match query:
-        case Query():
-            return SharedSeries(query.table, query.records)
+        case Query(records=Records() as records):
+            return SharedSeries(query.table, records)
         case Aggregate():
             return SharedSeries(query.table, query.origin)
         case AlertDesign():

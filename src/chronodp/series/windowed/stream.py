@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from chronodp.ledger import Ledger, StreamState, check_ledger
 from chronodp.ledger.packing import pack, unpack
@@ -166,6 +167,11 @@ class WindowedStream:
             charged = int(after.spent[-1])
         value = float(released[0]) if self.design.columns == 1 else released
         return WindowedAnswer(before.step, value, charged > self.design.watch, Fraction(charged, self.design.total))
+
+    def released(self) -> NDArray[np.float64]:
+        """Return all releases so far, steps by columns, read back from the ledger; nothing is spent."""
+        rows = [json.loads(row) for row in self._ledger.released_steps(self._stored.name)[: self.period]]
+        return np.array(rows, dtype=np.float64).reshape(self.period, self.design.columns)
 
     def __repr__(self) -> str:
         return f"WindowedStream({self.design.mechanism}, {self.design.unit}, {self._state.step} steps released)"

@@ -1,0 +1,26 @@
+"""Attacks from end to end: each succeeds against a naive version and fails against chronodp."""
+
+from collections.abc import Callable
+
+from chronodp.audit.attacks import (
+    averaging,
+    differencing,
+    floats,
+    linkage,
+    membership,
+    reconstruction,
+    rewinding,
+)
+from chronodp.audit.attacks.attempt import Attempt
+
+__all__ = ["ATTACKS", "Attempt"]
+
+ATTACKS: tuple[Callable[[int], Attempt], ...] = (
+    floats.attack,
+    averaging.attack,
+    rewinding.attack,
+    differencing.attack,
+    membership.attack,
+    reconstruction.attack,
+    linkage.attack,
+)

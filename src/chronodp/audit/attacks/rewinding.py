@@ -1,0 +1,59 @@
+"""Replay and rewind: a stream is set back and asked for the same step again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chronodp.audit.attacks.attempt import Attempt
+from chronodp.audit.subjects.ledgers import temporary_ledger
+from chronodp.errors import StreamConflict
+from chronodp.privacy import Event
+from chronodp.series import EachPeriod, Stream
+
+__all__ = ["attack"]
+
+_REWINDS = 100
+
+
+def attack(trials: int) -> Attempt:
+    """Open a stream, keep its first state, release the first step from it as often as that works; guess by the mean."""
+    secrets = np.random.default_rng().integers(0, 2, trials).tolist()
+    noise = np.random.default_rng().laplace(0.0, 1.0, (trials, _REWINDS))
+    naive = [int(secret + row.mean() > 0.5) for secret, row in zip(secrets, noise, strict=True)]
+    ours = [_guess(secret) for secret in secrets]
+    return Attempt(
+        name="replay and rewind of a stream",
+        naive="a stream whose state is a file that can be put back",
+        epsilon=1.0,
+        naive_guesses=trials,
+        our_guesses=trials,
+        naive_hits=sum(map(int.__eq__, naive, secrets)),
+        our_hits=sum(map(int.__eq__, ours, secrets)),
+    )
+
+
+def _guess(secret: int) -> int:
+    seen = []
+    with temporary_ledger(Event()) as ledger:
+        first = Stream(
+            EachPeriod(),
+            horizon=2,
+            change=1.0,
+            unit=Event(),
+            epsilon=1.0,
+            ledger=ledger,
+            dataset="audit",
+            name="audit",
+        )
+        copies = [first, *(Stream.resume(ledger, "audit") for _ in range(3))]  # all of the first state
+        for live in copies:
+            try:
+                seen.append(live.step(float(secret)).value)
+            except StreamConflict:
+                continue
+        for _ in range(3):
+            try:
+                seen.append(Stream.resume(ledger, "audit").step(float(secret), period=0).value)
+            except StreamConflict:
+                break
+    return int(float(np.mean(seen)) > 0.5)

@@ -1,0 +1,70 @@
+"""Every public mechanism with the subjects that attack its claim: found, not listed.
+
+A mechanism joins by a module in `chronodp.audit.subjects` with a tuple ``ENTRIES``, and a broken twin by one in
+`chronodp.audit.twins` with a tuple ``TWINS``. Nothing else has to know of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from chronodp.audit import subjects
+from chronodp.audit.subject import Subject
+from chronodp.errors import InvalidArgument
+
+__all__ = ["Entry", "entries", "find_subject", "members"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One promise: the public names that make it, and how it is attacked.
+
+    Attributes:
+        name: of the mechanism, in words.
+        covers: the public classes and functions that stand for it.
+        precision: what is done about finite precision.
+        subjects: makes the subjects, each with a claim of the mechanism's own making; none if nothing is claimed.
+        unclaimed: what is said in place of a claim.
+    """
+
+    name: str
+    covers: tuple[object, ...]
+    precision: str
+    subjects: Callable[[], tuple[Subject, ...]] = tuple
+    unclaimed: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.subjects is tuple) == (not self.unclaimed):
+            raise InvalidArgument("subjects", self.name, "given, or else what is said in place of a claim")
+
+
+def members(package: ModuleType, name: str) -> Iterator[Any]:
+    """Yield what the modules of a package put into their tuple of that name."""
+    for info in sorted(pkgutil.iter_modules(package.__path__, prefix=f"{package.__name__}."), key=lambda one: one.name):
+        yield from getattr(importlib.import_module(info.name), name, ())
+
+
+def entries() -> tuple[Entry, ...]:
+    """Return every entry."""
+    return tuple(members(subjects, "ENTRIES"))
+
+
+def find_subject(address: str) -> tuple[Subject, ...]:
+    """Return a user's own subjects from ``module:object``: a Subject, several, or a function that makes them."""
+    allowed = "module:object, where object is a Subject, a list of them, or a function that returns them"
+    module, _, name = address.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidArgument("mechanism", address, f"{allowed} ({error})") from error
+    if not isinstance(found, Subject) and callable(found):
+        found = found()
+    made = (found,) if isinstance(found, Subject) else found
+    if not isinstance(made, list | tuple) or not made or not all(isinstance(one, Subject) for one in made):
+        raise InvalidArgument("mechanism", address, allowed)
+    return tuple(made)

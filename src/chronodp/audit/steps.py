@@ -1,0 +1,104 @@
+"""The law of a few steps of a stream: states that were reached on different paths are walked through once.
+
+A stream of n steps has far more paths than states. The auditor walks every draw of one step from every state that can
+be reached, once, and multiplies. Paths whose answer lies far out may be ended there: what follows is left out, which
+can only hide a loss, never invent one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from chronodp.audit.enumerated_entropy import EnumeratedEntropy, Unfollowed
+from chronodp.audit.exact import Outcomes
+from chronodp.randomness import Entropy
+
+__all__ = ["Walk"]
+
+State = TypeVar("State")
+
+
+def _never(output: Hashable) -> bool:  # noqa: ARG001 (of the field it is the default of)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Walk(Generic[State]):
+    """A stream as the exact auditor sees it; a mechanism whose input is a sequence of values.
+
+    Attributes:
+        start: the first state, from what is drawn before any value comes.
+        step: one step: state, value and entropy in, the next state and the answer out.
+        key: what tells states apart.
+        ends: whether a path is followed no further after an answer.
+        entropy: makes the entropy of one run from its script.
+    """
+
+    start: Callable[[Entropy], State]
+    step: Callable[[State, Any, Entropy], tuple[State, Hashable]]
+    key: Callable[[State], Hashable]
+    ends: Callable[[Hashable], bool] = _never
+    entropy: Callable[[Sequence[int]], EnumeratedEntropy] = EnumeratedEntropy
+
+    def __call__(self, values: Sequence[Any], *, entropy: Entropy) -> tuple[Hashable, ...]:
+        """Run the stream once and return its answers, up to the one that ends it."""
+        state = self.start(entropy)
+        told: tuple[Hashable, ...] = ()
+        for value in values:
+            state, answer = self.step(state, value, entropy)
+            told = (*told, answer)
+            if self.ends(answer):
+                break
+        return told
+
+    def law(self, values: Sequence[Any]) -> Outcomes:
+        """Return the law of all answers to the values, one after another."""
+        opened, lost = self._branches(lambda entropy: (self.start(entropy), None))
+        # Different states may hide behind equal answers: paths are told apart by both.
+        paths: dict[tuple[tuple[Hashable, ...], Hashable], tuple[Fraction, State]]
+        paths = {((), self.key(state)): (chance, state) for chance, state, _ in opened}
+        done: dict[Hashable, Fraction] = {}
+        for value in values:
+            known: dict[Hashable, tuple[list[tuple[Fraction, State, Hashable]], Fraction]] = {}
+            following: dict[tuple[tuple[Hashable, ...], Hashable], tuple[Fraction, State]] = {}
+            for (told, key), (chance, state) in paths.items():
+                if key not in known:
+                    known[key] = self._branches(partial(self.step, state, value))
+                branches, gone = known[key]
+                lost += chance * gone
+                for probability, after, answer in branches:
+                    now = (*told, answer)
+                    if self.ends(answer):
+                        done[now] = done.get(now, Fraction(0)) + chance * probability
+                        continue
+                    place = (now, self.key(after))
+                    before = following.get(place, (Fraction(0), after))[0]
+                    following[place] = (before + chance * probability, after)
+            paths = following
+        for (told, _), (chance, _state) in paths.items():
+            done[told] = done.get(told, Fraction(0)) + chance
+        return Outcomes(done, lost)
+
+    def _branches(
+        self, run: Callable[[Entropy], tuple[State, Hashable]]
+    ) -> tuple[list[tuple[Fraction, State, Hashable]], Fraction]:
+        found: dict[Hashable, tuple[Fraction, State, Hashable]] = {}
+        lost = Fraction(0)
+        script: list[int] = []
+        while True:
+            entropy = self.entropy(script)
+            try:
+                state, answer = run(entropy)
+            except Unfollowed:
+                lost += entropy.probability
+            else:
+                place = (self.key(state), answer)
+                before = found[place][0] if place in found else Fraction(0)
+                found[place] = (before + entropy.probability, state, answer)
+            script = entropy.following()
+            if not script:
+                return list(found.values()), lost

@@ -1,0 +1,3 @@
+"""What is audited, room by room: each module lists its promises in ``ENTRIES``."""
+
+__all__: list[str] = []

@@ -1,0 +1,35 @@
+"""A ledger for one audit: on disk like any other, and gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from chronodp.ledger import Fulfilled, Ledger
+from chronodp.ledger.filters import Kind
+from chronodp.privacy import Unit
+
+__all__ = ["WatchedLedger", "temporary_ledger"]
+
+
+class WatchedLedger(Ledger):
+    """A ledger that shows what it stored: an adversary sees every release, also one that is only processed further."""
+
+    seen: tuple[str, ...] = ()
+
+    def fulfil(self, *args: Any, **options: Any) -> Fulfilled:
+        """Pay, store and remember what was stored."""
+        made = super().fulfil(*args, **options)
+        self.seen = (*self.seen, made.release)
+        return made
+
+
+@contextlib.contextmanager
+def temporary_ledger(unit: Unit, *, delta: float = 0.0, rule: Kind | None = None) -> Iterator[WatchedLedger]:
+    """Yield a ledger whose budget for ``"audit"`` never runs out."""
+    with tempfile.TemporaryDirectory() as folder, WatchedLedger(Path(folder) / "budget.db") as ledger:
+        ledger.open("audit", unit=unit, epsilon=1e6, delta=delta, rule=rule)
+        yield ledger

@@ -1,0 +1,126 @@
+"""``chronodp audit``: every promise attacked, and the mistakes that must be caught."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from chronodp.audit.judging import Verdict
+    from chronodp.audit.run import Audit
+
+__all__ = ["audit"]
+
+
+def audit(
+    mechanism: Annotated[
+        str, typer.Argument(help="Part of a mechanism's name; or module:object, for one of your own. All if left out.")
+    ] = "",
+    seconds: Annotated[float | None, typer.Option(help="How long each attack by samples may take.")] = None,
+    within: Annotated[float | None, typer.Option(help="Seconds after which nothing else is begun.")] = None,
+    error: Annotated[
+        float, typer.Option(help="Probability of calling a true claim refuted, for each mechanism.")
+    ] = 1e-6,
+    page: Annotated[Path | None, typer.Option(help="Write an HTML page with privacy curves.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Attack every claim: exactly, numerically and by samples; see broken twins caught and attacks fail.
+
+    Exit code 1 if a claim is refuted or cannot be judged, a twin is not caught, or an attack succeeds.
+
+    **Examples**
+
+    `chronodp audit`
+
+    `chronodp audit shuffle --json`
+
+    `chronodp audit --within 30`
+
+    `chronodp audit mymodule:subject --seconds 60`
+    """
+    from chronodp.audit.allowance import Allowance
+    from chronodp.audit.page import report_audit
+    from chronodp.audit.registry import find_subject
+    from chronodp.audit.run import audit as run_audit
+    from chronodp.audit.run import audit_subjects
+
+    limit = math.inf if within is None else within
+    if ":" in mechanism:
+        sys.path.insert(0, str(Path.cwd()))
+        own = Allowance(seconds=seconds or 20.0, samples=10_000_000, error=error)
+        found = audit_subjects(find_subject(mechanism), allowance=own, within=limit)
+    else:
+        found = run_audit(mechanism, allowance=Allowance(seconds=seconds or 5.0, error=error), within=limit)
+    if page is not None:
+        report_audit(found, page)
+    if as_json:
+        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+    else:
+        _show(found)
+    if not found.as_it_must:
+        raise typer.Exit(1)
+
+
+def _show(found: Audit) -> None:
+    console = Console()
+    if found.verdicts:
+        table = _table("Mechanisms", "mechanism")
+        for verdict in found.verdicts:
+            _add(table, verdict.subject.name, verdict, good=verdict.passed)
+        console.print(table)
+    if found.twins:
+        table = _table("Broken twins, which must be refuted", "mistake")
+        for twin, sound, broken in found.twins:
+            _add(table, twin.name, broken, good=broken.outcome == "refuted")
+            if not sound.passed:
+                _add(table, f"{twin.name}, without the mistake", sound, good=False)
+        console.print(table)
+    if found.attempts:
+        table = Table(
+            "attack", "against", "right guesses", "here", "most that ε allows", title="Attacks from end to end"
+        )
+        for attempt in found.attempts:
+            table.add_row(
+                attempt.name,
+                attempt.naive,
+                f"{attempt.naive_hits}/{attempt.naive_guesses}",
+                f"{attempt.our_hits}/{attempt.our_guesses}",
+                f"{attempt.ceiling:.1%}",
+                style=None if attempt.breaks_naive and not attempt.breaks_ours else "bold red",
+            )
+        console.print(table)
+    reasons = {verdict.subject.name: verdict.reason for verdict in found.verdicts if verdict.reason}
+    for name, reason in reasons.items():
+        console.print(f"{name} cannot be judged: {reason}.", markup=False)
+    caught = sum(broken.outcome == "refuted" for _, _, broken in found.twins)
+    stand = sum(verdict.passed for verdict in found.verdicts)
+    console.print(f"{stand} of {len(found.verdicts)} claims stand; {caught} of {len(found.twins)} twins caught.")
+
+
+def _table(title: str, first: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column(first, ratio=1)
+    for name in ("claimed ε", "δ", "proved ε ≥", "exact"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    return table
+
+
+def _add(table: Table, name: str, verdict: Verdict, *, good: bool) -> None:
+    subject = verdict.subject
+    table.add_row(
+        name,
+        f"{subject.epsilon:.4g}",
+        f"{subject.delta:.3g}",
+        f"{verdict.lower:.4g}",
+        "–" if verdict.exact is None else f"{verdict.exact:.4g}",
+        verdict.outcome,
+        style=None if good else "bold red",
+    )

@@ -1,0 +1,93 @@
+"""A made-up town under a curator: data, policy, tokens and a first release, for newcomers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from chronodp.cli.town import END, START, write_town
+from chronodp.privacy.parameters import check_whole
+
+__all__ = ["POLICY", "prepare_town"]
+
+POLICY = """# Who may ask what of which data, and for how much. `chronodp curator check policy.toml` reads it.
+
+[service]
+title = "A made-up town"
+
+[datasets.meters]
+about = "Hourly electricity of the households of a made-up town, January 2026"
+source = "town.parquet"          # beside this file; Parquet or CSV, a glob is fine
+time = "read_at"
+user = "meter_id"
+every = "1h"                     # the public grid; empty hours are released too
+start = "{start}"
+end = "{end}"
+unit = "user"                    # everything of one household is protected
+max_periods = 744                # how many hours of one household count, unless a question says fewer
+people = {people}                    # public, about
+epsilon = 8.0                    # the whole budget: nobody, and nobody together, gets beyond it
+delta = 1e-6
+share = true                     # analysts see each other's releases, and get them again for nothing
+
+[datasets.meters.columns.kwh]
+clip = [0.0, 5.0]                # the widest clip that may be asked
+about = "kilowatt hours"
+
+[datasets.meters.groups]
+district = {{ north = {north}, south = {south} }}     # public keys, and about how many people each has
+
+[datasets.meters.allow]
+grids = ["1h", "1D", "1W"]
+epsilon = 2.0                    # the most that one release may cost
+least_group = 100                # compared with the declared numbers above, never with the data
+
+[datasets.meters.analysts.ana]
+epsilon = 4.0
+
+[datasets.meters.analysts.ben]
+epsilon = 4.0
+"""
+
+_FIRST = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]}, "epsilon": 2.0, "delta": 1e-7}
+
+
+def prepare_town(folder: Path, *, households: int) -> dict[str, Any]:
+    """Make what is missing in a folder, add a token for each role, and release a first series as ana."""
+    check_whole("households", households, least=10)
+    folder.mkdir(parents=True, exist_ok=True)
+    town, policy = folder / "town.parquet", folder / "policy.toml"
+    if not town.exists():
+        from chronodp.report import watching
+
+        fresh = town.with_name(f"{town.name}.{os.urandom(4).hex()}")
+        with watching("Making up a town") as tell:
+            write_town(fresh, households=households, progress=tell)
+        fresh.replace(town)
+    if not policy.exists():
+        north = households * 2 // 5
+        text = POLICY.format(start=START, end=END, people=households, north=north, south=households - north)
+        policy.write_text(text, encoding="utf-8")
+    return {"folder": str(folder), "tokens": _open(policy, folder / "budget.db")}
+
+
+def _open(policy: Path, ledger: Path) -> dict[str, str]:
+    from chronodp.service.curator import Caller, Curator
+    from chronodp.service.pacing import Unpaced
+    from chronodp.service.policy_file import read_policy
+    from chronodp.service.question import Question
+    from chronodp.service.runner import Runner
+    from chronodp.service.tokens import add_token
+
+    curator = Curator(read_policy(policy), str(ledger))
+    try:
+        curator.open_budgets()
+        ana = Caller("ana", "analyst", "")
+        question = Question.model_validate(_FIRST)
+        curator.submit(ana, curator.policy.datasets["meters"], question, request="first-look", fresh=False)
+        Runner(curator, pace=Unpaced()).run_one()  # the owner sits at the keyboard: nobody watches the clock
+        people = (("owner", "owner"), ("ana", "analyst"), ("ben", "analyst"), ("eve", "auditor"))
+        return {name: add_token(curator.store, name, role) for name, role in people}  # type: ignore[arg-type]
+    finally:
+        curator.close()

@@ -1,0 +1,71 @@
+"""``chronodp curator``: a policy to begin with, checked before it is served."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from chronodp.cli.budget import Json
+from chronodp.cli.curated_town import prepare_town
+
+__all__ = ["curator"]
+
+curator = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Set up the curator's service and check its policy."
+)
+
+
+@curator.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where the policy, the data and the ledger go.")] = Path(
+        "chronodp-curator"
+    ),
+    households: Annotated[int, typer.Option(help="How many households the made-up town has.")] = 5_000,
+    as_json: Json = False,
+) -> None:
+    """Make a folder with a made-up town, a policy to change, a ledger, tokens, and a first release.
+
+    **Example**
+
+    `chronodp curator init town` and then `chronodp serve --policy town/policy.toml --ledger town/budget.db`
+    """
+    made = prepare_town(folder, households=households)
+    if as_json:
+        print(json.dumps(made))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{folder}[/] holds policy.toml, town.parquet and budget.db. Tokens, shown this once:")
+    for name, token in made["tokens"].items():
+        console.print(f"  {name:<8}{token}", markup=False)
+    console.print(f"Next: chronodp serve --policy {folder / 'policy.toml'} --ledger {folder / 'budget.db'}")
+
+
+@curator.command()
+def check(
+    policy: Annotated[Path, typer.Argument(help="The policy's file.")],
+    as_json: Json = False,
+) -> None:
+    """Read a policy, and say what it allows or which line is wrong. Opens no ledger and reads no data.
+
+    **Example**
+
+    `chronodp curator check policy.toml`
+    """
+    from chronodp.service import read_policy
+
+    read = read_policy(policy)
+    if as_json:
+        print(json.dumps({"datasets": list(read.datasets), "analysts": list(read.analysts)}))
+        return
+    table = Table("dataset", "protects", "grid", "budget", "analysts", "releases")
+    for name, dataset in read.datasets.items():
+        budget = f"({dataset.epsilon:g}, {dataset.delta:g})" + (f" every {dataset.renews}" if dataset.renews else "")
+        analysts = ", ".join(f"{who} {part.epsilon:g}" for who, part in dataset.analysts.items()) or "nobody"
+        shared = "shared" if dataset.share else "kept apart"
+        table.add_row(name, str(dataset.unit), str(dataset.calendar), budget, analysts, shared)
+    Console(highlight=False).print(table)

@@ -1,0 +1,111 @@
+"""``chronodp token``: let people in, see who may come, and shut the door again."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from chronodp.cli.budget import Address, Json
+
+if TYPE_CHECKING:
+    from chronodp.service.tokens import Role, Token
+
+__all__ = ["token"]
+
+token = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Tokens for the curator's service: add, list, revoke."
+)
+
+
+@token.command()
+def add(
+    name: Annotated[str, typer.Argument(help="Whose it is; of an analyst, the name in the policy.")],
+    role: Annotated[str, typer.Option(help="`analyst` asks, `auditor` looks, `owner` does both.")] = "analyst",
+    days: Annotated[float, typer.Option(help="How many days it is good for.")] = 90.0,
+    as_json: Json = False,
+    ledger: Address = "budget.db",
+) -> None:
+    """Make a token and show it, this once; what is kept is a digest.
+
+    **Example**
+
+    `chronodp token add ana --role analyst --days 30 --ledger budget.db`
+    """
+    from chronodp.service.tables import open_tables
+    from chronodp.service.tokens import add_token
+
+    store = open_tables(ledger)
+    try:
+        made = add_token(store, name, cast("Role", role), days=days)
+    finally:
+        store.close()
+    if as_json:
+        print(json.dumps({"name": name, "role": role, "token": made}))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"A token for [bold]{escape(name)}[/] ({role}), good for {days:g} days. It is shown this once:")
+    console.print(made, markup=False)
+
+
+@token.command("list")
+def list_all(as_json: Json = False, ledger: Address = "budget.db") -> None:
+    """List tokens: whose, which role, until when. The tokens themselves are not kept.
+
+    **Example**
+
+    `chronodp token list --ledger budget.db`
+    """
+    from chronodp.service.tables import open_tables
+    from chronodp.service.tokens import list_tokens
+
+    store = open_tables(ledger)
+    try:
+        tokens = list_tokens(store)
+    finally:
+        store.close()
+    if as_json:
+        print(json.dumps([_plain(one) for one in tokens], indent=2))
+        return
+    table = Table("id", "name", "role", "expires (UTC)", "state")
+    for one in tokens:
+        state = "revoked" if one.revoked is not None else "valid" if one.valid else "expired"
+        table.add_row(one.id, escape(one.name), one.role, _when(one.expires), state)
+    Console(highlight=False).print(table)
+
+
+@token.command()
+def revoke(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as `chronodp token list` shows it.")],
+    ledger: Address = "budget.db",
+) -> None:
+    """Close a token, and every session that it opened, for good.
+
+    **Example**
+
+    `chronodp token revoke 3f9a0c1d2e4b --ledger budget.db`
+    """
+    from chronodp.service.tables import open_tables
+    from chronodp.service.tokens import revoke_token
+
+    store = open_tables(ledger)
+    try:
+        revoke_token(store, identity)
+    finally:
+        store.close()
+    Console(highlight=False).print(f"Token {escape(identity)} is revoked.")
+
+
+def _plain(one: Token) -> dict[str, Any]:
+    revoked = None if one.revoked is None else _when(one.revoked)
+    return asdict(one) | {"made": _when(one.made), "expires": _when(one.expires), "revoked": revoked}
+
+
+def _when(moment: int) -> str:
+    return dt.datetime.fromtimestamp(moment / 1e6, dt.UTC).isoformat(sep=" ", timespec="seconds")

@@ -1,0 +1,161 @@
+"""What can be asked of a table of people's records, whoever holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+from chronodp.engines import Grouping
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Calendar, Unit
+from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Workload
+
+__all__ = ["Askable", "Holder", "Query", "check_column"]
+
+Planned_co = TypeVar("Planned_co", covariant=True)
+
+
+class Holder(Protocol[Planned_co]):
+    """Who holds the records, and so makes the plans about them: this machine, or a curator elsewhere."""
+
+    @property
+    def user(self) -> str | None:
+        """The column with the person; None where every row stands for itself."""
+        ...
+
+    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> Planned_co:
+        """Return the plan with the least error within (epsilon, delta)."""
+        ...
+
+
+class Askable(Generic[Planned_co]):
+    """A public grid of periods, who is protected on it, and the questions that follow."""
+
+    def __init__(self, calendar: Calendar, unit: Unit, max_periods: int | None, records: Holder[Planned_co]) -> None:
+        self.calendar, self.unit, self.max_periods = calendar, unit, max_periods
+        self._records = records
+        self.count()  # refuses a unit or limit that fits no question here
+
+    def count(self, *, at_most: int = 1) -> Query[Planned_co]:
+        """Count rows, of one person at most ``at_most`` in a period; by default, then, people."""
+        return self._query(Count(at_most))
+
+    def sum(self, column: str, *, clip: tuple[float, float]) -> Query[Planned_co]:
+        """Add up a column; a person's total in a period is clipped to ``clip``."""
+        return self._query(Sum(check_column("column", column), clip))
+
+    def mean(self, column: str, *, clip: tuple[float, float], people: int | None = None) -> Query[Planned_co]:
+        """Average people's totals, each clipped to ``clip``, over the people present in a period.
+
+        How many are present is not public, so a sum and a count are released together and both are paid for. Under a
+        unit with ``relation="replace"``, where the list of people is public, ``people`` says how many they are: then
+        only the sum is paid for, and the mean is right where all of them are present in every period.
+        """
+        check_column("column", column)
+        if people is None:
+            return self._query(Mean(column, clip))
+        return self._query(PanelMean(column, clip, people))
+
+    def histogram(self, column: str, *, edges: Sequence[float], at_most: int = 1) -> Query[Planned_co]:
+        """Count people by the bin of their value; one person counts in at most ``at_most`` bins of a period.
+
+        A bin holds its lower edge, the last one its upper edge too; values outside are left out. Quantiles of the
+        release are free: ``release.quantile(0.5)``.
+        """
+        ascending = tuple(_listed("edges", edges, "a list of finite ascending numbers"))
+        return self._query(Histogram(check_column("column", column), ascending, at_most))
+
+    def _query(self, measure: Measure) -> Query[Planned_co]:
+        table = Table(
+            measure=measure,
+            unit=self.unit,
+            horizon=len(self.calendar),
+            calendar=self.calendar,
+            max_periods=self.max_periods,
+            single_rows=self._records.user is None,
+        )
+        return Query(table, self._records)
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Generic[Planned_co]):
+    """A question about a series: what is released, split by which groups. `plan` prices it."""
+
+    table: Table
+    records: Holder[Planned_co]
+
+    def by(self, *, max_groups: int = 1, **columns: Sequence[object]) -> Query[Planned_co]:
+        """Split by columns with public keys; a person counts in at most ``max_groups`` groups of a period.
+
+        Keys are declared, never read from the data: rows with another key are left out, and groups without rows are
+        released like others.
+        """
+        if not columns:
+            raise InvalidArgument("by", None, "at least one column with its keys, such as region=['north', 'south']")
+        groupings = tuple(Grouping(column, _check_keys(column, keys)) for column, keys in columns.items())
+        taken = {grouping.column for grouping in self.table.groupings} & set(columns)
+        if taken:
+            raise InvalidArgument("by", sorted(taken)[0], "a column that does not split the question already")
+        return replace(
+            self, table=replace(self.table, groupings=(*self.table.groupings, *groupings), max_groups=max_groups)
+        )
+
+    def total(self, *, every: str) -> Query[Planned_co]:
+        """Add up each longer period, such as '1D' of hours; people are bounded in the shorter ones, as before.
+
+        A release of the series itself gives the same for nothing: ``release.resample("1D")``. See `plan_together`.
+        """
+        return replace(self, table=self.table.in_blocks("total", every))
+
+    def peak(self, *, every: str) -> Query[Planned_co]:
+        """Take the largest count or sum within each longer period, such as the daily peak of an hourly load.
+
+        One person moves a peak by no more than a single period of theirs: so it is cheap, and unlike the largest of
+        noisy numbers it is not lifted by noise.
+        """
+        return replace(self, table=self.table.in_blocks("peak", every))
+
+    def trough(self, *, every: str) -> Query[Planned_co]:
+        """Take the least count or sum within each longer period; see `peak`."""
+        return replace(self, table=self.table.in_blocks("trough", every))
+
+    def plan(self, *, epsilon: float, delta: float = 0.0, tuned_for: Workload | None = None) -> Planned_co:
+        """Return the plan with the least error within (epsilon, delta). Free, and reads no data."""
+        workload = EachPeriod() if tuned_for is None else tuned_for
+        return self.records.plan(self.table, epsilon=epsilon, delta=delta, tuned_for=workload)
+
+    def __str__(self) -> str:
+        return f"{self.table.measure}; {self.table.calendar}"
+
+
+def check_column(argument: str, name: object) -> str:
+    """Return ``name`` if it can name a column."""
+    if not isinstance(name, str) or not name:
+        raise InvalidArgument(argument, name, "the name of a column")
+    return name
+
+
+def _listed(name: str, given: object, allowed: str) -> list[Any]:
+    try:
+        return [] if isinstance(given, str | bytes) else list(given)  # type: ignore[call-overload]  # refused if it is none
+    except TypeError:
+        raise InvalidArgument(name, given, allowed) from None
+
+
+def _check_keys(column: str, keys: object) -> tuple[str, ...]:
+    allowed = "a list of at least one public key: texts, whole numbers or booleans"
+    texts = []
+    for key in _listed(column, keys, allowed):
+        if isinstance(key, bool):
+            texts.append(str(key).lower())
+        elif isinstance(key, str | int) or (hasattr(key, "dtype") and getattr(key.dtype, "kind", "") in "iu"):
+            texts.append(str(key))
+        else:
+            raise InvalidArgument(column, key, allowed)
+    if not texts:
+        raise InvalidArgument(column, "no keys", allowed)
+    if len(set(texts)) < len(texts):
+        repeated = next(text for index, text in enumerate(texts) if text in texts[:index])
+        raise InvalidArgument(column, repeated, "a list in which no key is repeated")
+    return tuple(texts)

@@ -1,0 +1,124 @@
+"""Totals of a Spark frame: one SQL text, run by the frame's own session; only integers by cell come back."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from chronodp.engines.question import Progress, Question, Tally, Totals
+from chronodp.engines.rows import count_rows
+from chronodp.engines.schema import Schema, check_columns
+from chronodp.engines.sources import Source, SparkSource, find_source
+from chronodp.engines.spark.frames import check_frame, needed_columns, schema_of
+from chronodp.engines.statement import statement, tally_statement
+from chronodp.errors import ChronodpError, InvalidArgument, UnreadableSource
+
+__all__ = ["Spark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """Reads Spark frames, classic or over Connect, where they live. Executors need no Python; noise stays here.
+
+    The query adds up a person's rows before they travel, reads the frame once, and holds nothing that a task could
+    compute otherwise when it runs again.
+
+    Args:
+        session: what knows the tables that are named; a frame brings its own.
+    """
+
+    session: Any = field(default=None, repr=False)
+
+    def find(self, data: object) -> Source:
+        """Return the source that a frame, or the name of a table, stands for."""
+        if isinstance(data, str) and self.session is not None:
+            with _translated():
+                return SparkSource(self.session.table(data))
+        if isinstance(data, str):
+            raise InvalidArgument("engine", "Spark without a session", "Spark(session) where data names a table")
+        return find_source(data)
+
+    def query(self, source: Source, question: Question, *, key: str) -> Any:
+        """Return the frame of bounded totals by cell, not yet computed: to look at its plan."""
+        frame, schema = _checked(source, question)
+        with _translated():
+            return _ask(frame, statement(question, schema, key=key, dialect="spark"))
+
+    def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
+        """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
+        totals = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
+        rows = _columns(self.query(source, question, key=key))
+        if rows["sums"].null_count:
+            raise UnreadableSource("a sum is beyond 64 bits: clip lower, or release fewer rows at a time")
+        cells, sums, people = (rows[name].to_numpy() for name in ("cell", "sums", "people"))
+        totals.sums[cells], totals.people[cells] = sums, people
+        progress(1.0)
+        return totals
+
+    def tally(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Tally:
+        """Return what would be left out, for the owner only."""
+        frame, schema = _checked(source, question)
+        rows, usable = _row(frame, count_rows(question, schema).sql("spark"))
+        progress(0.3)
+        text = tally_statement(question, schema, key=key, dialect="spark")
+        people, over, inside, cells, cells_kept, before, clipped, kept = _row(frame, text)
+        progress(1.0)
+        step = question.grid.step
+        left_out = (rows, rows - usable, usable - inside)
+        return Tally(*left_out, people, over, cells, cells_kept, before * step, clipped * step, kept * step)
+
+
+def _checked(source: Source, question: Question) -> tuple[Any, Schema]:
+    """Return the columns of a frame that are needed, with their types."""
+    if not isinstance(source, SparkSource):
+        raise InvalidArgument("data", source, "a Spark frame or the name of a table: other data is read by DuckDB")
+    with _translated():
+        schema = schema_of(source.frame)
+        check_columns(schema, question)
+        frame = needed_columns(source.frame, question)
+        check_frame(frame, schema, question)
+        return frame, schema
+
+
+def _columns(answer: Any) -> dict[str, Any]:
+    """Return an answer of whole numbers by column, as Arrow."""
+    import pyarrow
+
+    with _translated():
+        if hasattr(answer, "toArrow"):
+            table = answer.toArrow()
+            return {name: table[name] for name in table.column_names}
+        columns = list(zip(*answer.collect(), strict=True)) or [()] * len(answer.columns)
+        return {
+            name: pyarrow.array(column, pyarrow.int64()) for name, column in zip(answer.columns, columns, strict=True)
+        }
+
+
+def _row(frame: Any, text: str) -> tuple[int, ...]:
+    """Return the one row of an answer, as whole numbers."""
+    with _translated():
+        (row,) = _ask(frame, text).collect()
+    return tuple(int(number) for number in row)
+
+
+def _ask(frame: Any, text: str) -> Any:
+    # Braces would be read as names of frames; the only such name is ours.
+    escaped = text.replace("{", "{{").replace("}", "}}")
+    records = "WITH records AS (SELECT * FROM {records})"
+    query = f"{records}, {escaped.removeprefix('WITH ')}" if text.startswith("WITH ") else f"{records} {escaped}"
+    return frame.sparkSession.sql(query, records=frame)
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except ChronodpError:
+        raise
+    except Exception as error:
+        # A frame is its owner's code, which may fail in any way and quote any value when it does.
+        raise UnreadableSource(f"a Spark frame or table cannot be read ({type(error).__name__})") from None

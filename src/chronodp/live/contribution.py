@@ -1,0 +1,157 @@
+"""What one person may put into a window, and so what one unit can change: public numbers only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.live.windows import Windows
+from chronodp.privacy import Calendar, Contribution, Event, Grid, Unit, User, UserPeriod, Window
+from chronodp.privacy.calendar import LONGEST
+from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.sensitivity import check_clip
+
+__all__ = ["MOST_GROUPS", "Limits"]
+
+MOST_GROUPS = 10_000
+_FINE = 24  # a person's largest total spans about so many powers of two
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Who is protected, what is added up and how far one person reaches.
+
+    Args:
+        unit: who is protected.
+        windows: the grid of time.
+        clip: the range of a person's total in a window (and group), for sums.
+        at_most: most records of one person that are counted in a window (and group), for counts.
+        max_periods: under `User`, in how many windows one person counts: the first ones.
+        groups: public keys of groups, released side by side; none if empty.
+        max_groups: in how many groups one person counts within a window.
+        people: whether records name a person.
+        ids: whether records carry an id that tells repeats apart.
+
+    >>> hours = Windows("1h", "2026-01-01", count=24)
+    >>> Limits(User(), hours, clip=(-1.0, 5.0), max_periods=3).change
+    5.0
+    >>> Limits(Event(), hours, clip=(-1.0, 5.0)).change        # other records share the person's clipped total
+    6.0
+    """
+
+    unit: Unit
+    windows: Windows
+    clip: tuple[float, float] | None = None
+    at_most: int | None = None
+    max_periods: int | None = None
+    groups: tuple[str, ...] = ()
+    max_groups: int = 1
+    people: bool = True
+    ids: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.unit, Event | User | UserPeriod | Window):
+            raise InvalidArgument("unit", str(self.unit), "event, user, user_period or window")
+        if (self.clip is None) == (self.at_most is None):
+            raise InvalidArgument("measure", None, "either `clip` of a sum or `at_most` of a count")
+        if self.clip is not None:
+            object.__setattr__(self, "clip", check_clip(self.clip))
+        else:
+            check_whole("at_most", self.at_most, most=2**30)
+        if not self.people and not isinstance(self.unit, Event):
+            raise MissingBound("user", f"name the field with the person: {self.unit} cannot be told apart without it")
+        self._check_periods()
+        if len(set(self.groups)) != len(self.groups) or len(self.groups) > MOST_GROUPS:
+            raise InvalidArgument("groups", f"{len(self.groups)} keys", f"at most {MOST_GROUPS:,} different keys")
+        check_whole("max_groups", self.max_groups, most=max(1, len(self.groups)))
+        if isinstance(self.unit, Event) and self.max_groups != 1:
+            raise InvalidArgument("max_groups", self.max_groups, "left out for event: no groups are chosen there")
+        if self.range[0] > self.range[1]:
+            raise InvalidArgument("clip", self.clip, f"wider: it holds no multiple of {self.grid.step:g}")
+        if isinstance(self.unit, UserPeriod) and self.max_groups < self.columns and not self._within[1]:
+            # The rest of a window would stay when a part of it leaves, and with it another choice of groups.
+            allowed = (
+                f"{self.columns}, all of them: windows of {self.windows.every} lie across borders of {self.unit.every}"
+            )
+            raise InvalidArgument("max_groups", self.max_groups, allowed)
+
+    @property
+    def columns(self) -> int:
+        """How many numbers a window has."""
+        return max(1, len(self.groups))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The grid on which values are added up: whole numbers for counts."""
+        if self.clip is None:
+            return Grid(1.0)
+        return Grid(math.ldexp(1.0, math.frexp(max(abs(end) for end in self.clip))[1] - _FINE))
+
+    @cached_property
+    def range(self) -> tuple[int, int]:
+        """The range of a person's total, in steps of the grid, rounded inwards."""
+        if self.clip is None:
+            return 0, int(self.at_most or 0)
+        # Exact: the step is a power of two.
+        return math.ceil(self.clip[0] / self.grid.step), math.floor(self.clip[1] / self.grid.step)
+
+    @property
+    def first_windows(self) -> int | None:
+        """In how many windows one person counts, if any are chosen: under `User` alone.
+
+        Under other units a choice would let one record, or one stretch of time, move a person's whole history.
+        """
+        return self.max_periods if isinstance(self.unit, User) else None
+
+    @property
+    def chosen_groups(self) -> int | None:
+        """In how many groups a person counts within a window, if any are chosen."""
+        return self.max_groups if self.groups and not isinstance(self.unit, Event) else None
+
+    @cached_property
+    def touched(self) -> int | None:
+        """How many windows one unit changes, as a stream is told: for `User` and `UserPeriod`."""
+        if isinstance(self.unit, UserPeriod):
+            return self._within[0]
+        return self.first_windows
+
+    @cached_property
+    def change(self) -> float:
+        """The most that one unit changes one number of one window."""
+        part = Contribution.total(clip=self.clip) if self.clip else Contribution.count(at_most=self.at_most or 1)
+        if isinstance(self.unit, Event):
+            if not self.people:
+                # A record stands for itself; but where one with its id leaves, another may take its place.
+                most = part.exchange if self.ids or self.unit.relation == "replace" else part.presence
+            else:
+                most = max(part.row, part.rewrite)
+        elif self.unit.relation == "replace" or (isinstance(self.unit, UserPeriod) and not self._within[1]):
+            most = part.exchange
+        else:
+            most = part.presence
+        return float(most)
+
+    @cached_property
+    def _within(self) -> tuple[int, bool]:
+        if not isinstance(self.unit, UserPeriod):
+            raise AssertionError("asked of periods of a person only")
+        windows = self.windows
+        if windows.count is None or windows.count > LONGEST:
+            why = f"say how many windows there are (at most {LONGEST:,}), so that those of one {self.unit.every} are"
+            raise MissingBound("horizon", f"{why} counted on the real calendar")
+        grid = Calendar.from_length(windows.every, windows.start, windows.count, windows.timezone)
+        return grid.most_within(self.unit.every)
+
+    def _check_periods(self) -> None:
+        if isinstance(self.unit, User):
+            if self.max_periods is None:
+                raise MissingBound(
+                    "max_periods", "say in how many windows one person counts: without it no noise is enough"
+                )
+            check_whole("max_periods", self.max_periods, most=self.windows.length)
+        elif self.max_periods is not None:
+            raise InvalidArgument(
+                "max_periods", self.max_periods, f"left out for {self.unit}: no windows are chosen there"
+            )

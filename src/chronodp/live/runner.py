@@ -1,0 +1,299 @@
+"""The live stream: reads, counts, closes windows by the clock, releases, hands on; goes on after any crash."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from chronodp.errors import StreamConflict
+from chronodp.ledger import Ledger
+from chronodp.live.contribution import Limits
+from chronodp.live.delivery import Delivery
+from chronodp.live.outlets import Outlet, Row
+from chronodp.live.progress import Progress
+from chronodp.live.sinks import Sink
+from chronodp.live.sources import Source
+from chronodp.live.state import State
+from chronodp.live.tally import Closing, Part, Tally
+from chronodp.live.windows import Clock, SystemClock
+from chronodp.privacy.documents import to_document
+
+__all__ = ["Live", "terms_of"]
+
+_MOST = 20_000  # messages read at once
+_WAIT = 0.05  # seconds to wait for the first of them
+_COMMIT = 0.5  # seconds after which counts are put on disk
+_AT_ONCE = 256  # windows closed in one go after a pause
+_STRANGE = 200  # records in a row that cannot be read, after which the owner is told
+
+
+class Live:
+    """Counts what a source brings into windows and releases each when the clock closes it.
+
+    Guarantee: that of the streams and alerts it feeds, for the unit of ``limits``: what one unit changes is bounded
+    here, whatever records come, in whatever order, late, twice or forged. Every window is released once, also when the
+    process is killed at any moment. The argument stands in ``docs/explanation/proofs/live.md``.
+
+    Args:
+        limits: who is protected, the windows, and how far one person reaches.
+        source: where records come from.
+        outlets: what is made of the totals; opened before, with ``state`` agreed on the same terms.
+        state: what must not be lost.
+        key: of the hash that takes the place of people's names.
+        ledger: of the outlets.
+        dataset: whose budget has paid.
+        sinks: where releases go.
+        clock: what closes windows; the machine's unless a rehearsal says otherwise.
+        tell: called with the rows of each released window.
+        say: called with sentences for the owner.
+        reached: called with the name of each gap that a crash could fall into; for tests of crashes.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        source: Source,
+        outlets: Sequence[Outlet],
+        state: State,
+        key: bytes,
+        ledger: Ledger,
+        dataset: str,
+        sinks: Sequence[Sink] = (),
+        clock: Clock | None = None,
+        tell: Callable[[list[Row]], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
+        reached: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.progress = Progress()
+        self._limits, self._source, self._outlets, self._state = limits, source, tuple(outlets), state
+        self._ledger, self._dataset, self._clock = ledger, dataset, clock or SystemClock()
+        self._tell, self._say, self._reached = tell, say, reached
+        self._tally = Tally(limits, key)
+        self._pending: list[Part] = []
+        self._counted = False
+        self._committed = time.monotonic()
+        self._due: int | None = None
+        self._trouble: dict[str, str] = {}
+        self._strange = 0
+        self._check_place()
+        self._first = max([state.settled, *(outlet.period for outlet in self._outlets)])
+        self._deliveries = [Delivery(sink, state=state, columns=self.columns) for sink in sinks]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a released row."""
+        group = ("group",) if self._limits.groups else ()
+        return ("window", "time", *group, *(name for outlet in self._outlets for name in outlet.columns))
+
+    @property
+    def entries(self) -> int:
+        """How many numbers are kept for open windows."""
+        return self._tally.entries
+
+    def run(
+        self,
+        *,
+        windows: int | None = None,
+        until: int | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        each: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Go on until told to stop, or nothing is left to release.
+
+        Args:
+            windows: stop after closing so many windows.
+            until: stop when the clock shows this, in microseconds since 1970, UTC.
+            stop: asked between batches; True ends the run with everything on disk and windows left open.
+            each: called between batches.
+        """
+        try:
+            self._begin()
+            while not stop() and not self._over(windows, until):
+                self._read()
+                if self._source.prompt or time.monotonic() - self._committed >= _COMMIT:
+                    self._commit()
+                if self._due is not None and self._source.at_mark:
+                    self._close_windows(self._due)
+                    self._due = None
+                    self._source.unmark()
+                for delivery in self._deliveries:
+                    delivery.attempt()
+                    self._notice(delivery.sink.name, delivery.trouble, "takes releases again")
+                each()
+            self._commit()
+        finally:
+            for delivery in self._deliveries:
+                delivery.close()
+            self._source.close()
+
+    def _begin(self) -> None:
+        for part in self._state.parts():
+            self._tally.restore(part)
+        released = self._state.settled
+        for delivery in self._deliveries:
+            delivery.catch_up(released, self._history)
+        self.progress.share = self._ledger.status(self._dataset).share
+        # A window that was stepped by some and not by others takes no more records: the rest gets the same totals.
+        if self._first > released:
+            self._close_windows(self._first)
+        self.progress.next_window = self._first
+        self._source.begin(self._state.fact("positions") or "")
+        if not self._source.prompt:  # a sender that calls us has not had the time
+            self._notice("source", self._source.trouble, "")
+
+    def _over(self, windows: int | None, until: int | None) -> bool:
+        done = windows is not None and self.progress.closed >= windows
+        past = until is not None and self._clock.now() >= until
+        ended = self._first >= self._limits.windows.length
+        return done or past or ended or all(outlet.finished for outlet in self._outlets)
+
+    def _read(self) -> None:
+        """Count one batch; first fix what belongs to windows that the clock has closed."""
+        due = self._limits.windows.due(self._clock.now())
+        if self._due is None and due > self._first and self._source.mark():
+            self._due = due
+        batch = self._source.read(_MOST, wait=_WAIT)
+        self.progress.polled = time.monotonic()
+        self._notice("source", self._source.trouble, "the source is there again")
+        self.progress.reachable = not self._source.trouble
+        if not len(batch) and not batch.malformed:
+            return
+        last = self._limits.windows.last_open(max(self._first, (self._due or 0) - 1))
+        counted, parts = self._tally.add(batch, first=self._first, last=last)
+        self._pending += parts
+        self._counted = True
+        figures = self.progress.owner
+        figures.counted += counted.taken
+        figures.late += counted.late
+        figures.future += counted.future
+        figures.elsewhere += counted.elsewhere
+        figures.malformed += batch.malformed
+        figures.waiting = self._source.waiting
+        self._notice_strangers(len(batch), batch.malformed)
+        self._reached("counted")
+
+    def _commit(self, closing: int | None = None) -> None:
+        self._committed = time.monotonic()
+        if self._counted or closing is not None:
+            self._state.commit(self._pending, positions=self._source.positions, closing=closing)
+            self._reached("state committed")
+            self._pending, self._counted = [], False
+            self._source.confirm()
+            self._reached("source confirmed")
+
+    def _close_windows(self, end: int) -> None:
+        begin = self._state.settled
+        while begin < end and not all(outlet.finished for outlet in self._outlets):
+            until = min(end, begin + _AT_ONCE)
+            self._close_some(begin, until)
+            begin = until
+
+    def _close_some(self, begin: int, end: int) -> None:
+        # All counts are on disk before a step is taken: who is in it must be known to have counted, whatever dies next.
+        closing = self._state.closing
+        self._commit(closing=end if end > closing else None)
+        closings = self._closings(begin, end)
+        totals = np.array([closing.totals for closing in closings]) * self._limits.grid.step
+        rows = self._labelled(begin, [self._step(outlet, begin, end, totals) for outlet in self._outlets])
+        self._reached("stepped")
+        self._state.settle(closings, settled=end)
+        self._reached("settled")
+        self._tally.forget(end)
+        self._first = self.progress.next_window = max(self._first, end)
+        self.progress.closed += len(rows)
+        self.progress.releases += sum(map(len, rows))
+        self.progress.alerts += sum(bool(row.get("alert")) for window in rows for row in window)
+        for delivery in self._deliveries:
+            delivery.add(rows)
+        for window in rows:
+            self._tell(window)
+        self._reached("told")
+
+    def _closings(self, begin: int, end: int) -> list[Closing]:
+        """Return what windows hold; who counts in one of them has counted in it when the next is looked at."""
+        since: dict[bytes, int] = {}
+
+        def used(people: list[bytes]) -> dict[bytes, int]:
+            stored = self._state.used(people)
+            return {person: stored.get(person, 0) + since.get(person, 0) for person in people}
+
+        closings = []
+        for window in range(begin, end):
+            closing = self._tally.closing(window, used)
+            for person in closing.people:
+                since[person] = since.get(person, 0) + 1
+            closings.append(closing)
+        return closings
+
+    def _step(self, outlet: Outlet, begin: int, end: int, totals: np.typing.NDArray[np.float64]) -> list[list[Row]]:
+        """Release windows that the outlet has not released; tell again what it has."""
+        place = min(max(begin, outlet.period), end)
+        told = outlet.history(begin, place) if place > begin else []
+        if place == end:
+            return told
+        if outlet.finished:
+            return told + [[dict.fromkeys(outlet.columns)] * self._limits.columns for _ in range(place, end)]
+        return told + outlet.step(place, totals[place - begin :])
+
+    def _history(self, begin: int, end: int) -> list[list[Row]]:
+        return self._labelled(begin, [outlet.history(begin, end) for outlet in self._outlets])
+
+    def _labelled(self, begin: int, parts: Sequence[list[list[Row]]]) -> list[list[Row]]:
+        """Return rows by window with their labels and what each outlet tells."""
+        made = []
+        for at, tables in enumerate(zip(*parts, strict=True)):
+            window = begin + at
+            label = {"window": window, "time": self._limits.windows.label(window)}
+            keys: list[Row] = [{"group": key} for key in self._limits.groups] or [{}]
+            made.append([dict(label, **key, **_joined(rows)) for key, *rows in zip(keys, *tables, strict=True)])
+        return made
+
+    def _check_place(self) -> None:
+        """Refuse a state and a ledger that do not belong together: people would count twice, or not at all."""
+        settled, closing = self._state.settled, self._state.closing
+        for outlet in self._outlets:
+            if outlet.period > max(settled, closing):
+                raise StreamConflict(
+                    f"the ledger has released {outlet.period} windows, the state knows of {max(settled, closing)}: the "
+                    "state is missing or was set back, and going on would count people again. Put the newest state "
+                    "back, or choose another name"
+                )
+            if not outlet.finished and outlet.period < settled:
+                raise StreamConflict(
+                    f"the state has settled {settled} windows, the ledger has released {outlet.period}: the ledger "
+                    "was set back. Put the newest ledger back, or choose another name"
+                )
+
+    def _notice(self, what: str, trouble: str, mended: str) -> None:
+        """Tell the owner of trouble once, and once when it is over."""
+        before = self._trouble.get(what, "")
+        if trouble != before:
+            self._trouble[what] = trouble
+            self._say(f"{trouble}; trying again" if trouble else f"{what}: {mended}")
+
+    def _notice_strangers(self, readable: int, malformed: int) -> None:
+        before = self._strange
+        self._strange = 0 if readable else before + malformed
+        if before < _STRANGE <= self._strange:
+            self._say("no record can be read any more: do the fields in the settings still fit what is sent?")
+        elif before >= _STRANGE and readable:
+            self._say("records can be read again")
+
+
+def terms_of(limits: Limits, **more: str | None) -> str:
+    """Return the public terms that a live stream is opened with, as text."""
+    parts = {name: value for name, value in asdict(limits).items() if name not in ("unit", "windows")}
+    unit, windows = to_document(limits.unit), asdict(limits.windows)
+    return json.dumps({"unit": unit, **windows, **parts, **more}, sort_keys=True)
+
+
+def _joined(rows: Sequence[Row]) -> Row:
+    joined: Row = {}
+    for row in rows:
+        joined |= row
+    return joined

@@ -1,0 +1,201 @@
+"""A Kafka topic, read from offsets that the stream itself keeps."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from typing import Any
+
+from chronodp.errors import InvalidArgument
+from chronodp.live.records import Batch, Reader
+
+__all__ = ["KafkaSource"]
+
+_PATIENCE = 3.0  # seconds for one question to the brokers
+_LOOK = 30.0  # seconds after which partitions are looked for again
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+
+
+class KafkaSource:
+    """All partitions of a topic. Where reading stands is kept with the counts; brokers are told of it afterwards.
+
+    Args:
+        topic: the topic.
+        servers: brokers to begin with, such as 'localhost:9092'.
+        reader: of the records.
+        group: under which offsets are committed, for those who watch the lag.
+        options: further settings of librdkafka, such as those of security.
+    """
+
+    prompt = False
+
+    def __init__(
+        self, topic: str, *, servers: str, reader: Reader, group: str, options: dict[str, Any] | None = None
+    ) -> None:
+        from confluent_kafka import Consumer, KafkaException
+
+        self._topic, self._reader = topic, reader
+        self._trouble = ""
+        # Messages are read in batches; a small queue keeps memory flat while the consumer is behind.
+        settings = {
+            "bootstrap.servers": servers,
+            "group.id": group,
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "queued.max.messages.kbytes": 16_384,
+            "fetch.wait.max.ms": 50,
+            "reconnect.backoff.max.ms": 10_000,
+            "log_level": 0,
+        }
+        try:
+            self._consumer = Consumer(settings | (options or {}) | {"error_cb": self._failed})
+        except KafkaException as error:
+            raise InvalidArgument("options", None, f"settings that librdkafka knows ({error.args[0].str()})") from None
+        self._offsets: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
+        self._marks: dict[int, int] | None = None
+        self._held: list[Any] = []
+        self._uncommitted = False
+        self._next_look = self._next_question = 0.0
+        self._pause = _SHORTEST_PAUSE
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing comes."""
+        return self._trouble
+
+    @property
+    def waiting(self) -> int | None:
+        """How many messages lay in the topic beyond what was read, when it was last asked."""
+        if not self._ends:
+            return None
+        return sum(max(0, end - self._offsets.get(partition, 0)) for partition, end in self._ends.items())
+
+    @property
+    def positions(self) -> str:
+        """The next offset of each partition."""
+        return json.dumps({str(partition): offset for partition, offset in sorted(self._offsets.items())})
+
+    def begin(self, positions: str) -> None:
+        """Read on from known offsets; partitions without one from their beginning."""
+        self._offsets = {int(name): offset for name, offset in json.loads(positions or "{}").items()}
+        self._look()
+
+    def read(self, most: int, *, wait: float) -> Batch:
+        """Return the records of the next messages, none beyond the mark."""
+        if time.monotonic() >= self._next_look:
+            self._look()
+        arrived = [message for message in self._held if self._came_before_mark(message)]
+        if arrived:
+            self._held = [message for message in self._held if not self._came_before_mark(message)]
+        elif not self.at_mark:
+            arrived = self._consumer.consume(most, wait)
+        return self._reader.read(self._take(arrived))
+
+    def mark(self) -> bool:
+        """Ask the brokers where each partition ends."""
+        from confluent_kafka import KafkaException, TopicPartition
+
+        if not self._offsets or time.monotonic() < self._next_question:
+            return False
+        marks = {}
+        try:
+            for partition in self._offsets:
+                place = TopicPartition(self._topic, partition)
+                found = self._consumer.get_watermark_offsets(place, timeout=_PATIENCE, cached=False)
+                if found is None:
+                    raise KafkaException
+                marks[partition] = found[1]
+        except KafkaException:
+            self._fail("cannot be reached")
+            return False
+        shorter = any(mark < self._offsets[partition] for partition, mark in marks.items())
+        self._trouble = "the topic is shorter than what was read of it: was it made anew?" if shorter else ""
+        self._pause = _SHORTEST_PAUSE
+        self._marks, self._ends = marks, dict(marks)
+        return True
+
+    @property
+    def at_mark(self) -> bool:
+        """Whether every partition was read up to its mark."""
+        marks = self._marks
+        return marks is not None and all(self._offsets[partition] >= mark for partition, mark in marks.items())
+
+    def unmark(self) -> None:
+        """Let reading go on."""
+        self._marks = None
+
+    def confirm(self) -> None:
+        """Commit offsets, without waiting: the stream itself goes by its own."""
+        from confluent_kafka import KafkaException, TopicPartition
+
+        if not self._uncommitted:
+            return
+        self._uncommitted = False
+        places = [TopicPartition(self._topic, partition, offset) for partition, offset in self._offsets.items()]
+        with contextlib.suppress(KafkaException):
+            self._consumer.commit(offsets=places, asynchronous=True)
+
+    def close(self) -> None:
+        """Leave."""
+        self._consumer.close()
+
+    def _take(self, arrived: list[Any]) -> list[bytes]:
+        """Return the contents of messages before the mark; the rest waits."""
+        from confluent_kafka import KafkaError
+
+        taken: list[bytes] = []
+        marks, offsets = self._marks, self._offsets
+        for message in arrived:
+            error, partition, offset = message.error(), message.partition(), message.offset()
+            if error is not None:
+                # At the end of a partition nothing is left before it, also where the last entries are no messages.
+                held = any(other.partition() == partition for other in self._held)
+                if error.code() == KafkaError._PARTITION_EOF and partition in offsets and not held:
+                    offsets[partition] = max(offsets[partition], offset)
+            elif marks is not None and offset >= marks.get(partition, 0):
+                self._held.append(message)
+            elif offset >= offsets.get(partition, 0):  # nothing twice, also if a broker sends it twice
+                offsets[partition] = offset + 1
+                taken.append(message.value() or b"")
+        if taken:
+            self._trouble, self._uncommitted = "", True
+        return taken
+
+    def _came_before_mark(self, message: Any) -> bool:
+        return self._marks is None or message.offset() < self._marks.get(message.partition(), 0)
+
+    def _look(self) -> bool:
+        """Find the topic's partitions, and read those that are new."""
+        from confluent_kafka import KafkaException, TopicPartition
+
+        try:
+            found = self._consumer.list_topics(self._topic, timeout=_PATIENCE).topics[self._topic]
+        except KafkaException:
+            self._fail("cannot be reached")
+            return False
+        if found.error is not None or not found.partitions:
+            self._fail("are there, but not the topic")
+            return False
+        self._trouble, self._pause = "", _SHORTEST_PAUSE
+        self._next_look = time.monotonic() + _LOOK
+        known = {place.partition for place in self._consumer.assignment()}
+        new = [partition for partition in found.partitions if partition not in known]
+        if new:
+            self._offsets |= {partition: 0 for partition in new if partition not in self._offsets}
+            places = [TopicPartition(self._topic, partition, self._offsets[partition]) for partition in new]
+            self._consumer.incremental_assign(places)
+        return True
+
+    def _fail(self, what: str) -> None:
+        self._trouble = f"the brokers {what}"
+        self._next_look = self._next_question = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    def _failed(self, error: Any) -> None:
+        from confluent_kafka import KafkaError
+
+        if error.code() == KafkaError._ALL_BROKERS_DOWN:
+            self._trouble = "the brokers cannot be reached"

@@ -1,0 +1,164 @@
+"""What a live stream must not lose: counts of open windows, who has counted before, how far sources were read.
+
+One SQLite file beside the ledger. Counts, and how far the source was read for them, are one transaction: after a crash
+reading goes on exactly where counting stopped. Counts are sealed with the ledger's key; people are keyed hashes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from chronodp.errors import LedgerUnavailable, StreamConflict
+from chronodp.ledger.keys import Keys
+from chronodp.live.tally import Closing, Part
+
+__all__ = ["State"]
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS counts (part INTEGER PRIMARY KEY, window INTEGER NOT NULL, sealed TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS people (person BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
+)
+_ASKED = 500  # people asked for in one statement
+
+
+class State:
+    """The file of one live stream. One process at a time has it; a killed one lets go of it.
+
+    Args:
+        path: of the file; made if there is none, readable by its owner only.
+        keys: the ledger's.
+        name: of the stream.
+    """
+
+    def __init__(self, path: Path, *, keys: Keys, name: str) -> None:
+        self._path, self._keys, self._name = path, keys, name
+        if not path.parent.is_dir():
+            raise LedgerUnavailable(f"the folder of {path.name} does not exist")
+        with self._translated():
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            self._database = sqlite3.connect(path, timeout=0.5, isolation_level=None)
+            try:
+                # Set before the first read: the lock is then held until this process ends, however it does.
+                self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+                self._database.execute("PRAGMA journal_mode = WAL")
+                self._database.execute("PRAGMA synchronous = FULL")
+                with self._transaction():
+                    for table in _TABLES:
+                        self._database.execute(table)
+            except BaseException:
+                self._database.close()
+                raise
+
+    @property
+    def settled(self) -> int:
+        """How many windows, from the first on, are released and forgotten."""
+        return int(self.fact("settled") or 0)
+
+    @property
+    def closing(self) -> int:
+        """Up to which window, that one left out, closing was begun: no stream may stand beyond it."""
+        return int(self.fact("closing") or 0)
+
+    def fact(self, name: str) -> str | None:
+        """Return what was written under a name."""
+        with self._translated():
+            rows = self._database.execute("SELECT content FROM facts WHERE name = ?", (name,)).fetchall()
+        return rows[0][0] if rows else None
+
+    def write(self, **facts: str) -> None:
+        """Write facts, durably."""
+        with self._translated(), self._transaction():
+            self._write(facts)
+
+    def check_terms(self, terms: str) -> None:
+        """Refuse other public terms than those that the stream was opened with, if it was."""
+        known = self.fact("terms")
+        if known is not None and known != terms:
+            ours, given = json.loads(known), json.loads(terms)
+            other = sorted(name for name in ours.keys() | given.keys() if ours.get(name) != given.get(name))
+            raise StreamConflict(
+                f"live stream {self._name!r} was opened with another {', '.join(other)}: put the old setting back, or "
+                "choose another name"
+            )
+
+    def commit(self, parts: Iterable[Part], *, positions: str, closing: int | None = None) -> None:
+        """Write what was counted and how far the source was read for it, all or nothing."""
+        sealed = [(part.window, self._keys.seal(part.content, self._context(part.window))) for part in parts]
+        facts = {"positions": positions} | ({} if closing is None else {"closing": str(closing)})
+        with self._translated(), self._transaction():
+            self._database.executemany("INSERT INTO counts (window, sealed) VALUES (?, ?)", sealed)
+            self._write(facts)
+
+    def parts(self) -> Iterator[Part]:
+        """Yield what was counted in windows that are not settled."""
+        with self._translated():
+            for window, sealed in self._database.execute("SELECT window, sealed FROM counts ORDER BY part"):
+                yield Part(int(window), self._keys.unseal(sealed, self._context(int(window))))
+
+    def used(self, people: list[bytes]) -> dict[bytes, int]:
+        """Return in how many settled windows people have counted; those who have in none are left out."""
+        found: dict[bytes, int] = {}
+        with self._translated():
+            ordered = sorted(people)
+            for begin in range(0, len(ordered), _ASKED):
+                asked = ordered[begin : begin + _ASKED]
+                marks = ", ".join("?" * len(asked))
+                rows = self._database.execute(f"SELECT person, used FROM people WHERE person IN ({marks})", asked)
+                found.update(rows)
+        return found
+
+    def settle(self, closings: Iterable[Closing], *, settled: int) -> None:
+        """Write who has counted in released windows, and forget what these held, all or nothing."""
+        with self._translated(), self._transaction():
+            self._database.executemany(
+                "INSERT INTO people (person, used) VALUES (?, 1) ON CONFLICT DO UPDATE SET used = used + 1",
+                # In the order of the table, which is faster.
+                ((person,) for closing in closings for person in sorted(closing.people)),
+            )
+            self._database.execute("DELETE FROM counts WHERE window < ?", (settled,))
+            self._write({"settled": str(settled)})
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def _write(self, facts: dict[str, str]) -> None:
+        self._database.executemany(
+            "INSERT INTO facts (name, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = excluded.content",
+            facts.items(),
+        )
+
+    def _context(self, window: int) -> str:
+        return f"counts of {self._name} in window {window}"
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._database.execute("COMMIT")
+        except BaseException:
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.DatabaseError, OSError) as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            reason = {
+                sqlite3.SQLITE_BUSY: "is used by another process: a live stream runs once",
+                sqlite3.SQLITE_FULL: "cannot grow: the disk is full",
+                sqlite3.SQLITE_READONLY: "cannot be written: it or its folder is read-only",
+                sqlite3.SQLITE_NOTADB: "is not the state of a live stream: it is another kind of file",
+                sqlite3.SQLITE_CORRUPT: "is damaged",
+            }.get(code, "cannot be read or written")
+            raise LedgerUnavailable(f"{self._path.name} {reason}") from None

@@ -1,0 +1,288 @@
+"""The front door from afar: the same questions, planned and released by a curator."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from textwrap import fill
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from chronodp.dataset import Askable
+from chronodp.errors import InvalidArgument, ServiceError
+from chronodp.ledger import SignedLink, verify
+from chronodp.privacy import Calendar, Claim, Unit, load
+from chronodp.series import Design, Release, Table, Workload
+from chronodp.service.refusals import restore
+from chronodp.service.written import write_question
+
+if TYPE_CHECKING:
+    import httpx
+    import pandas
+
+__all__ = ["Client", "RemotePlan", "RemoteSeries"]
+
+_ARGUMENT = "docs/explanation/proofs/release.md"
+_FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
+_PAUSES = (0.2, 0.8)  # seconds before a lost connection is tried again
+
+
+class Client:
+    """A curator, by address and token; what it offers is asked like a table at hand.
+
+    Args:
+        url: where the curator is, such as ``"https://curator.example:8443"``.
+        token: of ``chronodp token add``.
+        certificates: a file with the authority that signed the curator's certificate, if the system does not know it.
+        timeout: seconds to wait for an answer.
+
+    ::
+
+        client = cdp.Client("https://curator.example:8443", token="cdp_...")
+        load = client.dataset("meters").sum("kwh", clip=(0.0, 3.0)).by(district=["north", "south"])
+        plan = load.plan(epsilon=0.5, delta=1e-7)      # free; print(plan) tells price and error
+        release = plan.release(request="load-2026-01")  # debited by the curator, verified here
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str,
+        certificates: str | None = None,
+        timeout: float = 30.0,
+        http: httpx.Client | None = None,
+    ) -> None:
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise InvalidArgument("url", url, "an address that begins with https:// or http://")
+        if not isinstance(token, str) or not token:
+            raise InvalidArgument("token", token, "the text that `chronodp token add` showed", private=True)
+        self._http = http if http is not None else _connect(url, certificates, timeout)
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self._key: str | None = None
+
+    def datasets(self) -> pandas.DataFrame:
+        """Return what may be asked about, one row a dataset."""
+        import pandas
+
+        columns = ["name", "about", "every", "start", "end", "protects", "epsilon", "delta"]
+        return pandas.DataFrame(self.call("GET", "/datasets"), columns=columns)
+
+    def describe(self, dataset: str) -> dict[str, Any]:
+        """Return everything public about a dataset."""
+        found: dict[str, Any] = self.call("GET", f"/datasets/{_quoted(dataset)}")
+        return found
+
+    def dataset(
+        self,
+        name: str,
+        *,
+        every: str | None = None,
+        start: Any = None,
+        end: Any = None,
+        max_periods: int | None = None,
+    ) -> RemoteSeries:
+        """Return a dataset to be asked, on its whole grid or on the one given."""
+        about = self.describe(name)
+        calendar = Calendar(
+            every or about["every"],
+            about["start"] if start is None else start,
+            about["end"] if end is None else end,
+            about["timezone"],
+        )
+        unit: Unit = load(about["unit"], Unit)
+        most = about["max_periods"] if max_periods is None else max_periods
+        if max_periods is None and most is not None:
+            most = min(most, len(calendar))
+        return RemoteSeries(calendar, unit, most, _Curated(self, name, about["user"]))
+
+    def budget(self, dataset: str) -> dict[str, Any]:
+        """Return what is spent and left: of the whole, and of your part."""
+        found: dict[str, Any] = self.call("GET", f"/datasets/{_quoted(dataset)}/budget")
+        return found
+
+    def history(self, dataset: str) -> pandas.DataFrame:
+        """Return who spent what, newest first."""
+        import pandas
+
+        columns = ["number", "made", "who", "request", "period", "cost"]
+        return pandas.DataFrame(self.call("GET", f"/datasets/{_quoted(dataset)}/history"), columns=columns)
+
+    def releases(self, dataset: str) -> pandas.DataFrame:
+        """Return the releases that you may read, newest first."""
+        import pandas
+
+        columns = ["number", "request", "who", "issued", "what", "epsilon", "delta"]
+        return pandas.DataFrame(self.call("GET", f"/datasets/{_quoted(dataset)}/releases"), columns=columns)
+
+    def release(self, dataset: str, number: int) -> Release:
+        """Return a release by its number, if its signature is the curator's."""
+        found = self.call("GET", f"/datasets/{_quoted(dataset)}/releases/{number}")
+        signed = SignedLink(found["link"]["body"], found["link"]["signature"])
+        verify(signed, self.public_key, release=found["release"])
+        return Release(found["release"], signed)
+
+    @property
+    def public_key(self) -> str:
+        """The curator's public key, fetched once."""
+        if self._key is None:
+            self._key = str(self.call("GET", "/key")["public_key"])
+        return self._key
+
+    def call(self, method: str, path: str, content: Any = None) -> Any:
+        """Return what a route answers, or raise what it refuses.
+
+        A lost connection is tried again: every call of the API may be repeated, since a request id is paid for once.
+        """
+        answer = self._send(method, path, content)
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        if answer.status_code >= 400:
+            raise restore(found)
+        return found
+
+    def _send(self, method: str, path: str, content: Any) -> httpx.Response:
+        import httpx
+
+        for pause in (*_PAUSES, None):
+            try:
+                return self._http.request(method, f"/api/v1{path}", json=content, headers=self._headers)
+            except httpx.HTTPError as error:
+                if pause is None:
+                    raise ServiceError(
+                        f"the curator cannot be reached ({type(error).__name__})",
+                        mend="ask again: with the same request id nothing is paid twice",
+                    ) from None
+                time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def __repr__(self) -> str:
+        return f"Client({str(self._http.base_url)!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePlan:
+    """A curator's plan: price and error known; `release` spends.
+
+    Attributes:
+        design: everything public about it.
+        alternatives: every candidate with its error, the chosen one first.
+        fits: whether the budget could pay it when it was planned.
+    """
+
+    design: Design
+    alternatives: pandas.DataFrame
+    fits: bool
+    _facts: tuple[tuple[str, str], ...]
+    _half_width: float
+    _question: dict[str, Any]
+    _client: Client
+    _dataset: str
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return Claim(self.design.table.unit, self.design.cost, _ARGUMENT)
+
+    def half_width(self) -> float:
+        """Return how far noise carries what the plan is tuned for, in 95 of 100 cases."""
+        return self._half_width
+
+    def rehearse(self) -> pandas.DataFrame:
+        """Return what the release would look like on made-up rows of the same schema. Free."""
+        import pandas
+
+        table = self._client.call("POST", f"/datasets/{_quoted(self._dataset)}/try", self._question)["table"]
+        return pandas.DataFrame(table["rows"], columns=table["columns"])
+
+    def release(self, *, request: str, fresh: bool = False, timeout: float = 600.0) -> Release:
+        """Submit, wait, and return the release, its signature verified; the same request returns it again.
+
+        Args:
+            request: an id of your choice, once for each release. If the connection is lost, ask again with it.
+            fresh: pay for a release of its own though one of the same design is stored.
+            timeout: seconds to wait.
+        """
+        content = {"request": request, "question": self._question, "fresh": fresh}
+        job = self._client.call("POST", f"/datasets/{_quoted(self._dataset)}/jobs", content)
+        deadline, look = time.monotonic() + timeout, _FIRST_LOOK
+        while job["state"] in ("waiting", "running") or (job["state"] == "done" and job["release"] is None):
+            if time.monotonic() > deadline:
+                raise ServiceError(
+                    f"request {request!r} is still {job['state']} after {timeout:g} s",
+                    mend="ask again with the same request id: nothing is paid twice",
+                )
+            time.sleep(look)
+            look = min(2 * look, _LONGEST_LOOK)
+            job = self._client.call("GET", f"/jobs/{job['id']}")
+        if job["state"] != "done":
+            raise restore({"error": job["problem"]})
+        return self._client.release(self._dataset, job["release"])
+
+    def __str__(self) -> str:
+        return "\n".join(
+            fill(f"{label:<13}{text}", 79, subsequent_indent=" " * 13, break_on_hyphens=False)
+            for label, text in self._facts
+        )
+
+
+RemoteSeries = Askable[RemotePlan]
+"""A dataset that a curator holds: `count`, `sum`, `mean`, `histogram`, then `by`, `peak`, `plan`, as at home."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Curated:
+    """Records that a curator holds."""
+
+    client: Client
+    dataset: str
+    user: str | None
+
+    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> RemotePlan:
+        """Return the curator's plan."""
+        import pandas
+
+        question = write_question(table, epsilon=epsilon, delta=delta, tuned_for=tuned_for)
+        found = self.client.call("POST", f"/datasets/{_quoted(self.dataset)}/plan", question)
+        design: Design = load(found["design"], Design)
+        if design.table != table:
+            raise ServiceError("the curator planned another question", mend="use the curator's version of chronodp")
+        return RemotePlan(
+            design=design,
+            alternatives=pandas.DataFrame(found["alternatives"]),
+            fits=bool(found["fits"]),
+            _facts=tuple((fact["label"], fact["text"]) for fact in found["facts"]),
+            _half_width=float(found["half_width"]),
+            _question=question,
+            _client=self.client,
+            _dataset=self.dataset,
+        )
+
+
+def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client:
+    try:
+        import httpx
+    except ImportError:
+        raise ServiceError("a client needs httpx", mend="install chronodp[service]") from None
+    import ssl
+
+    trusted: bool | ssl.SSLContext = True
+    if certificates is not None:
+        trusted = ssl.create_default_context(cafile=certificates)
+    return httpx.Client(base_url=url, timeout=timeout, verify=trusted)
+
+
+def _quoted(name: str) -> str:
+    from urllib.parse import quote
+
+    return quote(name, safe="")

@@ -1,0 +1,185 @@
+"""The curator: a policy, a ledger and a table of jobs, and what can be asked of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from chronodp.errors import NotFound
+from chronodp.ledger import Ledger, StoredRelease
+from chronodp.ledger.names import check_name
+from chronodp.privacy import dump
+from chronodp.series import Plan
+from chronodp.service.jobs import Job, Jobs
+from chronodp.service.policy import Dataset, Policy
+from chronodp.service.question import Question, ask
+from chronodp.service.rules import allowed_grid, check_allowed
+from chronodp.service.tables import open_tables
+from chronodp.service.tokens import Role
+from chronodp.service.witnessing import WITNESS, ChargeWitness
+
+__all__ = ["Caller", "Curator"]
+
+_PLANS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: the name and role of their token."""
+
+    name: str
+    role: Role
+    token: str
+
+    @property
+    def analyst(self) -> str:
+        """Whose part of a budget pays; empty for the owner, who spends from the whole."""
+        return self.name if self.role == "analyst" else ""
+
+    def request(self, given: str) -> str:
+        """Return the id under which the ledger knows a request of theirs: nobody else can take or see it."""
+        return f"{self.analyst or f'owner:{self.name}'}/{given}"  # no analyst of a policy has a colon in their name
+
+
+class Curator:
+    """Everything a worker needs to answer. Safe in threads.
+
+    Guarantee: every release is debited from the dataset's whole budget and, for an analyst, from their part too,
+    before noise exists; so whatever analysts pool, the whole budget bounds it. Plans and refusals read no data. The
+    argument, and what is not promised, stand in ``docs/explanation/proofs/curator.md``.
+
+    Args:
+        policy: what the owner decided.
+        ledger: where budgets, jobs and tokens are kept.
+        keys: the owner's keys; needed for PostgreSQL, by default beside a SQLite file.
+        witness: a file that counts charges, by which a ledger that was set back is noticed; best on another disk.
+        timeout: seconds to wait for other writers.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        ledger: str,
+        *,
+        keys: str | Path | None = None,
+        witness: str | Path | None = None,
+        timeout: float = 10.0,
+    ) -> None:
+        self.policy = policy
+        self.ledger = Ledger(ledger, keys=keys, timeout=timeout, reached=self._reached)
+        self._witness = ChargeWitness(witness or f"{keys or ledger}{WITNESS}")
+        self.store = open_tables(ledger, timeout=timeout)
+        self.jobs = Jobs(self.store)
+        self._plans: OrderedDict[tuple[str, str], Plan] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def open_budgets(self) -> None:
+        """Open every budget of the policy; the same again is a no-op, other terms are refused.
+
+        A ledger that holds fewer charges than were witnessed is refused before anything else.
+        """
+        self._witness.check(self.ledger.stored.charges())
+        for name, dataset in self.policy.datasets.items():
+            self.ledger.open(
+                name, unit=dataset.unit, epsilon=dataset.epsilon, delta=dataset.delta, renews=dataset.renews
+            )
+            for analyst, part in dataset.analysts.items():
+                self.ledger.allot(name, analyst, epsilon=part.epsilon, delta=part.delta)
+
+    def datasets(self, caller: Caller) -> list[Dataset]:
+        """Return the datasets that a caller may know of."""
+        return [
+            dataset
+            for dataset in self.policy.datasets.values()
+            if caller.role != "analyst" or caller.name in dataset.analysts
+        ]
+
+    def dataset(self, caller: Caller, name: str) -> Dataset:
+        """Return a dataset; one that is not the caller's is as unknown as one that is not there."""
+        for dataset in self.datasets(caller):
+            if dataset.name == name:
+                return dataset
+        raise NotFound(
+            f"there is no dataset {name!r} for you", argument="dataset", mend="GET /api/v1/datasets lists yours"
+        )
+
+    def plan(self, dataset: Dataset, question: Question) -> Plan:
+        """Return the plan of a question that the policy allows. Reads no data."""
+        key = (dataset.name, question.model_dump_json())
+        with self._lock:
+            if key in self._plans:
+                self._plans.move_to_end(key)
+                return self._plans[key]
+        grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
+        query = ask(dataset.series(grid, max_periods=question.max_periods), question)
+        workload = question.workload
+        check_allowed(dataset, query.table, epsilon=question.epsilon, tuned_for=workload)
+        plan = query.plan(epsilon=question.epsilon, delta=question.delta, tuned_for=workload)
+        with self._lock:
+            self._plans[key] = plan
+            if len(self._plans) > _PLANS:
+                self._plans.popitem(last=False)
+        return plan
+
+    def check_fits(self, caller: Caller, dataset: Dataset, plan: Plan) -> None:
+        """Raise, with what was asked, spent and left, if the budget cannot pay a plan now."""
+        table = plan.design.table
+        self.ledger.check_fits(
+            dataset.name,
+            plan.design.cost,
+            unit=table.unit,
+            analyst=caller.analyst,
+            dates=None if table.calendar is None else table.calendar.dates,
+        )
+
+    def submit(
+        self, caller: Caller, dataset: Dataset, question: Question, *, request: str, fresh: bool
+    ) -> tuple[Job, bool]:
+        """Put a question on disk, to be released; return its job, and whether there was none before. Reads no data."""
+        check_name("request", request)
+        name = caller.request(request)
+        check_name("request", name)
+        plan = self.plan(dataset, question)
+        job, new = self.jobs.submit(
+            dataset.name,
+            name,
+            caller.analyst,
+            question=question.model_dump_json(),
+            design=dump(plan.design),
+            whose=None if dataset.share else caller.request(""),
+            fresh=fresh,
+            check=lambda: self.check_fits(caller, dataset, plan),
+            most=self.policy.running.waiting,
+        )
+        return job, new
+
+    def job(self, caller: Caller, identity: str) -> Job:
+        """Return a job of the caller's; of anyone's to owner and auditor."""
+        job = self.jobs.find(identity)
+        if job is None or (caller.role == "analyst" and not job.request.startswith(f"{caller.name}/")):
+            raise NotFound("there is no such job of yours", argument="job", mend="GET /api/v1/jobs lists yours")
+        return job
+
+    def may_read(self, caller: Caller, dataset: Dataset, request: str) -> bool:
+        """Return whether a caller may read the release of a request."""
+        return caller.role != "analyst" or dataset.share or request.startswith(f"{caller.name}/")
+
+    def release(self, caller: Caller, dataset: Dataset, number: int) -> StoredRelease:
+        """Return a stored release; one that is not the caller's is as unknown as one that is not there."""
+        found = self.ledger.stored.release(dataset.name, number)
+        if found is None or not self.may_read(caller, dataset, found.request):
+            raise NotFound(
+                f"there is no release {number} for you", argument="number", mend="GET .../releases lists yours"
+            )
+        return found
+
+    def _reached(self, gap: str) -> None:
+        if gap == "debit committed":  # noise is drawn after this returns
+            self._witness.saw(self.ledger.stored.charges())
+
+    def close(self) -> None:
+        """Let go of this thread's connections."""
+        self.ledger.close_connection()
+        self.store.close()

@@ -1,0 +1,223 @@
+"""Jobs: what was asked, on disk before anything runs, and how it ended.
+
+A worker takes a job under a lease. If it falls silent another takes over, looks in the ledger what was debited and
+stored, and goes on from there: the ledger alone decides, and it debits a request once. A job never draws twice.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from chronodp.errors import RequestConflict, TooManyCalls
+from chronodp.ledger.debits import now
+from chronodp.ledger.store import Row, Store, Transaction
+
+__all__ = ["Job", "Jobs", "State"]
+
+State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "lost"]
+
+_COLUMNS = "id, dataset, request, analyst, source, question, design, state, lease, made, ended, problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One submitted question.
+
+    Attributes:
+        id: of the job.
+        dataset: what was asked about.
+        request: under which the ledger knows it: the caller's name and the caller's own id.
+        analyst: whose part of the budget pays; empty for the owner.
+        source: the request whose release answers it: its own, or an earlier one of the same design.
+        question: as it was asked, JSON.
+        design: the design's canonical text.
+        state: how far it is.
+        lease: until when its worker has it, in microseconds since 1970.
+        made: when it was submitted.
+        ended: when it ended.
+        problem: why it was refused, failed or lost, in the one shape of errors.
+    """
+
+    id: str
+    dataset: str
+    request: str
+    analyst: str
+    source: str
+    question: str
+    design: str
+    state: State
+    lease: int = 0
+    made: int = 0
+    ended: int | None = None
+    problem: dict[str, Any] | None = None
+
+
+class Jobs:
+    """The table of jobs, for every worker."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def submit(
+        self,
+        dataset: str,
+        request: str,
+        analyst: str,
+        *,
+        question: str,
+        design: str,
+        whose: str | None,
+        fresh: bool,
+        check: Callable[[], None],
+        most: int,
+    ) -> tuple[Job, bool]:
+        """Put a job on disk and return it, with whether it is new.
+
+        The same request for the same design returns the same job. An earlier job of the same design answers it too,
+        for nothing, unless ``fresh`` asks for a release of its own; ``whose`` limits that to requests that begin so.
+        ``check`` is called before a job that will cost something is written, and raises if it must not be; no more than
+        ``most`` jobs of one name may wait.
+        """
+        with self._store.transaction() as transaction:
+            transaction.alone()  # of two alike that come together, the second must see the first
+            if known := self._known(transaction, dataset, request):
+                if known.design != design:
+                    raise RequestConflict(f"request {request!r} was made before for another question")
+                return known, False
+            source = request if fresh else self._alike(transaction, dataset, design, whose) or request
+            job = Job(secrets.token_hex(12), dataset, request, analyst, source, question, design, "waiting", made=now())
+            if source == request:
+                check()
+                if self._waiting(transaction, request.partition("/")[0] + "/") >= most:
+                    raise TooManyCalls(f"{most} jobs of yours wait already", mend="wait until some of them have ended")
+            else:
+                job = replace(job, state="done", ended=job.made)
+            transaction.run(
+                "INSERT INTO service_jobs (id, dataset, request, analyst, source, question, design, state, worker, "
+                "lease, made, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?)",
+                (job.id, dataset, request, analyst, source, question, design, job.state, job.made, job.ended),
+            )
+        return job, True
+
+    def find(self, identity: str) -> Job | None:
+        """Return a job; one that another answers has that one's state."""
+        with self._store.snapshot() as transaction:
+            rows = transaction.run(f"SELECT {_COLUMNS} FROM service_jobs WHERE id = ?", (identity,))
+            if not rows:
+                return None
+            return self._answered(transaction, _job(rows[0]))
+
+    def newest(self, *, name: str | None, limit: int) -> list[Job]:
+        """Return the newest jobs, of one name or of all."""
+        with self._store.snapshot() as transaction:
+            rows = transaction.run(
+                f"SELECT {_COLUMNS} FROM service_jobs WHERE ? = '' OR substr(request, 1, ?) = ? "
+                "ORDER BY made DESC, id LIMIT ?",
+                (name or "", len(name or "") + 1, f"{name or ''}/", limit),
+            )
+            return [self._answered(transaction, _job(row)) for row in rows]
+
+    def claim(self, worker: str, *, lease: float) -> Job | None:
+        """Take the oldest job that waits, or whose worker fell silent."""
+        moment = now()
+        with self._store.snapshot() as transaction:  # who only looks keeps no writer waiting
+            rows = transaction.run(
+                f"SELECT {_COLUMNS} FROM service_jobs WHERE state = 'waiting' OR (state = 'running' AND lease < ?) "
+                "ORDER BY made, id LIMIT 8",
+                (moment,),
+            )
+        if not rows:
+            return None
+        with self._store.transaction() as transaction:
+            for row in rows:
+                job = _job(row)
+                until = moment + int(lease * 1e6)
+                taken = transaction.run(
+                    "UPDATE service_jobs SET state = 'running', worker = ?, lease = ? "
+                    "WHERE id = ? AND state = ? AND lease = ? RETURNING id",
+                    (worker, until, job.id, job.state, job.lease),
+                )
+                if taken:
+                    return replace(job, state="running", lease=until)
+        return None
+
+    def beat(self, worker: str, *, lease: float) -> None:
+        """Keep a worker's jobs its own, and say that it is alive."""
+        moment = now()
+        with self._store.transaction() as transaction:
+            transaction.run(
+                "UPDATE service_jobs SET lease = ? WHERE worker = ? AND state = 'running'",
+                (moment + int(lease * 1e6), worker),
+            )
+            transaction.run(
+                "INSERT INTO service_workers (id, seen) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen = ?",
+                (worker, moment, moment),
+            )
+            transaction.run("DELETE FROM service_workers WHERE seen < ?", (moment - 3_600_000_000,))
+
+    def end(self, job: Job, state: State, problem: dict[str, Any] | None = None) -> None:
+        """Write how a job ended; a release that is in the ledger outweighs whatever was thought before."""
+        guard = "" if state == "done" else " AND state = 'running'"
+        with self._store.transaction() as transaction:
+            transaction.run(
+                f"UPDATE service_jobs SET state = ?, ended = ?, problem = ? WHERE id = ?{guard}",
+                (state, now(), None if problem is None else json.dumps(problem), job.id),
+            )
+
+    def check_reachable(self) -> None:
+        """Raise if the database cannot be read."""
+        with self._store.snapshot() as transaction:
+            transaction.run("SELECT 1 FROM service_jobs LIMIT 1")
+
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs there are in each state."""
+        with self._store.snapshot() as transaction:
+            rows = transaction.run("SELECT state, COUNT(*) FROM service_jobs GROUP BY state")
+        return {row[0]: int(row[1]) for row in rows}
+
+    def _known(self, transaction: Transaction, dataset: str, request: str) -> Job | None:
+        rows = transaction.run(
+            f"SELECT {_COLUMNS} FROM service_jobs WHERE dataset = ? AND request = ?", (dataset, request)
+        )
+        return self._answered(transaction, _job(rows[0])) if rows else None
+
+    def _alike(self, transaction: Transaction, dataset: str, design: str, whose: str | None) -> str | None:
+        rows = transaction.run(
+            "SELECT request FROM service_jobs WHERE dataset = ? AND design = ? AND source = request "
+            "AND state IN ('waiting', 'running', 'done') AND (? = '' OR substr(request, 1, ?) = ?) "
+            "ORDER BY made DESC, id LIMIT 1",
+            (dataset, design, whose or "", len(whose or ""), whose or ""),
+        )
+        return rows[0][0] if rows else None
+
+    def _waiting(self, transaction: Transaction, owner: str) -> int:
+        ((count,),) = transaction.run(
+            "SELECT COUNT(*) FROM service_jobs WHERE state = 'waiting' AND substr(request, 1, ?) = ?",
+            (len(owner), owner),
+        )
+        return int(count)
+
+    def _answered(self, transaction: Transaction, job: Job) -> Job:
+        if job.source == job.request:
+            return job
+        rows = transaction.run(
+            "SELECT state, ended, problem FROM service_jobs WHERE dataset = ? AND request = ?",
+            (job.dataset, job.source),
+        )
+        if not rows:
+            return job
+        state, ended, problem = rows[0]
+        late = None if ended is None else max(int(ended), job.made)
+        return replace(job, state=state, ended=late, problem=None if problem is None else json.loads(problem))
+
+
+def _job(row: Row) -> Job:
+    problem = None if row[11] is None else json.loads(row[11])
+    ended = None if row[10] is None else int(row[10])
+    names = ("id", "dataset", "request", "analyst", "source", "question", "design", "state")
+    known = dict(zip(names, row, strict=False))
+    return Job(**known, lease=int(row[8]), made=int(row[9]), ended=ended, problem=problem)

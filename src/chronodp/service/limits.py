@@ -1,0 +1,45 @@
+"""How often one token may call: a bucket that fills at the policy's rate."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from chronodp.errors import TooManyCalls
+
+__all__ = ["Limits"]
+
+_KEPT = 10_000
+_BURST = 2.0  # seconds' worth of calls that may come at once
+
+
+class Limits:
+    """A bucket for each caller, in this worker; the newest callers are remembered.
+
+    >>> limits = Limits(1.0, clock=lambda: 0.0)
+    >>> limits.take("ana"), limits.take("ana")
+    (None, None)
+    >>> limits.take("ana")
+    Traceback (most recent call last):
+        ...
+    chronodp.errors.TooManyCalls: more than 1 calls a second
+    """
+
+    def __init__(self, rate: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._clock = rate, clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, caller: str) -> None:
+        """Count a call, or raise if there were too many."""
+        moment, most = self._clock(), max(1.0, self._rate * _BURST)
+        with self._lock:
+            left, since = self._buckets.pop(caller, (most, moment))
+            left = min(most, left + max(0.0, moment - since) * self._rate)
+            self._buckets[caller] = (left - 1 if left >= 1 else left, moment)
+            if len(self._buckets) > _KEPT:
+                self._buckets.popitem(last=False)
+        if left < 1:
+            raise TooManyCalls(f"more than {self._rate:g} calls a second", mend="wait a second and ask again")

@@ -1,0 +1,92 @@
+"""Reading takes as long as it takes; what follows from it happens only at times that do not tell.
+
+A job's reading begins at t. Whenever it ends, or fails, the job goes on at t + floor, or, if that has passed, at the
+first t + floor + k · quantum with whole k. Debit, noise, signature and answer come after that moment, so no time stamp
+and no answer shows more of the reading than k.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from chronodp.engines import Progress, Tally
+from chronodp.series import Design, Origin, Steps, Table
+
+__all__ = ["Pace", "Paced", "Paces", "Unpaced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """When what was read may be used.
+
+    Attributes:
+        floor: seconds after the beginning, at the earliest.
+        quantum: seconds in whole numbers of which it may be later.
+        clock: tells the time in seconds; a monotonic one.
+        sleep: waits so many seconds.
+    """
+
+    floor: float
+    quantum: float
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
+    sleep: Callable[[float], object] = field(default=time.sleep, repr=False)
+
+    def due(self, began: float, ended: float) -> float:
+        """Return the first allowed moment that is not before ``ended``.
+
+        >>> Pace(1.0, 0.5).due(10.0, 10.2), Pace(1.0, 0.5).due(10.0, 11.2)
+        (11.0, 11.5)
+        """
+        late = ended - began - self.floor
+        return began + self.floor + max(0, math.ceil(late / self.quantum)) * self.quantum
+
+    def hold(self, began: float) -> None:
+        """Wait until the first allowed moment."""
+        moment = self.due(began, self.clock())
+        while (left := moment - self.clock()) > 0:
+            self.sleep(left)
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaced:
+    """No waiting at all: what a curator must not do. For rehearsals, and for tests that must notice it."""
+
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
+
+    def hold(self, began: float) -> None:
+        """Go on at once."""
+
+
+Paces = Pace | Unpaced
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """An origin whose numbers are handed on, and whose failures are told, at allowed moments only."""
+
+    origin: Origin
+    pace: Paces
+
+    def __str__(self) -> str:
+        return "a curator's data"  # the origin's own name looks for its files, before any pacing
+
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:
+        """Return the exact numbers, at an allowed moment."""
+        began = self.pace.clock()
+        try:
+            return self.origin.numbers(design, key=key, progress=progress)
+        finally:
+            self.pace.hold(began)
+
+    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
+        """Return what is left out, for the owner only."""
+        return self.origin.tally(design, key=key, progress=progress)
+
+    def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[Origin, Table]:
+        """Return the same question about other data."""
+        origin, moved = self.origin.moved(data, table, start=start, end=end)
+        return Paced(origin, self.pace), moved

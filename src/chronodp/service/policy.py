@@ -1,0 +1,163 @@
+"""What an owner decides: which data may be asked, how, by whom, and for how much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from chronodp.dataset import TimeSeries
+from chronodp.ledger.budget import Renewal
+from chronodp.privacy import Calendar, Unit
+
+__all__ = ["MEASURES", "WORKLOADS", "Allotment", "Allowed", "Column", "Dataset", "Groups", "Policy", "Running"]
+
+MEASURES = ("count", "sum", "mean", "histogram", "total", "peak", "trough")
+WORKLOADS = ("each_period", "running_total", "rolling", "ewm", "filter", "hierarchy")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that may be added up or binned, the widest clip that may be asked, and what it holds."""
+
+    clip: tuple[float, float]
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A column that may split a question: its public keys, and how many people each has, as publicly declared."""
+
+    keys: tuple[str, ...]
+    people: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Allotment:
+    """An analyst's part of a dataset's budget; the whole pays as well, so that pooling parts does not help."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Which questions may be asked. Every rule reads the question alone, never the data.
+
+    Attributes:
+        measures: of `MEASURES`.
+        workloads: of `WORKLOADS`.
+        grids: lengths of periods that may be asked.
+        epsilon: the most that one release may cost; None for no limit but the budget.
+        cells: the most numbers in one release.
+        least_group: the least declared number of people behind every group.
+    """
+
+    measures: tuple[str, ...]
+    workloads: tuple[str, ...]
+    grids: tuple[str, ...]
+    epsilon: float | None
+    cells: int
+    least_group: int
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One table of people's records, what is public about it, and its budget.
+
+    Attributes:
+        name: by which it is asked for.
+        source: path or glob of its files; never shown.
+        about: what it is, in words.
+        time: the column with the time of a row.
+        user: the column with the person.
+        calendar: the whole public grid.
+        unit: who is protected.
+        max_periods: how many periods of one person count unless a question says otherwise.
+        people: how many people there are, as publicly declared; 0 if it is not.
+        columns: what may be added up.
+        groups: what may split it.
+        allowed: which questions may be asked.
+        epsilon: of the whole budget.
+        delta: of the whole budget.
+        renews: when the budget starts anew for new data.
+        analysts: who may ask, with their parts.
+        share: whether analysts see each other's releases, and get them again for nothing.
+    """
+
+    name: str
+    source: str = field(repr=False)
+    about: str
+    time: str
+    user: str | None
+    calendar: Calendar
+    unit: Unit
+    max_periods: int | None
+    people: int
+    columns: Mapping[str, Column]
+    groups: Mapping[str, Groups]
+    allowed: Allowed
+    epsilon: float
+    delta: float
+    renews: Renewal | None
+    analysts: Mapping[str, Allotment]
+    share: bool
+
+    def series(self, grid: Calendar | None = None, *, max_periods: int | None = None) -> TimeSeries:
+        """Return the series on its whole grid, or on another; nothing is read.
+
+        The policy's limit of periods, if it is more than the grid has, means all of them.
+        """
+        calendar = self.calendar if grid is None else grid
+        most = max_periods
+        if most is None and self.max_periods is not None:
+            most = self.max_periods if grid is None else min(self.max_periods, len(calendar))
+        return TimeSeries(
+            self.source,
+            time=self.time,
+            user=self.user,
+            every=calendar.every,
+            start=calendar.start,
+            end=calendar.end,
+            timezone=calendar.timezone,
+            unit=self.unit,
+            max_periods=most,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How the service runs.
+
+    Attributes:
+        title: shown on the page.
+        floor: seconds that every release takes at least.
+        quantum: seconds in whole numbers of which a longer one ends.
+        parallel: jobs at a time in each worker.
+        rate: calls a second of one token.
+        waiting: jobs of one caller that may wait at a time, so that nobody keeps all others waiting.
+        lease: seconds after which the job of a worker that fell silent is taken over.
+        session: seconds that signing in on the page lasts.
+    """
+
+    title: str = "chronodp curator"
+    floor: float = 1.0
+    quantum: float = 1.0
+    parallel: int = 2
+    rate: float = 20.0
+    waiting: int = 50
+    lease: float = 15.0
+    session: float = 8 * 3600.0
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Everything an owner decided."""
+
+    datasets: Mapping[str, Dataset]
+    running: Running
+
+    @cached_property
+    def analysts(self) -> tuple[str, ...]:
+        """Everyone who may ask something."""
+        return tuple(sorted({name for dataset in self.datasets.values() for name in dataset.analysts}))

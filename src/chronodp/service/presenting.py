@@ -1,0 +1,206 @@
+"""How datasets, plans, jobs and releases are shown: plain data for JSON, made of what is public or released."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from chronodp.errors import BudgetExhausted, LedgerError
+from chronodp.ledger import StoredRelease
+from chronodp.privacy.documents import to_document
+from chronodp.series import Blocks, Design, Histogram, Mean, PanelMean, Plan, Release
+from chronodp.series.describe import describe as describe_design
+from chronodp.series.estimates import estimate
+from chronodp.series.views import View
+from chronodp.series.windows import each, running
+from chronodp.service import shapes
+from chronodp.service.jobs import Job
+from chronodp.service.policy import Dataset
+from chronodp.service.refusals import describe
+
+__all__ = [
+    "moment",
+    "readings",
+    "show_dataset",
+    "show_job",
+    "show_line",
+    "show_plan",
+    "show_release",
+    "show_table",
+    "who_asked",
+]
+
+_POINTS = 200
+
+
+def moment(microseconds: int) -> str:
+    """Return a time as text, in UTC."""
+    return dt.datetime.fromtimestamp(microseconds / 1e6, dt.UTC).isoformat()
+
+
+def who_asked(request: str) -> str:
+    """Return who made a request; whoever works on the ledger itself is the owner."""
+    name, slash, _ = request.partition("/")
+    return name if slash else "owner"
+
+
+def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
+    """Return what is public about a dataset."""
+    calendar, allowed = dataset.calendar, dataset.allowed
+    return shapes.DatasetShape(
+        name=dataset.name,
+        about=dataset.about,
+        user=dataset.user,
+        every=calendar.every,
+        start=calendar.start,
+        end=calendar.end,
+        timezone=calendar.timezone,
+        periods=len(calendar),
+        unit=to_document(dataset.unit),
+        protects=f"{dataset.unit}: {dataset.unit.protects}",
+        does_not_protect=dataset.unit.does_not_protect,
+        max_periods=dataset.max_periods,
+        people=dataset.people,
+        columns={
+            name: shapes.ColumnShape(clip=list(column.clip), about=column.about)
+            for name, column in dataset.columns.items()
+        },
+        groups={name: list(groups.keys) for name, groups in dataset.groups.items()},
+        measures=list(allowed.measures),
+        workloads=list(allowed.workloads),
+        grids=list(allowed.grids),
+        largest_epsilon=allowed.epsilon,
+        largest_cells=allowed.cells,
+        least_group=allowed.least_group,
+        share=dataset.share,
+        epsilon=dataset.epsilon,
+        delta=dataset.delta,
+        renews=dataset.renews,
+    )
+
+
+def show_plan(plan: Plan, *, refused: LedgerError | None, share: float) -> shapes.PlanShape:
+    """Return a plan, and whether the budget could pay it now."""
+    design = plan.design
+    problem = None if refused is None else shapes.Problem(**describe(refused)[1]["error"])
+    return shapes.PlanShape(
+        design=to_document(design),
+        facts=_facts(design, plan.delta),
+        half_width=plan.half_width(),
+        epsilon=design.epsilon,
+        delta=design.delta,
+        cost=str(design.cost),
+        alternatives=[{str(name): cell for name, cell in row.items()} for row in plan.alternatives.to_dict("records")],
+        bands=_bands(plan),
+        fits=not isinstance(refused, BudgetExhausted),
+        refusal=problem,
+        share=share,
+    )
+
+
+def show_job(job: Job, release: int | None) -> shapes.JobShape:
+    """Return a job; ``release`` is the number of its release, if it has one."""
+    return shapes.JobShape(
+        id=job.id,
+        dataset=job.dataset,
+        request=job.request,
+        state=job.state,
+        submitted=moment(job.made),
+        ended=None if job.ended is None else moment(job.ended),
+        release=release,
+        repeated=job.source != job.request,
+        problem=None if job.problem is None else shapes.Problem(**job.problem),
+    )
+
+
+def show_line(dataset: str, stored: StoredRelease) -> dict[str, Any]:
+    """Return a release as a line of a list."""
+    link = stored.signed.link
+    guarantee = link.certificate.guarantee
+    return {
+        "number": stored.number,
+        "dataset": dataset,
+        "request": stored.request,
+        "who": who_asked(stored.request),
+        "issued": moment(link.issued),
+        "kind": _kind(stored.text),
+        "what": link.certificate.mechanism,
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+    }
+
+
+def show_release(dataset: str, stored: StoredRelease) -> shapes.ReleaseShape:
+    """Return a release whole."""
+    line = show_line(dataset, stored)
+    facts: list[shapes.Fact] = []
+    offered: list[str] = []
+    if line["kind"] == "release":
+        release = Release(stored.text, stored.signed)
+        facts, offered = _facts(release.design, release.design.delta), readings(release)
+    return shapes.ReleaseShape(**line, release=stored.text, link=stored.signed.to_dict(), facts=facts, readings=offered)
+
+
+def show_table(view: View) -> shapes.TableShape:
+    """Return a view as plain rows; a number that is none is shown as nothing."""
+    frame = view.to_pandas()
+    rows = [[_cell(cell) for cell in row] for row in frame.itertuples(index=False, name=None)]
+    return shapes.TableShape(
+        title=view.title, label=view.label, level=view.level, columns=[str(name) for name in frame.columns], rows=rows
+    )
+
+
+def readings(release: Release) -> list[str]:
+    """Return which views a release offers."""
+    measure = release.design.table.measure
+    extreme = isinstance(measure, Blocks) and measure.statistic != "total"
+    found = ["each_period", "rolling"]
+    if not isinstance(measure, Mean | PanelMean) and not extreme:
+        found.append("running_total")
+    if release.design.table.calendar is not None and not extreme:
+        found.append("resample")
+    if isinstance(measure, Histogram):
+        found.append("quantile")
+    return found
+
+
+def _facts(design: Design, delta: float) -> list[shapes.Fact]:
+    return [shapes.Fact(label=label, text=text) for label, text in describe_design(design, delta)]
+
+
+def _bands(plan: Plan) -> dict[str, list[float]]:
+    design = plan.design
+    measure, horizon = design.table.measure, design.table.horizon
+    if isinstance(measure, Mean):
+        return {}
+    nothing = (np.zeros((horizon, 1)),)
+    wanted = {"each_period": each(horizon)}
+    if not isinstance(measure, PanelMean | Blocks):
+        wanted["running_total"] = running(horizon)
+    shown = np.unique(np.linspace(0, horizon - 1, min(horizon, _POINTS)).round().astype(int))
+    return {
+        name: [float(width) for width in estimate(design, nothing, windows, average=False, level=0.95).upper[shown, 0]]
+        for name, windows in wanted.items()
+    }
+
+
+def _kind(text: str) -> str:
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return "text"
+    return str(content.get("kind", "text")) if isinstance(content, dict) else "text"
+
+
+def _cell(cell: object) -> object:
+    if isinstance(cell, float | np.floating):
+        number = float(cell)
+        return number if math.isfinite(number) else None
+    if isinstance(cell, int | np.integer):
+        return int(cell)
+    isoformat = getattr(cell, "isoformat", None)
+    return isoformat() if isoformat is not None else str(cell)

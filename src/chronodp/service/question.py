@@ -1,0 +1,136 @@
+"""A question as JSON, and the query that it stands for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeVar, assert_never
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+
+from chronodp.dataset import Askable, Query
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import load
+from chronodp.series import Workload
+
+__all__ = ["Question", "ask"]
+
+Planned = TypeVar("Planned")
+
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Number = Annotated[float, Field(allow_inf_nan=False)]
+_Whole = Annotated[int, Field(ge=1, le=2**30)]
+_Clip = Annotated[list[_Number], Field(min_length=2, max_length=2, examples=[[0.0, 3.0]])]
+_Every = Annotated[str, Field(max_length=10, pattern=r"^[1-9][0-9]{0,5}(s|min|h|D|W|mo|Y)$", examples=["1h", "1D"])]
+_Moment = Annotated[str, Field(max_length=40, examples=["2026-01-01"])]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CountAsked(_Part):
+    """How many people, or rows, there are in each period."""
+
+    kind: Literal["count"]
+    at_most: _Whole = Field(1, description="Most rows of one person that count in a period; 1 counts people.")
+
+
+class SumAsked(_Part):
+    """The sum of a column."""
+
+    kind: Literal["sum"]
+    column: _Name
+    clip: _Clip = Field(description="Least and most of one person's total in a period.")
+
+
+class MeanAsked(_Part):
+    """The mean of people's totals, over the people present."""
+
+    kind: Literal["mean"]
+    column: _Name
+    clip: _Clip
+    people: _Whole | None = Field(None, description="How many people there are, where that is public.")
+
+
+class HistogramAsked(_Part):
+    """How many people have a value in each bin."""
+
+    kind: Literal["histogram"]
+    column: _Name
+    edges: list[_Number] = Field(min_length=2, max_length=10_001)
+    at_most: _Whole = 1
+
+
+class BlockAsked(_Part):
+    """The total, the largest or the least within longer periods, such as the daily peak of an hourly load."""
+
+    statistic: Literal["total", "peak", "trough"]
+    every: _Every
+
+
+class WorkloadAsked(_Part):
+    """What the error is to be small for; `periods`, `alpha`, `weights` or `levels` as the kind needs them."""
+
+    kind: Literal["each_period", "running_total", "rolling", "ewm", "filter", "hierarchy"]
+    periods: _Whole | None = None
+    alpha: _Number | None = None
+    weights: list[_Number] | None = Field(None, max_length=4096)
+    levels: list[_Whole] | None = Field(None, max_length=64)
+
+
+_EXAMPLE: JsonDict = {
+    "measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]},
+    "by": {"district": ["north", "south"]},
+    "tuned_for": {"kind": "each_period"},
+    "epsilon": 0.5,
+    "delta": 1e-7,
+}
+
+
+class Question(_Part):
+    """What is asked of a dataset, and what it may cost. Whatever is left out is the dataset's own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
+
+    measure: Annotated[CountAsked | SumAsked | MeanAsked | HistogramAsked, Field(discriminator="kind")]
+    by: dict[_Name, Annotated[list[_Name], Field(min_length=1, max_length=10_000)]] = Field(
+        default_factory=dict, max_length=8, description="Columns that split the answer, with their public keys."
+    )
+    max_groups: _Whole = Field(1, description="In how many groups one person counts within a period.")
+    block: BlockAsked | None = None
+    every: _Every | None = None
+    start: _Moment | None = None
+    end: _Moment | None = None
+    max_periods: _Whole | None = Field(None, description="How many periods of one person count.")
+    tuned_for: WorkloadAsked = Field(default_factory=lambda: WorkloadAsked.model_validate({"kind": "each_period"}))
+    epsilon: _Number = Field(gt=0, le=1e6)
+    delta: _Number = Field(0.0, ge=0, lt=1)
+
+    @property
+    def workload(self) -> Workload:
+        """What the error is to be small for."""
+        workload: Workload = load(self.tuned_for.model_dump(exclude_none=True), Workload)
+        return workload
+
+
+def ask(series: Askable[Planned], question: Question) -> Query[Planned]:
+    """Return the query that a question describes, about a series on the question's grid."""
+    match question.measure:
+        case CountAsked(at_most=most):
+            query = series.count(at_most=most)
+        case SumAsked(column=column, clip=clip):
+            query = series.sum(column, clip=(clip[0], clip[1]))
+        case MeanAsked(column=column, clip=clip, people=people):
+            query = series.mean(column, clip=(clip[0], clip[1]), people=people)
+        case HistogramAsked(column=column, edges=edges, at_most=most):
+            query = series.histogram(column, edges=edges, at_most=most)
+        case _:
+            assert_never(question.measure)
+    if question.by:
+        query = query.by(max_groups=question.max_groups, **{name: list(keys) for name, keys in question.by.items()})
+    elif question.max_groups != 1:
+        raise InvalidArgument("max_groups", question.max_groups, "left out where nothing splits the answer")
+    if question.block is not None:
+        block = {"total": query.total, "peak": query.peak, "trough": query.trough}[question.block.statistic]
+        query = block(every=question.block.every)
+    return query

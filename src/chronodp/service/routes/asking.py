@@ -1,0 +1,136 @@
+"""Datasets, plans, trials and submissions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from chronodp.errors import LedgerError, LedgerUnavailable
+from chronodp.service import presenting, shapes
+from chronodp.service.access import Anyone, Asker, curator_of
+from chronodp.service.curator import Curator
+from chronodp.service.documented import refusals_for
+from chronodp.service.dummy import rehearse
+from chronodp.service.jobs import Job
+from chronodp.service.question import Question
+
+__all__ = ["Submission", "router"]
+
+router = APIRouter()
+
+Named = Annotated[str, Path(max_length=200, description="The dataset's name.", examples=["meters"])]
+
+
+class Submission(BaseModel):
+    """A question to be released, under an id of the caller's choice."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    request: str = Field(
+        min_length=1,
+        max_length=100,
+        description="Once for each release; the same again gives the same release and costs nothing.",
+        examples=["load-2026-01"],
+    )
+    question: Question
+    fresh: bool = Field(False, description="Pay for a release of its own though one of the same design is stored.")
+
+
+@router.get("/datasets", tags=["datasets"], summary="List the datasets you may ask about", responses=refusals_for())
+def list_datasets(request: Request, caller: Anyone) -> list[shapes.DatasetShape]:
+    """What is public about each: grid, unit, columns, keys, rules, budget. Nothing is read from the data."""
+    return [presenting.show_dataset(dataset) for dataset in curator_of(request).datasets(caller)]
+
+
+@router.get("/datasets/{dataset}", tags=["datasets"], summary="Describe a dataset", responses=refusals_for(404))
+def get_dataset(request: Request, caller: Anyone, dataset: Named) -> shapes.DatasetShape:
+    """What is public about one dataset."""
+    return presenting.show_dataset(curator_of(request).dataset(caller, dataset))
+
+
+@router.post(
+    "/datasets/{dataset}/plan",
+    tags=["asking"],
+    summary="Plan a release, for nothing",
+    responses=refusals_for(400, 404, 409, 413, 415),
+)
+def make_plan(request: Request, caller: Asker, dataset: Named, question: Question) -> shapes.PlanShape:
+    """Price and error of a release, every alternative, and whether the budget could pay it now. Reads no data."""
+    curator = curator_of(request)
+    asked = curator.dataset(caller, dataset)
+    plan = curator.plan(asked, question)
+    refused: LedgerError | None = None
+    share = 0.0
+    try:
+        share = curator.ledger.status(asked.name).share
+        curator.check_fits(caller, asked, plan)
+    except LedgerUnavailable as error:  # a plan needs no ledger; whether it fits does
+        refused = error
+    except LedgerError as error:
+        refused = error
+    return presenting.show_plan(plan, refused=refused, share=share)
+
+
+@router.post(
+    "/datasets/{dataset}/try",
+    tags=["asking"],
+    summary="Try a question on made-up rows, for nothing",
+    responses=refusals_for(400, 404, 409, 413, 415),
+)
+def try_out(request: Request, caller: Asker, dataset: Named, question: Question) -> shapes.TryShape:
+    """The release that the question would give on rows made up from the public schema alone. Reads no data."""
+    curator = curator_of(request)
+    asked = curator.dataset(caller, dataset)
+    release = rehearse(asked, curator.plan(asked, question))
+    note = "Made-up rows of the same schema: nothing was read, nothing was spent, and nothing here is true."
+    return shapes.TryShape(note=note, table=presenting.show_table(release.each_period()))
+
+
+@router.post(
+    "/datasets/{dataset}/jobs",
+    tags=["asking"],
+    status_code=202,
+    summary="Submit a question, to be paid for and released",
+    responses=refusals_for(400, 404, 409, 413, 415)
+    | {200: {"model": shapes.JobShape, "description": "The request was made before; this is its job."}},
+)
+def submit(
+    request: Request, response: Response, caller: Asker, dataset: Named, submission: Submission
+) -> shapes.JobShape:
+    """Put the question on disk and answer at once; the work follows in the background.
+
+    The same request id with the same question gives the same job. A question of a design that is stored is answered
+    from the store and costs nothing. Refusals depend on the question, the policy and the budget, never on the data.
+    """
+    curator = curator_of(request)
+    asked = curator.dataset(caller, dataset)
+    job, new = curator.submit(caller, asked, submission.question, request=submission.request, fresh=submission.fresh)
+    request.app.state.runner.wake()
+    response.status_code = 202 if new else 200
+    return _shown(curator, job)
+
+
+@router.get("/jobs", tags=["asking"], summary="List your jobs", responses=refusals_for())
+def list_jobs(
+    request: Request, caller: Anyone, limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> list[shapes.JobShape]:
+    """The newest jobs first; owners and auditors see everyone's."""
+    curator = curator_of(request)
+    name = caller.name if caller.role == "analyst" else None
+    return [_shown(curator, job) for job in curator.jobs.newest(name=name, limit=limit)]
+
+
+@router.get("/jobs/{job}", tags=["asking"], summary="See how far a job is", responses=refusals_for(404))
+def get_job(
+    request: Request, caller: Anyone, job: Annotated[str, Path(max_length=64, description="The job's id.")]
+) -> shapes.JobShape:
+    """Its state, the number of its release once it is done, and what went wrong if something did."""
+    curator = curator_of(request)
+    return _shown(curator, curator.job(caller, job))
+
+
+def _shown(curator: Curator, job: Job) -> shapes.JobShape:
+    stored = curator.ledger.stored.release_of(job.dataset, job.source) if job.state == "done" else None
+    return presenting.show_job(job, None if stored is None else stored.number)

@@ -1,0 +1,79 @@
+"""What is spent, what is left, and who spent it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from chronodp.ledger import Status
+from chronodp.privacy import Cost, load
+from chronodp.service import presenting, shapes
+from chronodp.service.access import Anyone, curator_of
+from chronodp.service.curator import Caller
+from chronodp.service.documented import refusals_for
+from chronodp.service.policy import Dataset
+from chronodp.service.routes.asking import Named
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+
+@router.get(
+    "/datasets/{dataset}/budget", tags=["budget"], summary="See what is spent and left", responses=refusals_for(404)
+)
+def get_budget(
+    request: Request,
+    caller: Anyone,
+    dataset: Named,
+    period: Annotated[str, Query(max_length=20, description="Of a budget that renews, such as 2026-01.")] = "",
+) -> shapes.BudgetShape:
+    """The whole budget, your own part, and for owners and auditors everyone's part."""
+    curator = curator_of(request)
+    asked = curator.dataset(caller, dataset)
+
+    def status(analyst: str) -> dict[str, Any]:
+        found = curator.ledger.status(asked.name, analyst=analyst, period=period)
+        return _shown(found, caller, asked)
+
+    everyone = asked.analysts if caller.role != "analyst" else {}
+    return shapes.BudgetShape(
+        whole=status(""),
+        mine=status(caller.name) if caller.role == "analyst" else None,
+        analysts={name: status(name) for name in everyone},
+    )
+
+
+@router.get("/datasets/{dataset}/history", tags=["budget"], summary="See who spent what", responses=refusals_for(404))
+def get_history(
+    request: Request, caller: Anyone, dataset: Named, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> list[shapes.EntryShape]:
+    """Charges, newest first. Where releases are not shared, analysts see of others that they spent, not on what."""
+    curator = curator_of(request)
+    asked = curator.dataset(caller, dataset)
+    entries = []
+    for entry in curator.ledger.history(asked.name, limit=2 * limit):
+        if entry.analyst:  # the same charge once more, to a part
+            continue
+        mine = curator.may_read(caller, asked, entry.purpose)
+        cost: Cost = load(entry.cost, Cost)
+        entries.append(
+            shapes.EntryShape(
+                number=entry.number,
+                made=entry.made.isoformat(),
+                who=presenting.who_asked(entry.purpose) if mine else "another analyst",
+                request=entry.purpose if mine else "",
+                period=entry.period,
+                cost=str(cost),
+            )
+        )
+    return entries[:limit]
+
+
+def _shown(status: Status, caller: Caller, dataset: Dataset) -> dict[str, Any]:
+    content = status.to_dict()
+    if caller.role == "analyst":  # request ids of others are theirs
+        own = f"{caller.name}/"
+        content["unreleased"] = [name for name in status.unreleased if dataset.share or name.startswith(own)]
+    return content

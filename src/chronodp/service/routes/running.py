@@ -1,0 +1,120 @@
+"""Who I am, sessions of the page, health and figures."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Cookie, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from chronodp.errors import LedgerError, NotSignedIn
+from chronodp.service import shapes
+from chronodp.service.access import Anyone, Inspector, curator_of, doorkeeper_of
+from chronodp.service.documented import refusals_for
+from chronodp.service.sessions import COOKIE, csrf_of, end_session, start_session
+from chronodp.service.tokens import check_token
+
+__all__ = ["SignIn", "router"]
+
+router = APIRouter()
+
+
+class SignIn(BaseModel):
+    """A token, exchanged for a session of the page."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    token: str = Field(min_length=1, max_length=200)
+
+
+@router.get("/me", tags=["access"], summary="See who you are", responses=refusals_for())
+def get_me(request: Request, caller: Anyone) -> shapes.MeShape:
+    """The name and role of your token, and the datasets you may ask about."""
+    curator = curator_of(request)
+    return shapes.MeShape(
+        name=caller.name,
+        role=caller.role,
+        datasets=[dataset.name for dataset in curator.datasets(caller)],
+        title=curator.policy.running.title,
+    )
+
+
+@router.post(
+    "/session",
+    tags=["access"],
+    summary="Sign in on the page",
+    responses=refusals_for(400, 401, 413, 415, open_to_all=True),
+)
+def sign_in(request: Request, response: Response, given: SignIn) -> shapes.SessionShape:
+    """Exchange a token for a cookie that scripts cannot read, and the secret that every change must carry."""
+    doorkeeper_of(request).count_stranger(request)
+    curator = curator_of(request)
+    token = check_token(curator.store, given.token)
+    seconds = curator.policy.running.session
+    secret = start_session(curator.store, token, seconds=seconds)
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=int(seconds),
+        httponly=True,
+        samesite="strict",
+        secure=bool(request.app.state.tls),
+        path="/",
+    )
+    return shapes.SessionShape(name=token.name, role=token.role, csrf=csrf_of(curator.ledger.keys, secret))
+
+
+@router.get("/session", tags=["access"], summary="See the page's session", responses=refusals_for())
+def get_session(
+    request: Request, caller: Anyone, secret: Annotated[str | None, Cookie(alias=COOKIE)] = None
+) -> shapes.SessionShape:
+    """Who is signed in, and the secret that every change must carry. For sessions only, not for tokens."""
+    if secret is None:
+        raise NotSignedIn("there is no session: you came with a token", mend="sign in on the page")
+    csrf = csrf_of(curator_of(request).ledger.keys, secret)
+    return shapes.SessionShape(name=caller.name, role=caller.role, csrf=csrf)
+
+
+@router.delete("/session", tags=["access"], status_code=204, summary="Sign out", responses=refusals_for())
+def sign_out(
+    request: Request,
+    response: Response,
+    caller: Anyone,  # noqa: ARG001  # who asks is checked, not used
+    secret: Annotated[str | None, Cookie(alias=COOKIE)] = None,
+) -> None:
+    """End the session, here and in every tab."""
+    if secret is not None:
+        end_session(curator_of(request).store, secret)
+    response.delete_cookie(COOKIE, path="/")
+
+
+@router.get(
+    "/health", tags=["running"], summary="See whether the service works", responses=refusals_for(open_to_all=True)
+)
+def get_health(request: Request) -> shapes.HealthShape:
+    """`ok`, or `read-only` while the ledger cannot be written. Needs no token and tells nothing else."""
+    doorkeeper_of(request).count_stranger(request)
+    curator = curator_of(request)
+    ledger = True
+    try:
+        curator.jobs.check_reachable()
+    except LedgerError:
+        ledger = False
+    working = ledger and request.app.state.runner.writable
+    return shapes.HealthShape(
+        status="ok" if working else "read-only", ledger="ok" if ledger else "unavailable", version=request.app.version
+    )
+
+
+@router.get(
+    "/metrics",
+    tags=["running"],
+    summary="Get figures for Prometheus",
+    response_class=Response,
+    responses=refusals_for()
+    | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Figures."}},
+)
+def get_metrics(request: Request, caller: Inspector) -> Response:  # noqa: ARG001  # who asks is checked, not used
+    """Calls, jobs and budgets; nothing that is read from data. For owners and auditors."""
+    text = request.app.state.metrics.text(curator_of(request), writable=request.app.state.runner.writable)
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,114 @@
+"""Streams and alerts: their public state, and released steps as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from chronodp.errors import ChronodpError, NotFound
+from chronodp.ledger import StoredStream
+from chronodp.service import shapes
+from chronodp.service.access import Anyone, curator_of
+from chronodp.service.curator import Caller, Curator
+from chronodp.service.documented import refusals_for
+from chronodp.service.refusals import describe
+from chronodp.service.released_steps import Reader, design_of
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+Name = Annotated[str, Path(max_length=200, description="The stream's name.", examples=["live"])]
+_LOOK = 0.5  # seconds between looks into the ledger
+_ALIVE = 15.0  # seconds after which a line says that the connection is alive
+
+
+@router.get("/streams", tags=["streams"], summary="List streams and alerts", responses=refusals_for())
+def list_streams(request: Request, caller: Anyone) -> list[shapes.StreamShape]:
+    """Those of the datasets you may ask about, with how many steps they have released."""
+    return [_shown(stream) for stream in _streams(curator_of(request), caller)]
+
+
+@router.get("/streams/{name}", tags=["streams"], summary="Describe a stream", responses=refusals_for(404))
+def get_stream(request: Request, caller: Anyone, name: Name) -> shapes.StreamShape:
+    """What it answers, for whom, and how far it has come."""
+    return _shown(_stream(curator_of(request), caller, name))
+
+
+@router.get(
+    "/streams/{name}/events",
+    tags=["streams"],
+    summary="Follow a stream's released steps (server-sent events)",
+    response_class=StreamingResponse,
+    responses=refusals_for(404)
+    | {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events."}},
+)
+async def follow(
+    request: Request,
+    caller: Anyone,
+    name: Name,
+    wait: Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for further steps.")] = 600.0,
+) -> StreamingResponse:
+    """Every released step from the first on, then further ones as they are committed to the ledger.
+
+    Each event has `id` (the step) and `data`, a JSON object with `kind`: `value` (`period`, `values`, `half_width` at
+    95 %), `alert` (`period`, `value`), `watched`, `released` (as stored), or at the end `end`.
+    """
+    curator = curator_of(request)
+    stream = await run_in_threadpool(_stream, curator, caller, name)
+    return StreamingResponse(_events(request, curator, stream, wait), media_type="text/event-stream")
+
+
+async def _events(request: Request, curator: Curator, stream: StoredStream, wait: float) -> AsyncIterator[str]:
+    reader = Reader(design_of(stream))
+    deadline, quiet = time.monotonic() + wait, time.monotonic()
+    try:
+        while True:
+            texts = await run_in_threadpool(curator.ledger.stored.steps, stream.name, after=reader.step)
+            for event in await run_in_threadpool(reader.read, texts):
+                yield f"id: {event['step']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
+            moment = time.monotonic()
+            if stream.finished or moment >= deadline or await request.is_disconnected():
+                break
+            if not texts and moment - quiet > _ALIVE:
+                yield ": alive\n\n"
+                quiet = moment
+            await asyncio.sleep(min(_LOOK, max(0.0, deadline - moment)))
+    except ChronodpError as error:
+        yield f"event: problem\ndata: {json.dumps(describe(error)[1]['error'])}\n\n"
+        return
+    yield f"data: {json.dumps({'step': reader.step, 'kind': 'end'})}\n\n"
+
+
+def _streams(curator: Curator, caller: Caller) -> list[StoredStream]:
+    names = {dataset.name for dataset in curator.datasets(caller)}
+    return [stream for stream in curator.ledger.stored.streams() if stream.dataset in names]
+
+
+def _stream(curator: Curator, caller: Caller, name: str) -> StoredStream:
+    for stream in _streams(curator, caller):
+        if stream.name == name:
+            return stream
+    raise NotFound(f"there is no stream {name!r} for you", argument="name", mend="GET /api/v1/streams lists yours")
+
+
+def _shown(stream: StoredStream) -> shapes.StreamShape:
+    plan: dict[str, Any] = json.loads(stream.plan)
+    design = design_of(stream)
+    return shapes.StreamShape(
+        name=stream.name,
+        dataset=stream.dataset,
+        kind=str(plan.get("kind", "stream")),
+        what=str(getattr(design, "workload", None) or plan.get("kind", "stream")),
+        steps=stream.step,
+        finished=stream.finished,
+        epsilon=plan.get("epsilon"),
+        delta=plan.get("delta"),
+    )

@@ -1,0 +1,98 @@
+"""Whether the owner's policy allows a question: decided from the question and public declarations alone.
+
+A rule that looked at the data, such as "no group with fewer than ten people in it", would answer by refusing: whoever
+asks for a group of ten and is refused learns that someone is missing. So every rule here reads what anyone may know,
+and the least size of a group is compared with sizes that the owner has declared.
+"""
+
+from __future__ import annotations
+
+import math
+
+from chronodp.errors import NotAllowed
+from chronodp.privacy import Calendar
+from chronodp.privacy.clock import check_moment, microseconds_of
+from chronodp.privacy.documents import to_document
+from chronodp.series import Blocks, Count, Histogram, Table, Total, Workload
+from chronodp.service.policy import Dataset
+
+__all__ = ["allowed_grid", "check_allowed"]
+
+
+def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end: str | None) -> Calendar:
+    """Return the grid that is asked for, or raise; what is not allowed is not even laid out."""
+    whole = dataset.calendar
+    wanted = whole.every if every is None else every
+    if wanted not in dataset.allowed.grids:
+        raise _refuse("every", wanted, f"one of {', '.join(dataset.allowed.grids)}")
+    for name, text in (("start", start), ("end", end)):
+        moment = whole.edges[0] if text is None else microseconds_of(check_moment(name, text, whole.zone))
+        if not whole.edges[0] <= moment <= whole.edges[-1]:
+            raise _refuse(name, str(text), f"within {whole.start} to {whole.end}")
+    first, last = (whole.start if start is None else start), (whole.end if end is None else end)
+    return Calendar(wanted, first, last, whole.timezone)
+
+
+def check_allowed(dataset: Dataset, table: Table, *, epsilon: float, tuned_for: Workload) -> None:
+    """Raise unless the policy allows the question."""
+    _check_measure(dataset, table)
+    _check_groups(dataset, table)
+    allowed = dataset.allowed
+    kind = to_document(tuned_for)["kind"]
+    if kind not in allowed.workloads:
+        raise _refuse("tuned_for", kind, f"one of {', '.join(allowed.workloads)}")
+    if allowed.epsilon is not None and epsilon > allowed.epsilon:
+        raise _refuse("epsilon", f"{epsilon:g}", f"at most {allowed.epsilon:g} for one release")
+    cells = max(table.horizon, table.periods.horizon) * table.places
+    if cells > allowed.cells:
+        raise _refuse("by", f"{cells:,} numbers", f"at most {allowed.cells:,}: fewer keys, bins or periods")
+
+
+def _check_measure(dataset: Dataset, table: Table) -> None:
+    allowed = dataset.allowed.measures
+    if isinstance(table.measure, Blocks) and table.measure.statistic not in allowed:
+        raise _refuse("block", table.measure.statistic, f"one of {', '.join(allowed)}")
+    measure = table.periods.measure
+    kind = to_document(measure)["kind"].removeprefix("panel_")
+    if kind not in allowed:
+        raise _refuse("measure", kind, f"one of {', '.join(allowed)}")
+    if isinstance(measure, Count | Total | Blocks):
+        return
+    column = dataset.columns.get(measure.column)
+    if column is None:
+        known = ", ".join(dataset.columns) or "none: people can be counted only"
+        raise _refuse("column", measure.column, f"one of the columns {known}")
+    low, high = column.clip
+    ends = (measure.edges[0], measure.edges[-1]) if isinstance(measure, Histogram) else measure.clip
+    if ends[0] < low or ends[1] > high:
+        name = "edges" if isinstance(measure, Histogram) else "clip"
+        raise _refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
+
+
+def _check_groups(dataset: Dataset, table: Table) -> None:
+    for grouping in table.groupings:
+        known = dataset.groups.get(grouping.column)
+        if known is None:
+            names = ", ".join(dataset.groups) or "none"
+            raise _refuse("by", grouping.column, f"one of the columns {names}")
+        unknown = [key for key in grouping.keys if key not in known.keys]
+        if unknown:
+            raise _refuse(grouping.column, unknown[0], f"made of the public keys {', '.join(known.keys[:20])}")
+    least = dataset.allowed.least_group
+    if least and table.groupings and (size := _smallest(dataset, table)) < least:
+        raise _refuse("by", f"a group of about {size:,} people", f"in groups of at least {least:,}, as declared")
+
+
+def _smallest(dataset: Dataset, table: Table) -> int:
+    """Return the declared size of the smallest group, columns taken as independent of each other."""
+    shares = (
+        min(dataset.groups[grouping.column].people[key] for key in grouping.keys) / dataset.people
+        for grouping in table.groupings
+    )
+    return int(dataset.people * math.prod(shares))
+
+
+def _refuse(argument: str, given: str, allowed: str) -> NotAllowed:
+    return NotAllowed(
+        f"the owner's policy does not allow {argument} {given}", argument=argument, mend=f"make it {allowed}"
+    )

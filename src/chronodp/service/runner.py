@@ -1,0 +1,155 @@
+"""Runs jobs in the background, each in a stretch of time that does not tell how much was read."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from dataclasses import replace
+
+from chronodp.errors import (
+    BudgetExhausted,
+    ChronodpError,
+    LedgerUnavailable,
+    NotAllowed,
+    NotFound,
+    ReleaseFailed,
+    RequestConflict,
+)
+from chronodp.privacy import dump
+from chronodp.service.curator import Curator
+from chronodp.service.failures import note_failure
+from chronodp.service.jobs import Job
+from chronodp.service.pacing import Pace, Paced, Paces
+from chronodp.service.question import Question
+from chronodp.service.refusals import describe
+
+__all__ = ["Runner"]
+
+_LOOK = 0.1  # seconds between looks for a job
+
+
+class Runner:
+    """The background of one worker: threads that take jobs, and one that keeps their leases.
+
+    Args:
+        curator: whose jobs.
+        pace: when what was read may be used; the policy's own unless a test says otherwise.
+    """
+
+    def __init__(self, curator: Curator, *, pace: Paces | None = None) -> None:
+        running = curator.policy.running
+        self._curator, self._lease, self._parallel = curator, running.lease, running.parallel
+        self._pace = Pace(running.floor, running.quantum) if pace is None else pace
+        self._worker = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._stop, self._called, self._done = threading.Event(), threading.Event(), threading.Event()
+        self._threads: list[threading.Thread] = []
+        self.writable = True
+
+    def start(self) -> None:
+        """Begin to take jobs."""
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._parallel)]
+        self._beating = threading.Thread(target=self._beat, daemon=True)
+        for thread in (*self._threads, self._beating):
+            thread.start()
+
+    def stop(self, *, seconds: float = 30.0) -> None:
+        """Take no more jobs, and wait for those under way; what waits is on disk for the next start."""
+        self._stop.set()
+        self._called.set()
+        for thread in self._threads:
+            thread.join(seconds)
+        self._done.set()  # leases are kept until the last job has ended
+        self._beating.join(seconds)
+
+    def wake(self) -> None:
+        """Look for a job now; without a call a worker looks now and then, since others may have been told."""
+        self._called.set()
+
+    def run_one(self) -> bool:
+        """Run one job if there is one; return whether there was."""
+        job = self._curator.jobs.claim(self._worker, lease=self._lease)
+        if job is not None:
+            self._run(job)
+        return job is not None
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            try:
+                busy = self.run_one()
+            except LedgerUnavailable:
+                busy = False
+            except Exception as error:  # a thread that died would leave jobs waiting without a word
+                note_failure(error)
+                busy = False
+            if not busy:
+                self._called.wait(_LOOK if self.writable else 1.0)
+                self._called.clear()
+        self._curator.close()
+
+    def _beat(self) -> None:
+        while not self._done.wait(min(1.0, self._lease / 4)):
+            try:
+                self._curator.jobs.beat(self._worker, lease=self._lease)
+                self.writable = True
+            except ChronodpError:
+                self.writable = False
+            except Exception as error:
+                self.writable = False
+                note_failure(error)
+        self._curator.close()
+
+    def _run(self, job: Job) -> None:
+        curator = self._curator
+        if curator.ledger.stored.release_of(job.dataset, job.request) is not None:
+            curator.jobs.end(job, "done")
+            return
+        if curator.ledger.stored.was_debited(job.dataset, job.request):
+            self._lose(job)
+            return
+        try:
+            self._release(job)
+        except (BudgetExhausted, NotAllowed, NotFound) as error:
+            curator.jobs.end(job, "refused", describe(error)[1]["error"])
+        except LedgerUnavailable:
+            raise  # the job stays as it is and is taken up again
+        except RequestConflict:
+            return  # another worker has it; whoever comes next reads in the ledger how it ended
+        except Exception as error:
+            number = note_failure(error)
+            if curator.ledger.stored.was_debited(job.dataset, job.request):
+                self._lose(job)
+                return
+            failed = ReleaseFailed(
+                f"the release could not be made and nothing was spent; the owner's log has it under number {number}",
+                mend="tell the owner that number",
+            )
+            curator.jobs.end(job, "failed", describe(failed)[1]["error"])
+        else:
+            curator.jobs.end(job, "done")
+
+    def _lose(self, job: Job) -> None:
+        lost = ReleaseFailed(
+            "it was debited and its release was lost before it was stored; its noise is never drawn again",
+            mend="ask again under another request id, which is debited again",
+        )
+        self._curator.jobs.end(job, "lost", describe(lost)[1]["error"])
+
+    def _release(self, job: Job) -> None:
+        curator = self._curator
+        dataset = curator.policy.datasets.get(job.dataset)
+        if dataset is None:
+            raise NotFound(f"dataset {job.dataset!r} is no longer offered")
+        if job.analyst and job.analyst not in dataset.analysts:
+            raise NotAllowed(f"{job.analyst} may no longer ask about {job.dataset!r}")
+        plan = curator.plan(dataset, Question.model_validate_json(job.question))
+        if dump(plan.design) != job.design:
+            raise NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")
+        paced = replace(plan, origin=Paced(plan.origin, self._pace))
+        paced.release(
+            curator.ledger,
+            dataset=job.dataset,
+            request=job.request,
+            analyst=job.analyst,
+            progress=lambda _: None,
+        )

@@ -1,0 +1,120 @@
+"""Running the service: one process or several, plain or under TLS, stopped without losing a job."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from chronodp.errors import InvalidArgument
+from chronodp.service.policy_file import read_policy
+from chronodp.service.supervising import supervise
+
+if TYPE_CHECKING:
+    from chronodp.service.curator import Curator
+
+__all__ = ["Settings", "run_worker", "serve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What every worker is started with. Called, it makes the worker's application.
+
+    Attributes:
+        policy: the policy's file.
+        ledger: a file's path, or ``postgresql://...``.
+        keys: the owner's keys; needed for PostgreSQL.
+        witness: a file that counts charges; best on another disk than the ledger.
+        tls: whether the service is under TLS.
+        workers: how many processes share the work.
+    """
+
+    policy: str
+    ledger: str = field(repr=False)  # it may hold a password
+    keys: str | None = None
+    witness: str | None = None
+    tls: bool = False
+    workers: int = 1
+
+    def __call__(self) -> Any:
+        """Return the application of one worker."""
+        from chronodp.service.app import make_app
+
+        return make_app(self.curator(), tls=self.tls, workers=self.workers)
+
+    def curator(self) -> Curator:
+        """Return the curator that a worker answers from."""
+        from chronodp.service.curator import Curator
+
+        return Curator(read_policy(self.policy), self.ledger, keys=self.keys, witness=self.witness)
+
+
+def serve(
+    settings: Settings,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8321,
+    certificate: str | None = None,
+    key: str | None = None,
+) -> None:
+    """Open the budgets and answer until told to stop.
+
+    Workers finish the jobs they have begun; what waits stays on disk for the next start.
+    """
+    if (certificate is None) != (key is None):
+        raise InvalidArgument("tls_cert", certificate, "given together with tls_key")
+    curator = settings.curator()
+    curator.open_budgets()
+    _ = curator.ledger.keys  # made now, by one process
+    curator.close()
+    door = _listen(host, port)
+    options = {"ssl_certfile": certificate, "ssl_keyfile": key}
+    if settings.workers == 1:
+        run_worker(settings, door, options)
+    else:
+        supervise(
+            lambda context: context.Process(target=run_worker, args=(settings, door, options, os.getpid())),
+            workers=settings.workers,
+        )
+
+
+def run_worker(
+    settings: Settings, door: socket.socket, options: dict[str, str | None], parent: int | None = None
+) -> None:
+    """Answer until told to stop, or until the process that started this one is gone."""
+    import uvicorn
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    config = uvicorn.Config(
+        settings,
+        factory=True,
+        ssl_certfile=options["ssl_certfile"],
+        ssl_keyfile=options["ssl_keyfile"],
+        access_log=False,  # addresses hold names of requests
+        server_header=False,
+        log_level="warning",
+        timeout_keep_alive=75,  # a busy worker must not hang up on who waits for it
+        timeout_graceful_shutdown=30,
+        limit_concurrency=500,
+    )
+    server = uvicorn.Server(config)
+    if parent is not None:
+        threading.Thread(target=_follow, args=(server, parent), daemon=True).start()
+    server.run(sockets=[door])
+
+
+def _follow(server: Any, parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    server.should_exit = True
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise InvalidArgument("port", port, f"free, and host an address of this machine ({error.strerror})") from None

@@ -1,0 +1,276 @@
+"""The shapes of answers, as the description of the API shows them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+__all__ = [
+    "BudgetShape",
+    "CertificateShape",
+    "ChainShape",
+    "ClaimShape",
+    "ColumnShape",
+    "DatasetShape",
+    "EntryShape",
+    "Fact",
+    "HealthShape",
+    "JobShape",
+    "KeyShape",
+    "MeShape",
+    "PlanShape",
+    "Problem",
+    "Refusal",
+    "ReleaseLine",
+    "ReleaseShape",
+    "SessionShape",
+    "StreamShape",
+    "TableShape",
+    "TryShape",
+    "VerifiedShape",
+]
+
+_Document = dict[str, Any]
+
+
+class Problem(BaseModel):
+    """What went wrong, in the one shape that everything has."""
+
+    kind: str = Field(description="A word for programs.", examples=["budget_exhausted"])
+    message: str = Field(description="A sentence for people; never a private value.")
+    argument: str | None = Field(None, description="What to change, if it is one thing.")
+    mend: str = Field("", description="What to do about it.")
+    measure: str | None = Field(None, description="Of a refused budget: what its rule adds up.")
+    asked: float | None = Field(None, description="Of a refused budget: how much the release would take.")
+    spent: float | None = None
+    limit: float | None = None
+    left: float | None = None
+
+
+class Refusal(BaseModel):
+    """Every answer that is not the one hoped for."""
+
+    error: Problem
+
+
+class Fact(BaseModel):
+    """A sentence with its label."""
+
+    label: str = Field(examples=["Error"])
+    text: str
+
+
+class ColumnShape(BaseModel):
+    """A column that may be asked about."""
+
+    clip: list[float] = Field(description="The widest clip that may be asked: least and most.")
+    about: str
+
+
+class DatasetShape(BaseModel):
+    """What is public about a dataset. Nothing here is read from its data."""
+
+    name: str
+    about: str
+    user: str | None = Field(description="The column with the person; none where every row stands for itself.")
+    every: str
+    start: str
+    end: str
+    timezone: str
+    periods: int
+    unit: _Document = Field(description="Who is protected, as a document.")
+    protects: str
+    does_not_protect: str
+    max_periods: int | None
+    people: int = Field(description="How many people there are, as declared; 0 if it is not.")
+    columns: dict[str, ColumnShape]
+    groups: dict[str, list[str]] = Field(description="Columns that may split an answer, with their public keys.")
+    measures: list[str]
+    workloads: list[str]
+    grids: list[str]
+    largest_epsilon: float | None
+    largest_cells: int
+    least_group: int
+    share: bool = Field(description="Whether releases are shared among analysts, and repeated for nothing.")
+    epsilon: float
+    delta: float
+    renews: str | None
+
+
+class PlanShape(BaseModel):
+    """A plan: price and error before anything is read."""
+
+    design: _Document = Field(description="Everything public about the release; `Design` of the library.")
+    facts: list[Fact] = Field(description="The plan in sentences.")
+    half_width: float = Field(description="How far noise carries what the plan is tuned for, in 95 of 100 cases.")
+    epsilon: float
+    delta: float
+    cost: str
+    alternatives: list[_Document] = Field(description="Every candidate with its error, the chosen one first.")
+    bands: dict[str, list[float]] = Field(
+        description="Half widths at 95 %, for at most 200 evenly spaced periods, by reading; empty for means."
+    )
+    fits: bool = Field(description="Whether the budget could pay it now.")
+    refusal: Problem | None = Field(description="Why not, with asked, spent and left.")
+    share: float = Field(description="How much of the whole budget is used now, from 0 to 1.")
+
+
+class TableShape(BaseModel):
+    """A long table: time, groups, value, lower, upper."""
+
+    title: str
+    label: str
+    level: float
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+class TryShape(BaseModel):
+    """What a release would look like, on made-up rows of the same schema."""
+
+    made_up: Literal[True] = True
+    note: str
+    table: TableShape
+
+
+class JobShape(BaseModel):
+    """A submitted question and how far it is."""
+
+    id: str
+    dataset: str
+    request: str = Field(description="As the ledger knows it: NAME/ID.")
+    state: Literal["waiting", "running", "done", "refused", "failed", "lost"]
+    submitted: str
+    ended: str | None
+    release: int | None = Field(description="The number of the release in the dataset's chain, once it is done.")
+    repeated: bool = Field(description="Whether an earlier release of the same design answers it, for nothing.")
+    problem: Problem | None
+
+
+class ReleaseLine(BaseModel):
+    """A release in a list."""
+
+    number: int
+    dataset: str
+    request: str
+    who: str
+    issued: str
+    kind: str
+    what: str
+    epsilon: float
+    delta: float
+
+
+class ReleaseShape(ReleaseLine):
+    """A release with its text and its signed link: the file that `chronodp verify` reads."""
+
+    release: str
+    link: dict[str, str]
+    facts: list[Fact]
+    readings: list[str] = Field(description="Which views `table` offers.")
+
+
+class CertificateShape(BaseModel):
+    """A signed certificate, in words and as it was signed."""
+
+    number: int
+    words: str
+    certificate: _Document
+    link: dict[str, str]
+    digest: str
+    public_key: str
+
+
+class ChainShape(BaseModel):
+    """Every certificate of a dataset, chained, with what is needed to verify it."""
+
+    dataset: str
+    public_key: str
+    head: str
+    links: list[dict[str, str]]
+    registry: list[_Document]
+
+
+class BudgetShape(BaseModel):
+    """What is spent and what is left: of the whole, of the caller's part, and of everyone's for who may see it."""
+
+    whole: _Document
+    mine: _Document | None
+    analysts: dict[str, _Document]
+
+
+class EntryShape(BaseModel):
+    """One charge."""
+
+    number: int
+    made: str
+    who: str
+    request: str
+    period: str
+    cost: str
+
+
+class KeyShape(BaseModel):
+    """The key that certificates are verified with."""
+
+    public_key: str
+    algorithm: Literal["Ed25519"] = "Ed25519"
+
+
+class VerifiedShape(BaseModel):
+    """Whether a release or a chain is genuine."""
+
+    valid: bool
+    why: str
+    links: int
+    requests: list[str]
+
+
+class ClaimShape(BaseModel):
+    """What releases claim: by which mechanism, for whom, at what cost, and where the argument stands."""
+
+    mechanism: str
+    unit: str
+    theorem: str
+    precision: str
+    argument: str
+    releases: int
+
+
+class StreamShape(BaseModel):
+    """The public state of a stream or an alert."""
+
+    name: str
+    dataset: str
+    kind: str
+    what: str
+    steps: int
+    finished: bool
+    epsilon: float | None
+    delta: float | None
+
+
+class MeShape(BaseModel):
+    """Who the caller is."""
+
+    name: str
+    role: Literal["owner", "analyst", "auditor"]
+    datasets: list[str]
+    title: str
+
+
+class SessionShape(BaseModel):
+    """A session of the page."""
+
+    name: str
+    role: Literal["owner", "analyst", "auditor"]
+    csrf: str = Field(description="To be sent as X-CSRF-Token with every change.")
+
+
+class HealthShape(BaseModel):
+    """Whether the service can spend, only read, or neither."""
+
+    status: Literal["ok", "read-only"]
+    ledger: Literal["ok", "unavailable"]
+    version: str

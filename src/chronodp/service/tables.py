@@ -1,0 +1,41 @@
+"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers.
+
+One database means one backup, and nothing that could disagree with itself after a restore.
+"""
+
+from __future__ import annotations
+
+from chronodp.ledger.address import open_store
+from chronodp.ledger.migrations import migrate
+from chronodp.ledger.store import Store
+
+__all__ = ["MIGRATIONS", "open_tables"]
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE service_tokens (
+            id TEXT NOT NULL PRIMARY KEY, digest TEXT NOT NULL, name TEXT NOT NULL, role TEXT NOT NULL,
+            made BIGINT NOT NULL, expires BIGINT NOT NULL, revoked BIGINT)""",
+        """CREATE TABLE service_sessions (
+            digest TEXT NOT NULL PRIMARY KEY, token TEXT NOT NULL, expires BIGINT NOT NULL)""",
+        """CREATE TABLE service_jobs (
+            id TEXT NOT NULL PRIMARY KEY, dataset TEXT NOT NULL, request TEXT NOT NULL, analyst TEXT NOT NULL,
+            source TEXT NOT NULL, question TEXT NOT NULL, design TEXT NOT NULL, state TEXT NOT NULL,
+            worker TEXT NOT NULL, lease BIGINT NOT NULL, made BIGINT NOT NULL, ended BIGINT, problem TEXT,
+            UNIQUE (dataset, request))""",
+        "CREATE INDEX service_jobs_open ON service_jobs (state, made)",
+        "CREATE INDEX service_jobs_alike ON service_jobs (dataset, design)",
+        "CREATE TABLE service_workers (id TEXT NOT NULL PRIMARY KEY, seen BIGINT NOT NULL)",
+    ),
+)
+
+
+def open_tables(address: str, *, timeout: float = 10.0) -> Store:
+    """Return the store at a ledger's address, with the service's tables in it."""
+    store = open_store(address, timeout=timeout)
+    try:
+        migrate(store, MIGRATIONS, kept_in="service_version")
+    except BaseException:
+        store.close()
+        raise
+    return store

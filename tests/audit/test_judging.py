@@ -1,0 +1,200 @@
+"""Verdicts: twins caught, sound mechanisms passed, and mechanisms that cannot be judged never passed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.conftest import Trials
+
+from chronodp.audit import Allowance, Check, Linear, Subject, judge, judge_all
+from chronodp.audit.attacks import ATTACKS, Attempt
+from chronodp.audit.registry import Entry, entries
+from chronodp.audit.statistical import Sampled
+from chronodp.audit.twins import TWINS, Twin
+from chronodp.audit.walked import Enumerated
+from chronodp.privacy import Claim, PureCost, Report
+from chronodp.randomness import Entropy, seeded
+
+SMALL = Allowance(samples=25_000)
+CLAIM = Claim(Report(), PureCost(1.0), "here")
+SLOW_TWINS = {"absorption without nullification", "shares of a window that come back at once"}
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+def test_the_broken_twin_is_caught_and_the_sound_one_passes(twin: Twin, trials: Trials) -> None:
+    if twin.name in SLOW_TWINS and trials(100) < 100:
+        pytest.skip("at stated counts only: `make verify`, or `chronodp audit`")
+    sound, broken = judge_all(twin.subjects, SMALL)
+    assert sound.passed, sound
+    assert broken.outcome == "refuted", broken
+    assert broken.lower >= twin.epsilon
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+def test_twins_run_on_real_entropy_too(twin: Twin) -> None:
+    for subject in twin.subjects:
+        assert subject.run(twin.neighbours[0][0], seeded(1)) is not None
+
+
+def test_there_are_twins_enough_and_no_two_of_a_name() -> None:
+    assert len({twin.name for twin in TWINS}) == len(TWINS) >= 20
+
+
+SLOW = {
+    "alert (sparse vector)",
+    "alert with its ledger",
+    "any window",
+    "blurred times of a table",
+    "release of a series",
+    "several queries together",
+    "stream of a series",
+}
+CLAIMED = [entry for entry in entries() if not entry.unclaimed]
+
+
+@pytest.mark.parametrize("entry", CLAIMED, ids=lambda entry: entry.name)
+def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
+    # All of the slow ones at stated counts only: `make verify`, or `chronodp audit`.
+    subjects = entry.subjects()[:1] if entry.name in SLOW and trials(100) < 100 else entry.subjects()
+    verdicts = judge_all(subjects, Allowance(samples=20_000, seconds=1.0))
+    assert {verdict.subject.name: verdict.outcome for verdict in verdicts if not verdict.passed} == {}
+    assert all(verdict.lower <= verdict.subject.epsilon * (1 + 1e-9) for verdict in verdicts)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__module__.rpartition(".")[2])
+def test_attacks_break_the_naive_version_alone(attack: Callable[[int], Attempt]) -> None:
+    attempt = attack(100)
+    assert attempt.breaks_naive
+    assert not attempt.breaks_ours
+
+
+def toss(data: int, entropy: Entropy) -> int:
+    return data ^ int(not entropy.coins(3, 5))
+
+
+def raises(data: int, *, entropy: Entropy) -> int:
+    toss(data, entropy)
+    raise ValueError("out of range")
+
+
+def raises_late(data: int, *, entropy: Entropy) -> int:
+    if int(entropy.integers(200, 1)[0]) == 0:
+        raise ZeroDivisionError
+    return toss(data, entropy)
+
+
+def always(data: int, *, entropy: Entropy) -> int:  # noqa: ARG001 (what is tried)
+    return 7
+
+
+def changes_shape(data: int, *, entropy: Entropy) -> object:
+    return np.zeros(1 + int(entropy.integers(2, 1)[0])) + data
+
+
+def generator(data: int, *, entropy: Entropy) -> object:
+    return (part for part in (data, toss(data, entropy)))
+
+
+COUNTER = itertools.count()
+
+
+def counts_its_calls(data: int, *, entropy: Entropy) -> int:
+    return toss(data, entropy) + 2 * (next(COUNTER) % 3)
+
+
+def finds_randomness_elsewhere(data: int, *, entropy: Entropy) -> int:  # noqa: ARG001 (what is tried)
+    return data ^ int(np.random.default_rng().random() > 0.6)
+
+
+MEMORY: list[int] = [0]
+
+
+def remembers_the_last_input(data: int) -> int:
+    before, MEMORY[0] = MEMORY[0], data
+    return data ^ int(np.random.default_rng().random() > (0.6 if before == data else 0.5))
+
+
+USES = itertools.count()
+
+
+def wears_out(data: int) -> int:
+    worn = next(USES) > 3_000
+    return data ^ int(np.random.default_rng().random() > (0.5 if worn else 0.7))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "reason"),
+    [
+        (raises, "it raises ValueError: out of range"),
+        (raises_late, "it raises ZeroDivisionError"),
+        (always, "it is not random"),
+        (changes_shape, "outputs change their shape"),
+        (generator, "cannot be compared"),
+        (counts_its_calls, "keeps state, or finds randomness elsewhere"),
+        (finds_randomness_elsewhere, "keeps state, or finds randomness elsewhere"),
+        (remembers_the_last_input, "it keeps state"),
+        (wears_out, "it keeps state"),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_what_cannot_be_judged_is_never_passed(mechanism: Callable[..., object], reason: str) -> None:
+    subject = Subject(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=CLAIM)
+    verdict = judge(subject, Allowance(samples=50_000))
+    assert verdict.outcome == "cannot be judged"
+    assert not verdict.passed
+    assert reason in verdict.reason
+
+
+@pytest.mark.parametrize("check", [Enumerated(), Linear(), Sampled()], ids=lambda check: type(check).__name__)
+@pytest.mark.parametrize("mechanism", [raises, raises_late, always])
+def test_no_auditor_passes_or_breaks_on_what_cannot_be_judged(mechanism: Callable[..., object], check: Check) -> None:
+    subject = Subject(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=CLAIM, checks=(check,))
+    assert judge(subject, Allowance(samples=50_000)).outcome == "cannot be judged"
+
+
+def test_an_honest_mechanism_with_randomness_of_its_own_is_judged() -> None:
+    def own(data: int) -> int:
+        return data ^ int(np.random.default_rng().random() > 0.6)
+
+    subject = Subject(name="own", mechanism=own, neighbours=((0, 1),), claim=CLAIM)
+    assert judge(subject, SMALL).outcome == "not refuted"
+    small = replace(subject, claim=Claim(Report(), PureCost(0.3), "here"), epsilon=0.3)
+    assert judge(small, SMALL).outcome == "refuted"  # the truth is ln 1.5 = 0.405
+
+
+def test_exactness_cannot_be_had_without_entropy() -> None:
+    subject = Subject(
+        name="own", mechanism=lambda data: data, neighbours=((0, 1),), claim=CLAIM, checks=(Enumerated(), Sampled())
+    )
+    assert "takes no entropy" in judge(replace(subject, checks=(Enumerated(),)), SMALL).reason
+    assert not judge(subject, SMALL).passed
+
+
+def test_what_is_not_reached_in_time_is_not_passed() -> None:
+    twin = TWINS[0]
+    assert {verdict.outcome for verdict in judge_all(twin.subjects, SMALL, within=0.0)} == {"not reached"}
+
+
+def test_judges_see_no_names() -> None:
+    seen: list[str] = []
+
+    class Spy:
+        auditor = "spy"
+
+        def attack(self, subject: Subject, allowance: Allowance) -> object:
+            seen.append(subject.name)
+            return Sampled().attack(subject, allowance)
+
+    def respond(data: int, *, entropy: Entropy) -> int:
+        return toss(data, entropy)
+
+    subjects = [
+        Subject(name=name, mechanism=respond, neighbours=((0, 1),), claim=CLAIM, checks=(Spy(),))  # type: ignore[arg-type]
+        for name in ("sound", "broken")
+    ]
+    assert [verdict.subject.name for verdict in judge_all(subjects, Allowance(samples=2_000))] == ["sound", "broken"]
+    assert sorted(seen) == ["subject 1", "subject 2"]

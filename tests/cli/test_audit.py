@@ -1,0 +1,75 @@
+"""Audits on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from chronodp.cli.shell import app
+from tests.cli.conftest import run
+
+OWN = """
+from chronodp.audit import Enumerated, Subject
+from chronodp.privacy import Claim, PureCost, Report
+
+def respond(bit, *, entropy):
+    return bit ^ int(not entropy.coins(3, 4))
+
+def claimed(epsilon, mechanism=respond):
+    return Subject(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=Claim(Report(), PureCost(epsilon), "x"),
+                   checks=(Enumerated(),))
+
+honest, bold = claimed(1.1), [claimed(1.0)]
+
+def broken():
+    return claimed(1.0, lambda bit, *, entropy: 1 / 0)
+
+nothing = 5
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "mine_to_audit.py").write_text(OWN, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_mechanism_by_name_with_its_twins(home: Path) -> None:
+    told = json.loads(run("audit", "comparator", "--json", "--page", "audit.html"))
+    assert told["as_it_must"]
+    assert [one["outcome"] for one in told["mechanisms"]] == ["holds", "holds"]
+    assert "δ at each part of the claimed ε" in (home / "audit.html").read_text(encoding="utf-8")
+    table = run("audit", "shuffle that exchanges")
+    assert "refuted" in table
+    assert "1 of 1 twins caught" in table
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("name", "outcome", "code"), [("honest", "holds", 0), ("bold", "refuted", 1), ("broken", "cannot be judged", 1)]
+)
+def test_a_mechanism_of_ones_own(name: str, outcome: str, code: int) -> None:
+    result = CliRunner().invoke(app, ["audit", f"mine_to_audit:{name}", "--json"], catch_exceptions=False)
+    assert result.exit_code == code
+    (found,) = json.loads(result.output)["mechanisms"]
+    assert found["outcome"] == outcome
+    assert ("ZeroDivisionError" in found["reason"]) is (name == "broken")
+
+
+@pytest.mark.usefixtures("home")
+def test_what_is_no_mechanism_is_refused(refuse: Callable[..., str]) -> None:
+    assert "module:object" in refuse("audit", "mine_to_audit:nothing")
+    assert "module:object" in refuse("audit", "no_such_module:thing")
+    assert "there are" in refuse("audit", "perpetual motion")
+
+
+def test_bounded_time_lists_what_was_not_reached() -> None:
+    result = CliRunner().invoke(app, ["audit", "comparator", "--within", "1e-9", "--json"], catch_exceptions=False)
+    assert result.exit_code == 1
+    assert {one["outcome"] for one in json.loads(result.output)["mechanisms"]} == {"not reached"}

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+import chronodp as cdp
+from tests.cli.conftest import run
+from tests.service.town import API, running_server, write_policy
+
+
+def test_tokens_are_added_listed_and_revoked(tmp_path: Path, refuse: Callable[..., str]) -> None:
+    ledger = str(tmp_path / "budget.db")
+    made = json.loads(run("token", "add", "ana", "--days", "2", "--ledger", ledger, "--json"))
+    assert made["token"].startswith("cdp_")
+    assert "shown this once" in run("token", "add", "eve", "--role", "auditor", "--ledger", ledger)
+    first, second = json.loads(run("token", "list", "--ledger", ledger, "--json"))
+    assert (first["name"], second["role"], first["revoked"]) == ("ana", "auditor", None)
+    assert "digest" not in first
+    run("token", "revoke", first["id"], "--ledger", ledger)
+    shown = run("token", "list", "--ledger", ledger)
+    assert "revoked" in shown
+    assert "valid" in shown
+    assert made["token"].split("_", 2)[2] not in shown
+    assert "no token" in refuse("token", "revoke", "nothing", "--ledger", ledger)
+    assert "owner, analyst or auditor" in refuse("token", "add", "x", "--role", "king", "--ledger", ledger)
+    assert "without slashes" in refuse("token", "add", "a/b", "--ledger", ledger)
+
+
+def test_a_policy_is_checked_before_it_is_served(tmp_path: Path, refuse: Callable[..., str]) -> None:
+    policy = write_policy(tmp_path)
+    assert json.loads(run("curator", "check", str(policy), "--json"))["analysts"] == ["ana", "ben"]
+    assert "shared" in run("curator", "check", str(policy))
+    policy.write_text(policy.read_text(encoding="utf-8").replace("every =", "evry =", 1), encoding="utf-8")
+    assert "line 9" in refuse("curator", "check", str(policy))
+    ledger = str(tmp_path / "budget.db")
+    assert "line 9" in refuse("serve", "--policy", str(policy), "--ledger", ledger)
+    assert "--demo" in refuse("serve", "--ledger", ledger)
+    policy = write_policy(tmp_path)
+    together = refuse("serve", "--policy", str(policy), "--ledger", ledger, "--tls-cert", "cert.pem")
+    assert "tls_key" in together
+
+
+def test_a_newcomer_gets_from_nothing_to_a_release(tmp_path: Path) -> None:
+    folder = tmp_path / "town"
+    made = json.loads(run("curator", "init", str(folder), "--households", "100", "--json"))
+    again = json.loads(run("curator", "init", str(folder), "--households", "100", "--json"))
+    assert set(made["tokens"]) == {"owner", "ana", "ben", "eve"} == set(again["tokens"])
+    with running_server(folder / "policy.toml", str(folder / "budget.db")) as (url, _):
+        assert "made-up town" in httpx.get(url).text
+        with cdp.Client(url, token=made["tokens"]["ben"]) as client:
+            assert client.releases("meters")["request"].tolist() == ["ana/first-look"]
+            assert len(client.release("meters", 1).to_pandas()) == 744
+
+
+def test_tls_by_flag(tmp_path: Path) -> None:
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    write_certificate(cert, key)
+    policy = write_policy(tmp_path)
+    options = ("--tls-cert", str(cert), "--tls-key", str(key))
+    made = json.loads(run("token", "add", "ana", "--ledger", str(tmp_path / "budget.db"), "--json"))
+    with running_server(policy, str(tmp_path / "budget.db"), *options) as (url, process):
+        assert url.startswith("https://")
+        with cdp.Client(url, token=made["token"], certificates=str(cert)) as client:
+            assert client.datasets()["name"].tolist() == ["meters"]
+        with pytest.raises(cdp.errors.ServiceError, match="cannot be reached"), cdp.Client(url, token="t") as client:
+            client.datasets()
+        answer = httpx.get(f"{url}{API}/health", verify=False)
+        assert "strict-transport-security" in answer.headers
+        assert isinstance(process, subprocess.Popen)
+
+
+def write_certificate(cert: Path, key: Path) -> None:
+    """Write a certificate for this machine, signed by itself."""
+    import datetime as dt
+    import ipaddress
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    secret = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "curator")])
+    now = dt.datetime.now(dt.UTC)
+    signed = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(secret.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(secret, hashes.SHA256())
+    )
+    cert.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+    key.write_bytes(
+        secret.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )

@@ -1,0 +1,196 @@
+"""What Spark frames may hold, and what is refused before anything is read."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.spark import usage
+
+import chronodp as cdp
+from chronodp.engines import DuckDB, Grouping, Question, Spark, Totals, estimate_volume, find_source
+from chronodp.errors import InvalidArgument, SourceError, UnknownColumn, UnreadableSource, UnsuitableColumn
+from chronodp.privacy import Calendar, Grid
+
+BERLIN = Calendar("1h", "2026-10-25", "2026-10-26", "Europe/Berlin")  # 25 hours, from two to three twice
+CLOCKS = ("2026-10-25 00:30:00", "2026-10-25 02:30:00", "2026-10-25 03:30:00", "2026-10-25 23:59:59", "2026-10-26")
+ROWS = Question(BERLIN, "at", None, None, Grid(1.0), (0, 1))
+SUMS = Question(
+    Calendar("1D", "2026-01-01", "2026-01-04"), "at", "who", "kwh", Grid(0.25), (0, 20), (Grouping("region", ("n",)),)
+)
+
+
+def totals(frame: Any, question: Question = ROWS) -> Totals:
+    return Spark().totals(find_source(frame), question, key="")
+
+
+def periods(frame: Any) -> list[int]:
+    return np.flatnonzero(totals(frame).sums).tolist()
+
+
+@pytest.fixture
+def session_in_tokyo(spark: Any) -> Iterator[Any]:
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    yield spark
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def clocks(spark: Any, kind: str) -> Any:
+    rows = ", ".join(f"('{clock}')" for clock in CLOCKS)
+    return spark.sql(f"SELECT CAST(clock AS {kind}) AS at FROM VALUES {rows} AS listed (clock)")
+
+
+def test_clocks_of_every_kind(spark: Any) -> None:
+    assert periods(clocks(spark, "TIMESTAMP_NTZ")) == [0, 2, 4, 24]
+    assert periods(clocks(spark, "DATE")) == [0]
+    # An instant in UTC: half past midnight there is half past two, the first time, in Berlin.
+    assert periods(clocks(spark, "TIMESTAMP")) == [2, 4, 5]
+
+
+def test_instants_are_the_same_in_every_session(spark: Any) -> None:
+    frame = spark.createDataFrame([(dt.datetime(2026, 10, 25, 0, 30, tzinfo=dt.UTC),)], "at timestamp")
+    assert periods(frame) == [2]
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        assert periods(frame) == [2]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_clocks_need_a_session_in_utc(session_in_tokyo: Any) -> None:
+    for kind in ("TIMESTAMP_NTZ", "DATE"):
+        with pytest.raises(
+            UnsuitableColumn, match=r"Asia/Tokyo: set spark.conf.set\('spark.sql.session.timeZone', 'UTC'"
+        ):
+            totals(clocks(session_in_tokyo, kind))
+
+
+def meters(spark: Any, value: str = "DOUBLE", who: str = "STRING") -> Any:
+    listed = "('2026-01-01', '1', '1.3', 'n'), ('2026-01-01', '2', '-7', 'n'), ('2026-01-02', '1', '2', 'n'), "
+    listed += "('2026-01-02', '1', '9.99', 'n'), ('2026-01-03', '1', NULL, 'n'), ('2026-01-03', NULL, '1', 'n')"
+    return spark.sql(
+        f"SELECT CAST(at AS DATE) AS at, CAST(who AS {who}) AS who, CAST(kwh AS {value}) AS kwh, region "
+        f"FROM VALUES {listed} AS listed (at, who, kwh, region)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "who"), [("FLOAT", "INT"), ("DECIMAL(10, 2)", "STRING"), ("DECIMAL(38, 18)", "BIGINT")]
+)
+def test_numbers_and_names_of_every_type(spark: Any, value: str, who: str) -> None:
+    frame = meters(spark, value, who)
+    assert totals(frame, SUMS).sums.tolist() == [5, 20, 0]
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "message"),
+    [
+        ("at", "CAST(at AS STRING)", "time: column 'at' holds VARCHAR; a timestamp or a date is needed"),
+        ("at", "unix_date(at)", "time: column 'at' holds INTEGER"),
+        ("who", "CAST(1.5 AS DOUBLE)", "user: column 'who' holds DOUBLE; a text or a whole number"),
+        ("who", "CAST(who AS BINARY)", "user: column 'who' holds BLOB"),
+        ("kwh", "array(kwh)", "value: column 'kwh' holds ARRAY<DOUBLE>; a number is needed"),
+        ("kwh", "CAST(kwh AS STRING)", "value: column 'kwh' holds VARCHAR"),
+        ("region", "named_struct('a', region)", "by: column 'region' holds STRUCT"),
+    ],
+)
+def test_other_types_are_refused_by_their_schema(spark: Any, column: str, change: str, message: str) -> None:
+    from pyspark.sql.functions import expr
+
+    with pytest.raises(UnsuitableColumn, match=message):
+        totals(meters(spark).withColumn(column, expr(change)), SUMS)
+
+
+def test_a_column_of_nothing_is_left_out(spark: Any) -> None:
+    from pyspark.sql.functions import lit
+
+    assert not totals(meters(spark).withColumn("kwh", lit(None)), SUMS).people.any()
+
+
+def test_names_that_are_missing_or_double_are_refused(spark: Any) -> None:
+    with pytest.raises(UnknownColumn, match=r"no column 'kWh'.*did you mean kwh"):
+        totals(meters(spark), replace(SUMS, value="kWh"))
+    doubled = meters(spark).selectExpr("*", "kwh AS KWH")
+    with pytest.raises(UnsuitableColumn, match="more than one column 'kwh'"):
+        totals(doubled, SUMS)
+
+
+def test_columns_with_odd_names_are_read(spark: Any) -> None:
+    frame = meters(spark).withColumnsRenamed({"kwh": "k.w {h}", "who": "the `user`"})
+    question = replace(SUMS, value="k.w {h}", user="the `user`")
+    assert totals(frame, question).sums.tolist() == [5, 20, 0]
+
+
+def test_frames_that_change_when_computed_again_are_refused(spark: Any) -> None:
+    rows = spark.range(6).selectExpr("DATE '2026-01-01' AS at", "'a' AS who", "'n' AS region", "id")
+    for change in ("rand()", "CAST(monotonically_increasing_id() AS DOUBLE)"):
+        with pytest.raises(UnsuitableColumn, match="changes each time it is computed"):
+            totals(rows.selectExpr("*", f"{change} AS kwh"), SUMS)
+    unused = rows.selectExpr("*", "1.0D AS kwh", "rand() AS draw", "1 AS twice", "2 AS twice")
+    assert totals(unused, SUMS).sums.tolist() == [20, 0, 0]
+
+
+def test_streams_are_told_where_to_go(spark: Any) -> None:
+    stream = spark.readStream.format("rate").load().selectExpr("timestamp AS at")
+    with pytest.raises(UnsuitableColumn, match="structured_streaming"):
+        totals(stream)
+
+
+def test_what_spark_says_is_not_passed_on(spark: Any) -> None:
+    frame = meters(spark).selectExpr("at", "who", "region", "IF(who = '2', raise_error('secret'), kwh) AS kwh")
+    with pytest.raises(UnreadableSource) as caught:
+        totals(frame, SUMS)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_other_data_and_unknown_tables_are_refused(spark: Any) -> None:
+    with pytest.raises(InvalidArgument, match=r"Spark\(session\) where data names a table"):
+        Spark().find("meters")
+    with pytest.raises(UnreadableSource):
+        Spark(spark).find("no_such_table")
+    with pytest.raises(InvalidArgument, match="a Spark frame or the name of a table"):
+        Spark().totals(find_source("x.parquet"), SUMS, key="")
+    with pytest.raises(SourceError, match="DuckDB reads no Spark frame"):
+        DuckDB().totals(find_source(meters(spark)), SUMS, key="")
+
+
+def test_the_estimate_is_above_what_travels(spark: Any) -> None:
+    hours = Calendar("1h", "2026-01-01", "2026-01-02")
+    question = Question(hours, "at", "who", None, Grid(1.0), (0, 1), max_periods=2)
+    frame = spark.range(20_000).selectExpr(
+        "CAST(timestamp_seconds(1767225600 + id % 86400) AS TIMESTAMP) AS at", "CONCAT('user', id % 500) AS who"
+    )
+    used = usage(spark, lambda: Spark().totals(find_source(frame), question, key=""))
+    volume = estimate_volume(question, people=500, periods=24, tasks=2, name=8)
+    assert volume.cells == 12_000
+    assert 0 < used.shuffled <= 2 * volume.added + volume.chosen + 2 * volume.answered
+    with pytest.raises(InvalidArgument, match="people"):
+        estimate_volume(question, people=0, periods=24, tasks=2)
+
+
+def test_the_same_three_lines(spark: Any, tmp_path: Any) -> None:
+    spark.range(200).selectExpr(
+        "CAST(timestamp_seconds(1767225600 + 3600 * id) AS TIMESTAMP) AS at", "id % 10 AS who", "1.0D AS kwh"
+    ).createOrReplaceTempView("meters")
+    ledger = cdp.Ledger(tmp_path / "budget.db")
+    ledger.open("meters", unit=cdp.User(), epsilon=4.0)
+    settings: dict[str, Any] = {"time": "at", "user": "who", "every": "1D", "start": "2026-01-01", "end": "2026-01-08"}
+    frame = spark.table("meters")
+    plans = {}
+    for request, data, engine in (("frame", frame, None), ("table", "meters", Spark(spark))):
+        series = cdp.TimeSeries(data, **settings, unit=cdp.User(), max_periods=3, engine=engine)
+        plan = plans[request] = series.sum("kwh", clip=(0.0, 2.0)).plan(epsilon=1.0)
+        release = plan.release(ledger, dataset="meters", request=request, progress=lambda _: None)
+        again = plan.release(ledger, dataset="meters", request=request, progress=lambda _: None)
+        assert release.to_pandas().equals(again.to_pandas())
+    assert len(ledger.history("meters")) == 2
+    assert "people" in str(plans["frame"].diagnose(progress=lambda _: None)).lower()
+    moved = plans["frame"].on(frame, start="2026-01-02", end="2026-01-09")
+    moved.release(ledger, dataset="meters", request="moved", progress=lambda _: None)
+    assert len(ledger.history("meters")) == 3

@@ -1,0 +1,296 @@
+"""Kafka and MQTT with real brokers: positions, marks, outages, batches, acknowledgements."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chronodp import Event, User
+from chronodp.live import Limits, Reader, Windows
+from chronodp.live.sinks import KafkaSink, MqttSink
+from chronodp.live.sources import KafkaSource, MqttSource, Source
+from tests.live.brokers import free_port, kafka_cluster, mqtt_broker
+from tests.live.examples import Bench, at, fields_of
+
+GRID = Windows("1s", "2026-01-01", lateness="1s", skew="10s", count=1000)
+COUNTS = Limits(Event(), GRID, at_most=1000)
+ONCE = Limits(User(), GRID, at_most=100, max_periods=2, ids=True)
+
+CLUSTER = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from tests.live.brokers import kafka_cluster
+producer, servers = kafka_cluster()
+producer.produce("visits", sys.argv[2], partition=0)
+producer.flush(10)
+print(servers, flush=True)
+time.sleep(600)
+"""
+
+
+def visit(window: int = 0, number: int = 0) -> dict[str, Any]:
+    return {"at": at(COUNTS, window), "who": "ann", "id": number}
+
+
+def kafka(servers: str) -> KafkaSource:
+    return KafkaSource("visits", servers=servers, reader=Reader(fields_of(COUNTS)), group="test")
+
+
+def mqtt(port: int, limits: Limits = COUNTS) -> MqttSource:
+    return MqttSource("visits/+", host="127.0.0.1", port=port, client="test", reader=Reader(fields_of(limits)))
+
+
+def read(source: Source, count: int, seconds: float = 20.0) -> int:
+    """Read until so many records came, or in vain; return how many did."""
+    found, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end and found < count:
+        found += len(source.read(1000, wait=0.1))
+    return found + len(source.read(1000, wait=0.2))
+
+
+@contextlib.contextmanager
+def publisher(port: int) -> Iterator[Any]:
+    from paho.mqtt.client import Client
+    from paho.mqtt.enums import CallbackAPIVersion
+
+    client = Client(CallbackAPIVersion.VERSION2, client_id="sender")
+    client.connect("127.0.0.1", port)
+    client.loop_start()
+    yield client
+    client.disconnect()
+    client.loop_stop()
+
+
+def publish(client: Any, *payloads: bytes) -> None:
+    for sent in [client.publish("visits/door", payload, qos=1) for payload in payloads]:
+        sent.wait_for_publish(20)
+
+
+def test_kafka_goes_on_from_the_positions_it_is_given() -> None:
+    producer, servers = kafka_cluster()
+    for number in range(40):
+        producer.produce("visits", json.dumps(visit()), partition=number % 4)
+    producer.flush(10)
+    source = kafka(servers)
+    source.begin("")
+    assert read(source, 40) == 40
+    positions = source.positions
+    for number in range(8):
+        producer.produce("visits", json.dumps(visit()), partition=number % 4)
+    producer.flush(10)
+    assert read(source, 8) == 8
+    source.confirm()
+    source.close()
+    source = kafka(servers)  # committed offsets are for those who watch: positions decide
+    source.begin(positions)
+    assert read(source, 8) == 8
+    source.close()
+
+
+def test_kafka_stops_at_the_mark_in_every_partition() -> None:
+    producer, servers = kafka_cluster()
+    source = kafka(servers)
+
+    def send(count: int) -> None:
+        for number in range(count):
+            producer.produce("visits", json.dumps(visit()), partition=number % 4)
+        producer.flush(10)
+
+    send(100)
+    source.begin("")
+    assert source.mark()
+    send(50)
+    assert not source.at_mark
+    found = 0
+    while not source.at_mark:
+        found += len(source.read(30, wait=0.1))
+    assert found == 100
+    assert len(source.read(30, wait=0.1)) == 0
+    source.unmark()
+    assert read(source, 50) == 50
+    assert source.waiting is not None
+    source.close()
+
+
+def test_kafka_that_cannot_be_reached_is_told_once_and_waited_for(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", CLUSTER, str(Path(__file__).parents[2]), json.dumps(visit())]
+    cluster = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert cluster.stdout is not None
+        servers = cluster.stdout.readline().strip()
+        bench = Bench(tmp_path, COUNTS)
+        live, state, ledger = bench.start(source=kafka(servers))
+        bench.clock.moment = GRID.closes(0)
+        cluster.send_signal(signal.SIGSTOP)
+        waking = threading.Timer(5.0, lambda: cluster.send_signal(signal.SIGCONT))
+        waking.start()
+        live.run(windows=1)
+        waking.join()
+        state.close()
+        ledger.close_connection()
+    finally:
+        cluster.kill()
+        cluster.communicate()
+    assert bench.said == ["the brokers cannot be reached; trying again", "source: the source is there again"]
+    assert bench.totals() == [1.0]  # the window waited for what the topic held
+
+
+def test_mqtt_batches_marks_and_poison(tmp_path: Path) -> None:
+    port = free_port()
+    with mqtt_broker(tmp_path, port), publisher(port) as client:
+        source = mqtt(port)
+        source.begin("")
+        wait_until(lambda: not source.trouble)
+        time.sleep(0.5)
+        lines = "\n".join(json.dumps(visit()) for _ in range(7)).encode()
+        publish(
+            client,
+            json.dumps([visit() for _ in range(5)]).encode(),
+            lines,
+            b"",
+            b"\xff",
+            b"[1,",
+            json.dumps(visit()).encode(),
+        )
+        wait_until(lambda: source.waiting == 6)
+        assert source.mark()
+        publish(client, json.dumps(visit()).encode())
+        batch = source.read(100, wait=1.0)
+        assert (len(batch), batch.malformed, source.at_mark) == (13, 3, True)
+        assert len(source.read(100, wait=0.1)) == 0
+        source.unmark()
+        assert read(source, 1) == 1
+        source.confirm()
+        source.close()
+
+
+class Stretch:
+    """One run of a live stream on MQTT after another, with the same state."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.bench, self.port = Bench(folder, ONCE), port
+
+    def run(self, stop: Callable[[Any], bool], *, send: Callable[[], None] = lambda: None, die: bool = False) -> None:
+        """Run until told to stop; send once connected; die once counts are on disk and not acknowledged."""
+        sent = threading.Event()
+
+        def reached(point: str) -> None:
+            if die and point == "state committed":
+                raise KeyboardInterrupt
+
+        live, state, ledger = self.bench.start(source=mqtt(self.port, ONCE), reached=reached)
+
+        def told() -> bool:
+            if live.progress.reachable and not sent.is_set():
+                sent.set()
+                send()
+            return sent.is_set() and stop(live)
+
+        try:
+            live.run(stop=told)
+        finally:
+            state.close()
+            ledger.close_connection()
+
+
+def test_mqtt_records_that_come_again_count_once_by_their_id(tmp_path: Path) -> None:
+    port = free_port()
+    with mqtt_broker(tmp_path, port), publisher(port) as client:
+        stretch = Stretch(tmp_path, port)
+        first = [json.dumps(visit(number=number)).encode() for number in range(5)]
+        more = [json.dumps([visit(number=number) for number in range(5, 8)]).encode()]
+        with pytest.raises(KeyboardInterrupt):
+            stretch.run(lambda _: False, send=lambda: publish(client, *first), die=True)
+        again = [*first, *more, *first]
+        stretch.run(lambda live: live.progress.owner.counted >= 13, send=lambda: publish(client, *again))
+        stretch.bench.clock.moment = GRID.closes(0)
+        stretch.run(lambda live: live.progress.closed >= 1)
+    assert stretch.bench.totals() == [8.0]
+
+
+def test_mqtt_keeps_what_came_while_nobody_listened(tmp_path: Path) -> None:
+    port = free_port()
+    with mqtt_broker(tmp_path, port) as broker, publisher(port) as client:
+        if broker != "mosquitto":
+            pytest.skip("mosquitto is not installed; the broker written in Python keeps no messages for a session")
+        stretch = Stretch(tmp_path, port)
+        stretch.run(lambda _: True)
+        publish(client, *[json.dumps(visit(number=number)).encode() for number in range(5)])
+        with pytest.raises(KeyboardInterrupt):  # counted, and on disk, but not acknowledged
+            stretch.run(lambda _: False, die=True)
+        stretch.run(lambda live: live.progress.owner.counted >= 5)
+        stretch.bench.clock.moment = GRID.closes(0)
+        stretch.run(lambda live: live.progress.closed >= 1)
+    assert stretch.bench.totals() == [5.0]
+
+
+def test_mqtt_comes_back_after_the_broker_was_away(tmp_path: Path) -> None:
+    port = free_port()
+    source = mqtt(port)
+    source.begin("")
+    assert "cannot be reached" in source.trouble
+    for _ in range(2):
+        with mqtt_broker(tmp_path, port), publisher(port) as client:
+            wait_until(lambda: not source.trouble, 40.0)
+            time.sleep(0.5)
+            publish(client, json.dumps(visit()).encode())
+            assert read(source, 1) == 1
+            source.confirm()
+        wait_until(lambda: bool(source.trouble))
+    source.close()
+
+
+def test_sinks_at_brokers_get_the_same_message_for_the_same_window(tmp_path: Path) -> None:
+    from confluent_kafka import Consumer
+
+    port = free_port()
+    _producer, servers = kafka_cluster()
+    heard: list[bytes] = []
+    with mqtt_broker(tmp_path, port), publisher(port) as client:
+        client.on_message = lambda _client, _data, message: heard.append(message.payload)
+        client.subscribe("out", qos=1)
+        bench = Bench(tmp_path, COUNTS)
+        bench.path.write_text(json.dumps(visit()) + "\n", encoding="utf-8")
+        for end in (2, 4):
+            sinks = [KafkaSink("out", servers=servers), MqttSink("out", host="127.0.0.1", port=port, client="sink")]
+            bench.run_to(end, sinks=sinks)
+        wait_until(lambda: len(heard) >= 4)
+    consumer = Consumer(
+        {"bootstrap.servers": servers, "group.id": "reader", "auto.offset.reset": "earliest", "log_level": 0}
+    )
+    consumer.subscribe(["out"])
+    got: dict[int, bytes] = {}
+    give_up = time.monotonic() + 20
+    while len(got) < 4 and time.monotonic() < give_up:
+        for message in consumer.consume(10, 0.5):
+            if message.error() is None:
+                got.setdefault(int(message.key() or b""), message.value() or b"")
+    consumer.close()
+    assert [json.loads(got[window]) for window in range(4)] == bench.rows
+    assert {json.loads(text)["window"]: text for text in heard} == got
+
+
+def test_a_sink_that_is_away_keeps_no_release_waiting(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, COUNTS)
+    bench.path.touch()
+    port = free_port()
+    bench.run_to(2, sinks=[MqttSink("out", host="127.0.0.1", port=port, client="sink")])
+    assert len(bench.rows) == 2
+    assert bench.said == ["mqtt out takes nothing; trying again"]
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

@@ -1,0 +1,224 @@
+"""What one unit changes, by trying all neighbours of small sets of records, in all orders and cuts of arrival."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chronodp import Event, User, UserPeriod, Window
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.live import Limits, Windows
+from chronodp.live.records import Batch
+from chronodp.live.tally import Tally
+from chronodp.privacy import Unit
+
+GRID = Windows("1s", "2026-01-01", lateness="0s", skew="1s", count=4)
+KEY = bytes(32)
+SEEN = 3  # windows that are closed
+Visit = tuple[int, int, float, int, str]  # stage of arrival, window, value, place, id
+Table = tuple[tuple[float, ...], ...]
+
+
+def batch_of(limits: Limits, rows: Iterable[tuple[str, Visit]]) -> Batch:
+    rows = list(rows)
+    names = sorted({who for who, _ in rows})
+    count = len(rows)
+    return Batch(
+        np.array([limits.windows.begins(visit[1]) + 1 for _, visit in rows], dtype=np.int64).reshape(count),
+        np.array([names.index(who) if limits.people else 0 for who, _ in rows], dtype=np.int64).reshape(count),
+        names if limits.people else [],
+        np.array([visit[3] for _, visit in rows], dtype=np.int64).reshape(count),
+        np.array([visit[2] for _, visit in rows], dtype=np.float64).reshape(count) if limits.clip else None,
+        [visit[4] for _, visit in rows] if limits.ids else None,
+        0,
+    )
+
+
+def totals(limits: Limits, rows: Iterable[tuple[str, Visit]], *, singly: bool = False) -> Table:
+    """Count records stage by stage; the clock closes one window after each stage."""
+    rows = list(rows)
+    tally = Tally(limits, KEY)
+    used: dict[bytes, int] = {}
+    table = []
+    for window in range(SEEN):
+        stage = [row for row in rows if row[1][0] == window]
+        for some in [[row] for row in stage] if singly else [stage]:
+            tally.add(batch_of(limits, some), first=window, last=limits.windows.last_open(window))
+        closing = tally.closing(window, lambda people: {one: used.get(one, 0) for one in people})
+        for person in closing.people:
+            used[person] = used.get(person, 0) + 1
+        tally.forget(window + 1)
+        table.append(tuple((closing.totals * limits.grid.step).tolist()))
+    return tuple(table)
+
+
+VALUES = (-1.0, 2.0, 5.0)
+UNIVERSE: list[Visit] = [
+    (stage, window, value, 0, "") for stage in range(SEEN) for window in range(4) for value in VALUES
+]
+HISTORIES = [
+    history
+    for size in range(4)
+    for number, history in enumerate(itertools.combinations(UNIVERSE, size))
+    if size < 3 or number % 11 == 0  # of three records a part
+]
+SUMS = Limits(User(), GRID, clip=(-1.0, 4.0), max_periods=2)
+
+
+def seen(limits: Limits, histories: Iterable[tuple[Visit, ...]]) -> dict[tuple[Visit, ...], Table]:
+    return {history: totals(limits, [("ann", visit) for visit in history]) for history in histories}
+
+
+def worst(one: Table, two: Table) -> tuple[float, int]:
+    """Return the largest change of a number, and in how many windows any number changes."""
+    changes = [[abs(a - b) for a, b in zip(first, second, strict=True)] for first, second in zip(one, two, strict=True)]
+    return max(max(row) for row in changes), sum(any(row) for row in changes)
+
+
+def test_nobody_changes_what_another_adds() -> None:
+    crowd = [
+        ("bo", (0, 0, 3.0, 0, "")),
+        ("bo", (1, 1, -9.0, 0, "")),
+        ("cy", (0, 1, 1.0, 0, "")),
+        ("bo", (2, 2, 1.0, 0, "")),
+    ]
+    base = np.array(totals(SUMS, crowd))
+    for history in HISTORIES:
+        alone = np.array(totals(SUMS, [("ann", visit) for visit in history]))
+        together = np.array(totals(SUMS, [*[("ann", visit) for visit in history], *crowd]))
+        assert np.array_equal(together, base + alone)
+
+
+def test_order_and_batches_of_arrival_change_nothing() -> None:
+    limits = replace(SUMS, groups=("a", "b", "c"), max_groups=2, ids=True)
+    rows = [
+        ("ann", (0, 0, 2.0, 0, "x")),
+        ("ann", (0, 0, 3.0, 0, "x")),
+        ("ann", (0, 0, 1.0, 1, "x")),
+        ("ann", (0, 0, 1.0, 2, "y")),
+        ("bo", (0, 1, 1.0, 1, "x")),
+        ("ann", (1, 2, 5.0, 1, "z")),
+    ]
+    first = totals(limits, rows)
+    assert sum(map(sum, first)) > 0
+    for number, order in enumerate(itertools.permutations(rows)):
+        assert totals(limits, order, singly=number % 2 == 0) == first
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_a_user_stays_within_change_and_windows(relation: str) -> None:
+    unit = User(relation=relation)  # type: ignore[arg-type]
+    limits = replace(SUMS, unit=unit)
+    tables = set(seen(limits, HISTORIES).values())
+    nothing: Table = ((0.0,),) * SEEN
+    pairs = [(table, nothing) for table in tables] if relation == "add_remove" else itertools.combinations(tables, 2)
+    changes = [worst(one, two) for one, two in pairs]
+    assert max(change for change, _ in changes) == limits.change  # reached, and not passed
+    most = 2 if relation == "add_remove" else SEEN
+    assert max(windows for _, windows in changes) == most <= 2 * (limits.touched or 0)
+    if relation == "replace":
+        assert limits.change == 5.0
+        held = {tuple(index for index, row in enumerate(table) if any(row)) for table in tables}
+        assert max(map(len, held)) == 2
+
+
+@pytest.mark.parametrize(
+    ("unit", "together"),
+    [
+        (Window(2), lambda window: (window, window + 1)),
+        (UserPeriod("2s"), lambda window: (window // 2 * 2, window // 2 * 2 + 1)),
+    ],
+)
+def test_a_stretch_of_time_changes_its_own_windows_only(unit: Unit, together: object) -> None:
+    limits = Limits(unit, GRID, clip=(-1.0, 4.0))
+    tables = seen(limits, HISTORIES)
+    reached = 0.0
+    for history, table in tables.items():
+        for window in range(SEEN):
+            stretch = set(together(window))  # type: ignore[operator]
+            rest = tuple(visit for visit in history if visit[1] not in stretch)
+            if rest == history:
+                continue
+            change, _ = worst(table, tables[rest])
+            changed = {at for at, (a, b) in enumerate(zip(table, tables[rest], strict=True)) if a != b}
+            assert changed <= stretch
+            reached = max(reached, change)
+    assert reached == limits.change == 4.0
+
+
+@pytest.mark.parametrize(
+    ("people", "ids", "expected"), [(True, False, 5.0), (False, False, 4.0), (False, True, 5.0), (True, True, 5.0)]
+)
+def test_one_row_changes_one_number(people: bool, ids: bool, expected: float) -> None:
+    limits = Limits(Event(), GRID, clip=(-1.0, 4.0), people=people, ids=ids)
+    assert limits.change == expected
+    names = ("x", "y") if ids else ("",)
+    universe: list[Visit] = [
+        (0, window, value, 0, name) for window in (0, 1) for value in (-3.0, 2.0, 9.0) for name in names
+    ]
+    histories = [h for size in range(4) for h in itertools.combinations_with_replacement(universe, size)]
+    tables = seen(limits, histories)
+    reached = 0.0
+    for history, table in tables.items():
+        for at in range(len(history)):
+            change, windows = worst(table, tables[history[:at] + history[at + 1 :]])
+            assert windows <= 1
+            reached = max(reached, change)
+    assert reached == expected
+
+
+def test_groups_are_chosen_within_a_person_and_window() -> None:
+    limits = Limits(User(), GRID, at_most=2, max_periods=1, groups=("a", "b", "c"), max_groups=2)
+    universe: list[Visit] = [(0, window, 0.0, place, "") for window in (0, 1) for place in range(3)]
+    for history in itertools.chain.from_iterable(
+        itertools.combinations_with_replacement(universe, n) for n in range(5)
+    ):
+        table = totals(limits, [("ann", visit) for visit in history])
+        filled = [(window, place) for window, row in enumerate(table) for place, cell in enumerate(row) if cell]
+        assert len(filled) <= 2
+        assert len({window for window, _ in filled}) <= 1
+        assert max(map(max, table)) <= limits.change
+
+
+def test_missing_and_unfit_bounds_are_named() -> None:
+    with pytest.raises(MissingBound, match="max_periods"):
+        Limits(User(), GRID, at_most=1)
+    with pytest.raises(MissingBound, match="user is missing"):
+        Limits(User(), GRID, at_most=1, max_periods=1, people=False)
+    with pytest.raises(MissingBound, match="horizon"):
+        Limits(UserPeriod("1D"), Windows("1h", "2026-01-01"), at_most=1).touched  # noqa: B018
+    for unit in (Event(), Window(2), UserPeriod("2s")):
+        with pytest.raises(InvalidArgument, match="no windows are chosen"):
+            Limits(unit, GRID, at_most=1, max_periods=1)
+    with pytest.raises(InvalidArgument, match="lie across borders"):
+        Limits(UserPeriod("2s"), replace(GRID, every="3s"), at_most=1, groups=("a", "b"))
+    assert (
+        Limits(UserPeriod("1D"), Windows("1h", "2026-10-24", timezone="Europe/Berlin", count=72), at_most=1).touched
+        == 25
+    )
+
+
+def test_a_civil_period_that_cuts_windows_has_the_wider_bound() -> None:
+    grid = Windows("3s", "2026-01-01", count=2)
+    limits = Limits(UserPeriod("2s"), grid, clip=(-1.0, 4.0))
+    assert (limits.change, limits.touched) == (5.0, 2)
+
+    def count(rows: tuple[tuple[int, float], ...]) -> Table:
+        tally = Tally(limits, KEY)
+        times = np.array([grid.begins(0) + second * 1_000_000 for second, _ in rows], dtype=np.int64)
+        zeros = np.zeros(len(rows), np.int64)
+        tally.add(Batch(times, zeros, ["ann"], zeros, np.array([value for _, value in rows]), None, 0), first=0, last=1)
+        made = [tally.closing(window, lambda _: {}).totals * limits.grid.step for window in range(2)]
+        return tuple(tuple(row.tolist()) for row in made)
+
+    reached = [0.0, 0]
+    universe = [(second, value) for second in range(6) for value in (-5.0, 9.0)]
+    for rows in itertools.chain.from_iterable(itertools.combinations(universe, size) for size in range(4)):
+        for period in range(3):
+            change, windows = worst(count(rows), count(tuple(row for row in rows if row[0] // 2 != period)))
+            reached = [max(reached[0], change), max(reached[1], windows)]
+    assert reached == [5.0, 2]

@@ -1,0 +1,117 @@
+"""Kill -9 at named gaps and at any moment: every window once, debits equal releases, nothing lost, nothing doubled."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from chronodp import Ledger
+from chronodp.live import ScaledClock, SystemClock
+from tests.conftest import Trials
+from tests.live.brokers import kafka_cluster
+from tests.live.examples import at
+from tests.live.victim import limits_of
+
+ROOT = Path(__file__).parents[2]
+POINTS = (
+    "counted",
+    "state committed",
+    "source confirmed",
+    "step written",
+    "step committed",
+    "stepped",
+    "settled",
+    "told",
+)
+OPENINGS = ("stream written", "stream committed", "stream written", "stream committed")  # of the stream and the alert
+
+
+def start(told: dict[str, Any], point: str = "", count: int = 0) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.live.victim", json.dumps(told), point, str(count)]
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    return subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+
+
+class Sender(threading.Thread):
+    """Sends the records of each window while the public clock is in it, and some of the next one early."""
+
+    def __init__(self, producer: Any, told: dict[str, Any]) -> None:
+        super().__init__(daemon=True)
+        self.producer, self.told = producer, told
+        self.sent: Counter[int] = Counter()
+        self.stop = False
+
+    def run(self) -> None:
+        limits, chance = limits_of(self.told), random.Random(5)
+        clock = ScaledClock(limits.windows.begins(0), self.told["speed"], self.told["begun"])
+        for window in range(self.told["windows"]):
+            while clock.now() < limits.windows.begins(window):
+                time.sleep(0.005)
+            if self.stop:
+                return
+            for _ in range(chance.randint(1, 40)):
+                dated = min(window + chance.randint(0, 2), self.told["windows"] - 1)
+                record = {"at": at(limits, dated, offset=chance.random()), "who": f"p{chance.randint(0, 9)}"}
+                self.producer.produce("visits", json.dumps(record), partition=chance.randint(0, 3))
+                self.sent[dated] += 1
+            self.producer.produce("visits", b"\xff poison", partition=0)
+            self.producer.flush(10)
+
+
+def test_every_window_is_released_once_whenever_the_process_dies(tmp_path: Path, trials: Trials) -> None:
+    kills = trials(100, least=len(OPENINGS) + len(POINTS) + 1)
+    producer, servers = kafka_cluster()
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("visits", unit=limits_of({"windows": 1}).unit, epsilon=1e9)
+    told = {"folder": str(tmp_path), "servers": servers, "windows": 100_000, "speed": 5.0}
+    told["begun"] = SystemClock().now()
+    sender = Sender(producer, told)
+    sender.start()
+    chance = random.Random(11)
+    for number in range(kills):
+        point = OPENINGS[number] if number < len(OPENINGS) else (*POINTS, "")[number % (len(POINTS) + 1)]
+        victim = start(told, point, chance.randint(1, 3) if point in POINTS else 1)
+        if not point:
+            time.sleep(chance.uniform(0.5, 2.0))
+            victim.kill()
+        _, errors = victim.communicate(timeout=60)
+        assert victim.returncode == -signal.SIGKILL, errors
+    sender.stop = True
+    sender.join(30)
+    windows = max(sender.sent) + 1
+    last = start({**told, "enough": windows})
+    _, errors = last.communicate(timeout=60)
+    assert last.returncode == 0, errors
+    check(tmp_path, windows, sender.sent)
+
+
+def check(folder: Path, windows: int, sent: Counter[int]) -> None:
+    with Ledger(folder / "budget.db") as ledger:
+        released = ledger.released_steps("live")
+        charges = ledger.history("visits")
+    assert sorted(entry.purpose for entry in charges) == ["live", "live.alert"]  # one debit for each, whatever died
+    assert len(released) >= windows
+    with (folder / "out.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["window"]) for row in rows] == list(range(len(released)))
+    totals = {int(row["window"]): round(float(row["value"])) for row in rows}
+    assert totals == {window: sent[window] for window in range(len(released))}
+    alarms = {int(row["window"]) for row in rows if row["alert"] == "True"}
+    assert alarms == {window for window, total in totals.items() if total >= 25}
+    announced = [json.loads(line) for line in (folder / "told.txt").read_text(encoding="utf-8").splitlines()]
+    seen = Counter(row["window"] for row in announced)
+    assert set(seen.values()) == {1}
+    for row in announced:
+        assert float(rows[row["window"]]["value"]) == row["value"]

@@ -1,0 +1,313 @@
+"""The whole path on growing files: what is counted where, what is left out, and what a restart finds."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chronodp import Event, Ledger, User, Window
+from chronodp.errors import LedgerUnavailable, StreamConflict
+from chronodp.live import Limits, State, Windows
+from chronodp.live.records import Reader
+from chronodp.live.sinks import CsvSink, ParquetSink
+from chronodp.live.sources import FileSource
+from chronodp.series.windowed import BudgetDistribution, Uniform, WindowedMechanism
+from tests.live.examples import NAME, Bench, at, fields_of, write
+
+SECONDS = Windows("1s", "2026-01-01", lateness="1s", skew="2s", count=1000)
+SUMS = Limits(User(), SECONDS, clip=(-1.0, 2.0), max_periods=3)
+COUNTS = Limits(Event(), SECONDS, at_most=1000)
+
+
+def visit(limits: Limits, window: int, who: str = "ann", value: float = 1.0) -> dict[str, object]:
+    return {"at": at(limits, window), "who": who, "value": value}
+
+
+def test_a_person_counts_within_the_clip_and_in_the_first_windows_only(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, SUMS)
+    live, state, ledger = bench.start()
+    state.close()
+    ledger.close_connection()
+    for window in range(6):
+        write(
+            bench.path, visit(SUMS, window, value=1.5), visit(SUMS, window, value=1.5), visit(SUMS, window, "bo", -9.0)
+        )
+        bench.run_to(window + 1)
+    assert bench.totals() == [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    assert live.progress.owner.records == 0
+
+
+def test_late_records_are_left_out_and_early_ones_touch_nobody(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, COUNTS)
+    bench.run_to(3)
+    write(bench.path, visit(COUNTS, 2), visit(COUNTS, 3), visit(COUNTS, 900), visit(COUNTS, 4))
+    live = bench.run_to(6)
+    assert bench.totals() == [0, 0, 0, 1, 1, 0]
+    owner = live.progress.owner
+    assert (owner.counted, owner.late, owner.future, owner.malformed) == (2, 1, 1, 0)
+
+
+def test_bad_records_are_never_fatal_and_never_quoted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    bench = Bench(tmp_path, SUMS)
+    time = at(SUMS, 0)
+    secret = "s3cret"
+    write(
+        bench.path,
+        visit(SUMS, 0),
+        f'{{"at": {time}, "who": "{secret}"',
+        f'{{"at": {time}, "who": "{secret}", "value": NaN}}',
+        f'{{"at": {time}, "who": "{secret}", "value": 1e400}}',
+        f'{{"at": {time}, "who": "{secret}", "value": "1"}}',
+        f'{{"at": {time}, "who": ["{secret}"], "value": 1}}',
+        f'{{"at": "yesterday", "who": "{secret}", "value": 1}}',
+        f'{{"at": -1e300, "who": "{secret}", "value": 1}}',
+        f'{{"at": -5, "who": "{secret}", "value": 1}}',
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        f'{{"at": {time}, "who": "{secret}", "value": {"9" * 5000}}}',
+        f'"{secret}"',
+        "null",
+        f'{{"at": {time}, "who": "bo", "value": 1, "more": "{"x" * 10**6}"}}',
+    )
+    with bench.path.open("ab") as file:
+        file.write(b'{"who": "\xff\xfe"}\n')
+    live = bench.run_to(1)
+    assert bench.totals() == [2.0]
+    owner = live.progress.owner
+    assert (owner.counted, owner.late, owner.malformed) == (2, 1, 13)
+    shown = capfd.readouterr()
+    assert secret not in shown.out + shown.err + " ".join(bench.said)
+
+
+def test_a_change_of_fields_is_told_once(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, COUNTS)
+    write(bench.path, *[{"when": at(COUNTS, 0), "who": "ann"} for _ in range(500)])
+    bench.run_to(1)
+    assert bench.said == ["no record can be read any more: do the fields in the settings still fit what is sent?"]
+
+
+def test_a_pause_is_released_as_empty_windows_and_what_waited_is_counted(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, COUNTS)
+    bench.run_to(1)
+    write(bench.path, *[visit(COUNTS, window) for window in (1, 300, 600, 600)])
+    live = bench.run_to(700)
+    assert [row["window"] for row in bench.rows] == list(range(700))
+    assert [window for window, total in enumerate(bench.totals()) if total] == [1, 300, 600]
+    assert live.progress.owner.counted == 4
+    assert live.entries == 0  # nothing is kept of closed windows
+
+
+@pytest.mark.parametrize("share", [Uniform(), BudgetDistribution()], ids=str)
+def test_windows_without_end_go_on_and_are_read_back(tmp_path: Path, share: WindowedMechanism) -> None:
+    limits = Limits(Window(2), replace(SECONDS, count=None), at_most=9, groups=("a", "b"))
+    bench = Bench(tmp_path, limits, share=share)
+    table = tmp_path / "out.csv"
+    for window in range(4):
+        write(bench.path, *[visit(limits, window, f"p{number}") | {"place": "b"} for number in range(5 * window)])
+        bench.run_to(window + 1, sinks=[CsvSink(table)] if window != 1 else [])
+    assert bench.totals() == [0, 0, 0, 5, 0, 10, 0, 15]
+    lines = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()[1:]]
+    assert [float(line[3]) for line in lines] == [row["value"] for row in bench.rows]
+
+
+def test_restarts_count_every_record_once(tmp_path: Path) -> None:
+    limits = Limits(User(), SECONDS, at_most=50, max_periods=7, groups=("a", "b"), max_groups=2)
+    bench = Bench(tmp_path, limits)
+    chance = random.Random(3)
+    expected = {(window, place): 0 for window in range(8) for place in "ab"}
+    for window in range(8):
+        for _ in range(10):
+            dated, place = min(7, window + chance.randint(0, 2)), chance.choice("ab")
+            expected[dated, place] += 1
+            write(bench.path, visit(limits, dated, f"p{chance.randint(0, 99)}") | {"place": place})
+        bench.run_to(chance.choice((window, window, window + 1)))
+    bench.run_to(8)
+    told = {(row["window"], row["group"]): round(row["value"]) for row in bench.rows}
+    assert told == expected
+
+
+def test_a_clock_that_goes_back_reopens_nothing(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, COUNTS)
+    bench.run_to(5)
+    live, state, ledger = bench.start()
+    bench.clock.moment = SECONDS.begins(0)
+    write(bench.path, visit(COUNTS, 1), visit(COUNTS, 5))
+    live.run(stop=lambda: live.progress.owner.records == 2)
+    state.close()
+    ledger.close_connection()
+    assert (live.progress.closed, live.progress.owner.late, live.progress.owner.counted) == (0, 1, 1)
+    bench.run_to(6)
+    assert bench.totals() == [0, 0, 0, 0, 0, 1]
+
+
+def test_whoever_is_in_a_released_window_has_counted_whatever_dies(tmp_path: Path) -> None:
+    limits = Limits(User(), SECONDS, at_most=1, max_periods=1)
+    bench = Bench(tmp_path, limits)
+
+    def die_at(point: str) -> Callable[[str], None]:
+        def reached(name: str) -> None:
+            if name == point:
+                raise KeyboardInterrupt
+
+        return reached
+
+    with pytest.raises(KeyboardInterrupt):  # closing was begun
+        bench.run_to(1, reached=die_at("state committed"))
+    write(bench.path, visit(limits, 0))
+    with pytest.raises(KeyboardInterrupt):  # released, and not settled
+        bench.run_to(1, reached=die_at("stepped"))
+    write(bench.path, visit(limits, 0), visit(limits, 1))
+    bench.run_to(2)
+    assert bench.totals() == [1, 0]
+
+
+def test_repeats_with_an_id_count_once_within_a_person_and_window(tmp_path: Path) -> None:
+    limits = Limits(User(), SECONDS, clip=(0.0, 100.0), max_periods=9, ids=True)
+    bench = Bench(tmp_path, limits)
+    rows = [visit(limits, 0, who, 3.0) | {"id": name} for who in ("ann", "bo") for name in ("x", "x", "y")]
+    write(bench.path, *rows)
+    bench.run_to(0)
+    write(bench.path, rows[0], rows[-1], visit(limits, 1, value=4.0) | {"id": "x"})
+    bench.run_to(2)
+    assert bench.totals() == [12.0, 4.0]
+
+
+def test_sinks_hold_every_window_once_after_any_stop(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, COUNTS, alert={"above": 2.0, "max_alerts": 1, "epsilon": 1e4})
+    write(bench.path, *[visit(COUNTS, window) for window in (0, 3, 3, 3, 4)])
+    table, folder = tmp_path / "out.csv", tmp_path / "out"
+
+    def run_to(window: int) -> None:
+        bench.run_to(window, sinks=[CsvSink(table), ParquetSink(folder)])
+
+    run_to(2)
+    with table.open("ab") as file:
+        file.write(b"2,half a line")
+    run_to(4)
+    text = table.read_bytes()
+    table.write_bytes(text[: len(text) // 2])  # a crash that lost the end
+    bench.run_to(5)  # without sinks
+    run_to(6)
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[0] for line in lines] == ["window", *map(str, range(6))]
+    import pandas as pd
+
+    frame = pd.read_parquet(folder)
+    assert frame["window"].tolist() == list(range(6))
+    assert frame["value"].round().tolist() == [1, 0, 0, 3, 1, 0]
+    assert frame["alert"].tolist() == [False, False, False, True, None, None]
+    told = [float(line.split(",")[2]) for line in lines[1:]]
+    assert told == frame["value"].tolist() == [row["value"] for row in bench.rows]
+    (tmp_path / "other").mkdir()
+    other = Bench(tmp_path / "other", COUNTS, alert={"above": 2.0, "max_alerts": 1, "epsilon": 1e4})
+    with pytest.raises(StreamConflict, match="another stream"):
+        other.run_to(1, sinks=[CsvSink(table)])
+
+
+def test_a_state_that_was_lost_or_set_back_is_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, SUMS)
+    bench.run_to(2)
+    old = (tmp_path / "live.db").read_bytes()
+    bench.run_to(4)
+    (tmp_path / "live.db").write_bytes(old)
+    with pytest.raises(StreamConflict, match="state is missing or was set back"):
+        bench.run_to(5)
+    os.unlink(tmp_path / "live.db")
+    with pytest.raises(StreamConflict, match="count people again"):
+        bench.run_to(5)
+
+
+def test_a_ledger_that_was_set_back_is_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, SUMS)
+    bench.run_to(2)
+    old = (tmp_path / "budget.db").read_bytes()
+    bench.run_to(4)
+    (tmp_path / "budget.db").write_bytes(old)
+    with pytest.raises(StreamConflict, match="ledger was set back"):
+        bench.run_to(5)
+
+
+def test_other_terms_and_a_second_process_are_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, SUMS)
+    live, state, ledger = bench.start()
+    with pytest.raises(LedgerUnavailable, match="used by another process"):
+        State(tmp_path / "live.db", keys=ledger.keys, name=NAME)
+    state.close()
+    ledger.close_connection()
+    other = Bench(tmp_path, Limits(User(), SECONDS, clip=(-1.0, 3.0), max_periods=3))
+    with pytest.raises(StreamConflict, match="another clip"):
+        other.start()
+    Ledger(tmp_path / "budget.db").close_connection()
+    assert live.progress.closed == 0
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_rotated_and_shortened_files_are_followed(tmp_path: Path, restart: bool) -> None:
+    path = tmp_path / "in.jsonl"
+    limits = COUNTS
+
+    def open_source(positions: str) -> FileSource:
+        made = FileSource(path, reader=Reader(fields_of(limits)))
+        made.begin(positions)
+        return made
+
+    def read_all(source: FileSource) -> int:
+        return sum(len(source.read(100, wait=0.0)) for _ in range(4))
+
+    source = open_source("")
+    assert source.trouble
+    write(path, visit(limits, 0))
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"at": 1, "who"')
+    assert read_all(source) == 1
+    with path.open("a", encoding="utf-8") as file:
+        file.write(': "bo"}\n')
+    path.rename(tmp_path / "in.jsonl.1")
+    write(path, visit(limits, 0), visit(limits, 0))
+    if restart:
+        positions = source.positions
+        source.close()
+        source = open_source(positions)
+    assert read_all(source) == 3
+    path.write_text("", encoding="utf-8")
+    write(path, visit(limits, 0))
+    assert read_all(source) == 1
+    source.close()
+
+
+def test_the_mark_keeps_what_came_later_for_later(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    source = FileSource(path, reader=Reader(fields_of(COUNTS)))
+    source.begin("")
+    write(path, *[visit(COUNTS, 0)] * 5)
+    assert source.mark()
+    assert not source.at_mark
+    write(path, *[visit(COUNTS, 0)] * 2)
+    assert len(source.read(100, wait=0.0)) == 5
+    assert source.at_mark
+    assert len(source.read(100, wait=0.0)) == 0
+    source.unmark()
+    assert len(source.read(100, wait=0.0)) == 2
+    source.close()
+
+
+def test_csv_lines_are_read_by_their_header(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    source = FileSource(path, reader=Reader(fields_of(SUMS)), layout="csv")
+    path.write_text('who,at,value\nann,5,1.5\n"b, o",2026-01-01T00:00:00Z,2\nbad\nann,5,much\n', encoding="utf-8")
+    source.begin("")
+    batch = source.read(100, wait=0.0)
+    assert batch.names == ["ann", "b, o"]
+    assert batch.malformed == 2
+    positions = source.positions
+    source.close()
+    source = FileSource(path, reader=Reader(fields_of(SUMS)), layout="csv")
+    source.begin(positions)
+    write(path, "cy,6,2.5")
+    assert source.read(100, wait=0.0).names == ["cy"]
+    source.close()

@@ -1,0 +1,180 @@
+"""What comes in damaged, oversized, hostile or at the wrong time."""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from chronodp.service.guard import check_body
+from chronodp.service.pacing import Pace
+from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
+
+PLAN = f"{API}/datasets/meters/plan"
+
+
+def send(house: House, content: bytes, *, kind: str = "application/json", path: str = PLAN) -> tuple[int, Any]:
+    headers = house.headers("ana") | ({"Content-Type": kind} if kind else {})
+    answer = house.http.post(path, content=content, headers=headers)
+    return answer.status_code, answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status", "name"),
+    [
+        (b"{", "application/json", 400, "malformed"),
+        (b"[" * 100_000, "application/json", 400, "malformed"),
+        (b'{"a":' * 50 + b"1" + b"}" * 50, "application/json", 400, "malformed"),
+        (b"\xff\xfe{}", "application/json", 400, "malformed"),
+        (b'{"epsilon": NaN}', "application/json", 400, "malformed"),
+        (b'{"epsilon": ' + b"9" * 5000 + b"}", "application/json", 400, "malformed"),
+        (b'{"by": {"\\ud800": ["a"]}}', "application/json", 400, "malformed"),
+        (b'{"by": {"a\\u0000": ["a"]}}', "application/json", 400, "malformed"),
+        (b"{}", "text/plain", 415, "wrong_type"),
+        (b"{}", "", 415, "wrong_type"),
+        (b"a=b", "application/x-www-form-urlencoded", 415, "wrong_type"),
+        (b'"' + b"x" * (1 << 20) + b'"', "application/json", 413, "too_large"),
+        (b"{}", "application/json", 422, "invalid_argument"),
+        (b"[]", "application/json", 422, "invalid_argument"),
+        (b'{"measure": {"kind": "count"}, "epsilon": 1e999}', "application/json", 422, "invalid_argument"),
+        (b'{"measure": {"kind": "count"}, "epsilon": -1}', "application/json", 422, "invalid_argument"),
+        (b'{"measure": {"kind": "count"}, "epsilon": 1, "more": 1}', "application/json", 422, "invalid_argument"),
+    ],
+)
+def test_bodies_are_refused_in_one_shape(house: House, content: bytes, kind: str, status: int, name: str) -> None:
+    answered, error = send(house, content, kind=kind)
+    assert (answered, error["kind"]) == (status, name)
+    assert error["mend"]
+
+
+def test_a_body_without_end_is_refused(house: House) -> None:
+    def forever() -> Any:
+        for _ in range(64):
+            yield b"x" * (1 << 16)
+
+    answer = house.http.post(
+        PLAN, content=forever(), headers=house.headers("ana") | {"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 413
+
+
+def test_looking_at_a_body_takes_time_in_proportion_to_it() -> None:
+    assert check_body(b'"' + b'\\"' * 500_000) == "it is not JSON"
+    assert check_body(b'{"a": "[[[[["}' * 1) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "'; DROP TABLE service_jobs; --",
+        "<script>alert(1)</script>",
+        "../../etc/passwd",
+        "a\nb",
+        "名前",
+        "%00",
+        "x" * 60,
+    ],
+)
+def test_names_are_only_names(house: House, name: str) -> None:
+    answer = house.submit("ana", name, COUNT | {"epsilon": 0.1})
+    assert answer.status_code == 202, answer.text
+    assert house.finish("ana", answer.json()["id"])["state"] == "done"
+    assert [line["request"] for line in house.get("ana", "/datasets/meters/releases").json()] == [f"ana/{name}"]
+    for place in ("datasets", "streams", "jobs"):
+        found = house.http.get(f"{API}/{place}/{quote(name, safe='')}", headers=house.headers("ana"))
+        assert found.status_code == 404
+        assert found.headers["content-type"] == "application/json"
+    refused = house.post("ana", "/datasets/meters/plan", SUM | {"by": {"region": [name]}})
+    assert refused.status_code == 403
+
+
+def test_a_clock_that_goes_back_takes_nothing_with_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = time.time_ns
+    house.finish("ana", house.submit("ana", "before", SUM).json()["id"])
+    monkeypatch.setattr(time, "time_ns", lambda: real() - 3_600_000_000_000)
+    ended = house.finish("ana", house.submit("ana", "after", COUNT).json()["id"])
+    assert ended["state"] == "done"
+    assert [entry["number"] for entry in house.get("eve", "/datasets/meters/history").json()] == [2, 1]
+    monkeypatch.setattr(time, "time_ns", lambda: real() + 100 * 86_400_000_000_000)
+    assert house.get("ana", "/datasets").status_code == 401  # every token has expired by then
+
+
+def test_a_full_disk_leaves_reading_and_says_so(tmp_path: Path) -> None:
+    ledger = tmp_path / "budget.db"
+    with open_house(write_policy(tmp_path), str(ledger)) as house:
+        job = house.submit("ana", "load", SUM).json()["id"]
+        house.finish("ana", job)
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, most))  # no file of this process can grow any more
+        try:
+            answer = house.submit("ana", "more", COUNT)
+            assert answer.status_code == 503
+            assert answer.json()["error"]["kind"] == "unavailable"
+            assert house.post("ana", "/datasets/meters/plan", COUNT).status_code == 200
+            assert house.get("ana", "/datasets/meters/releases/1").status_code == 200
+            deadline = time.monotonic() + 10
+            while house.http.get(f"{API}/health").json()["status"] != "read-only":
+                assert time.monotonic() < deadline
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        answer = house.submit("ana", "more", COUNT)
+        assert answer.status_code == 202
+        assert house.finish("ana", answer.json()["id"])["state"] == "done"
+
+
+def test_a_lost_database_leaves_what_is_public_and_says_so(postgres: str, tmp_path: Path) -> None:
+    import psycopg
+
+    from tests.service.town import fresh_database
+
+    address = fresh_database(postgres)
+    name = urlsplit(address).path.strip("/")
+    with open_house(write_policy(tmp_path), address, keys=tmp_path / "keys") as house:
+        house.finish("ana", house.submit("ana", "load", SUM).json()["id"])
+        with psycopg.connect(postgres, autocommit=True) as admin:
+            admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+            assert house.http.get(f"{API}/health").json() | {"version": ""} == {
+                "status": "read-only",
+                "ledger": "unavailable",
+                "version": "",
+            }
+            assert house.get("ana", "/datasets").status_code == 200
+            plan = house.post("ana", "/datasets/meters/plan", COUNT)
+            assert plan.status_code == 200
+            assert plan.json()["refusal"]["kind"] == "unavailable"
+            for path in ("/datasets/meters/releases", "/datasets/meters/budget", "/jobs"):
+                answer = house.get("ana", path)
+                assert (answer.status_code, answer.json()["error"]["kind"]) == (503, "unavailable")
+            assert house.submit("ana", "more", COUNT).status_code == 503
+            assert house.get("zoe", "/datasets").status_code == 503  # never seen, so not believed
+            assert "postgres" not in json.dumps(house.submit("ana", "more", COUNT).json())
+            admin.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+        assert house.finish("ana", house.submit("ana", "more", COUNT).json()["id"])["state"] == "done"
+        assert house.http.get(f"{API}/health").json()["status"] == "ok"
+
+
+def test_nobody_keeps_all_others_waiting(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path, floor=5.0, parts={"ana": 4.0, "ben": 4.0})
+    policy.write_text(policy.read_text(encoding="utf-8").replace("waiting = 1000000", "waiting = 1"), encoding="utf-8")
+    with open_house(policy, str(tmp_path / "budget.db"), pace=Pace(1.0, 1.0)) as house:
+        answers = [house.submit("ana", f"r{number}", COUNT | {"epsilon": 0.1 + number / 100}) for number in range(6)]
+        assert {answer.status_code for answer in answers} == {202, 429}
+        assert house.submit("ben", "one", COUNT).status_code == 202
+
+
+def test_more_calls_than_allowed_wait(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path)
+    policy.write_text(policy.read_text(encoding="utf-8").replace("rate = 1000000", "rate = 2"), encoding="utf-8")
+    with open_house(policy, str(tmp_path / "budget.db")) as house:
+        answers = [house.get("ana", "/me") for _ in range(12)]
+        assert {answer.status_code for answer in answers} == {200, 429}
+        refused = next(answer for answer in answers if answer.status_code == 429)
+        assert refused.json()["error"]["kind"] == "too_many_calls"
+        assert refused.headers["retry-after"] == "1"
+        assert house.get("ben", "/me").status_code == 200

@@ -1,0 +1,80 @@
+"""Many analysts at once, on two workers and PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from chronodp.ledger import Ledger
+from chronodp.service.tables import open_tables
+from chronodp.service.tokens import add_token
+from tests.conftest import Trials
+from tests.service.town import API, COUNT, fresh_database, running_server, write_policy
+
+ANALYSTS = 50
+
+
+async def work(http: httpx.AsyncClient, token: str, who: int, until: float, seen: list[tuple[str, Any]]) -> None:
+    """Plan, submit and wait, again and again, with a design of one's own each time."""
+    headers = {"Authorization": f"Bearer {token}"}
+    number = 0
+    while time.monotonic() < until:
+        number += 1
+        question = COUNT | {"epsilon": 0.3 + who / 1e4 + number / 1e6}
+        plan = await http.post("/datasets/meters/plan", json=question, headers=headers)
+        seen.append(("plan", plan.status_code))
+        body = {"request": f"r{number}", "question": question}
+        answer = await http.post("/datasets/meters/jobs", json=body, headers=headers)
+        seen.append(("submit", answer.status_code))
+        if answer.status_code == 409:
+            return
+        job = answer.json()
+        while job["state"] in ("waiting", "running") and time.monotonic() < until + 60:
+            await asyncio.sleep(0.2)
+            found = await http.get(f"/jobs/{job['id']}", headers=headers)
+            seen.append(("look", found.status_code))
+            job = found.json()
+        seen.append(("end", job["state"]))
+
+
+async def crowd(url: str, tokens: list[str], seconds: float) -> Counter[tuple[str, Any]]:
+    seen: list[tuple[str, Any]] = []
+    limits = httpx.Limits(max_connections=ANALYSTS)
+    async with httpx.AsyncClient(base_url=f"{url}{API}", timeout=60, limits=limits, verify=False) as http:
+        until = time.monotonic() + seconds
+        await asyncio.gather(*(work(http, token, who, until, seen) for who, token in enumerate(tokens)))
+    return Counter(seen)
+
+
+def test_every_granted_release_has_its_debit_and_the_whole_holds(postgres: str, tmp_path: Path, trials: Trials) -> None:
+    address = fresh_database(postgres)
+    parts = {f"analyst{number}": 1.0 for number in range(ANALYSTS)}  # together far beyond the whole
+    policy = write_policy(tmp_path, epsilon=1.0, parts=parts, lease=10.0)
+    keys = tmp_path / "keys"
+    store = open_tables(address)
+    tokens = [add_token(store, name, "analyst") for name in parts]
+    with running_server(policy, address, "--keys", str(keys), "--workers", "2") as (url, _):
+        seen = asyncio.run(crowd(url, tokens, seconds=trials(60, least=4)))
+    store.close()
+    assert seen["end", "done"] > 0
+    assert seen["submit", 409] + seen["end", "refused"] > 0, seen  # the whole ran out long before the parts
+    assert not [event for event in seen if isinstance(event[1], int) and event[1] >= 500], seen
+    assert not seen["end", "failed"] + seen["end", "lost"], seen
+    with Ledger(address, keys=keys) as ledger:
+        status = ledger.status("meters")
+        released = {stored.request for stored in ledger.stored.releases("meters", limit=10_000)}
+        entries = ledger.history("meters", limit=10_000)
+    whole = [entry for entry in entries if not entry.analyst]
+    assert {entry.purpose for entry in whole} == released
+    assert len(whole) == len(released) == status.charges
+    assert {entry.purpose for entry in entries if entry.analyst} == released  # each part paid as well
+    assert all(part.spent <= part.limit for part in status.sums)
+    assert not status.unreleased
+    assert seen["end", "done"] <= len(released)
+    print(json.dumps({f"{what} {how}": count for (what, how), count in sorted(seen.items(), key=str)}))

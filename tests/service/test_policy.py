@@ -1,0 +1,82 @@
+"""A policy says what is wrong with it, on which line, and how to mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chronodp.cli.curated_town import POLICY
+from chronodp.errors import BudgetConflict, InvalidArgument
+from chronodp.service import read_policy
+from chronodp.service.curator import Curator
+from tests.service.town import write_policy
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('every = "1h"', 'every = "1x"', ("meters.every", "a period")),
+        ('end = "2026-01-03"', 'end = "2025-01-03"', ("meters.end", "after the start")),
+        ('end = "2026-01-03"', "", ("meters.end", "")),
+        ('unit = "user"', 'unit = "person"', ("meters.unit", "user, event")),
+        ("max_periods = 48", "max_periods = 0", ("meters.max_periods", "1 to 48")),
+        ("max_periods = 48", "", ("meters", "how many periods")),
+        ("clip = [0.0, 5.0]", "clip = [5.0, 0.0]", ("columns.kwh.clip", "two numbers")),
+        ("clip = [0.0, 5.0]", 'clip = "wide"', ("columns.kwh.clip", "two numbers")),
+        ("north = 40, south = 20", "north = 40, south = -1", ("groups.region", "public keys")),
+        ("{ north = 40, south = 20 }", '["north", "south"]', ("groups.region", "how many people")),
+        ("people = 60", "", ("meters.people", "declared")),
+        ('grids = ["1h", "1D"]', "grids = 1", ("allow.grids", "list of texts")),
+        ("epsilon = 8.0", "epsilon = -8.0", ("meters.epsilon", "at least 0")),
+        ("epsilon = 8.0", 'epsilon = "8"', ("meters.epsilon", "a number")),
+        ("share = true", 'share = "yes"', ("meters.share", "true or false")),
+        ("share = true", "shared = true", ("meters.shared", "left out, or one of")),
+        ("floor = 0.05", "floor = 0", ("service.floor", "0.01")),
+        ("[datasets.meters.analysts.ana]", '[datasets.meters.analysts."a/b"]', ("a/b", "letters, digits")),
+        ('title = "Test"', "title = ", ("TOML", "line 3")),
+    ],
+)
+def test_a_mistake_is_told_with_its_line_and_the_mend(
+    tmp_path: Path, old: str, new: str, words: tuple[str, str]
+) -> None:
+    path = write_policy(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InvalidArgument) as refused:
+        read_policy(path)
+    said = str(refused.value)
+    assert all(word in said for word in words), said
+    if new:
+        line = int(said.partition("line ")[2].partition(":")[0].partition(",")[0])
+        assert new in text.replace(old, new, 1).splitlines()[line - 1]
+
+
+def test_the_line_is_the_right_one(tmp_path: Path) -> None:
+    path = write_policy(tmp_path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    number = lines.index('every = "1h"') + 1
+    path.write_text("\n".join(lines).replace('every = "1h"', 'every = "soon"'), encoding="utf-8")
+    with pytest.raises(InvalidArgument, match=rf"policy.toml, line {number}: datasets.meters.every"):
+        read_policy(path)
+
+
+def test_terms_never_change_under_the_same_name(tmp_path: Path) -> None:
+    ledger = str(tmp_path / "budget.db")
+    first = Curator(read_policy(write_policy(tmp_path)), ledger)
+    first.open_budgets()
+    first.open_budgets()
+    first.close()
+    second = Curator(read_policy(write_policy(tmp_path, epsilon=9.0)), ledger)
+    with pytest.raises(BudgetConflict, match="other terms"):
+        second.open_budgets()
+    second.close()
+
+
+def test_the_policy_for_newcomers_reads(tmp_path: Path) -> None:
+    text = POLICY.format(start="2026-01-01", end="2026-02-01", people=100, north=40, south=60)
+    (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
+    assert read_policy(tmp_path / "policy.toml").analysts == ("ana", "ben")
+    with pytest.raises(InvalidArgument, match="a file that can be read"):
+        read_policy(tmp_path / "nothing.toml")

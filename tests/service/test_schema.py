@@ -1,0 +1,40 @@
+"""The API's own description, tried out: no server error, and no answer that it does not describe."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Trials
+from tests.service.town import COUNT, SUM, House, open_house, write_policy
+
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+
+
+@pytest.mark.parametrize("who", ["ana", "olga"])
+def test_no_server_error_and_no_undocumented_answer(tmp_path: Path, trials: Trials, who: str) -> None:
+    with open_house(write_policy(tmp_path, epsilon=1e5, parts={"ana": 1e5}), str(tmp_path / "budget.db")) as house:
+        for number, question in enumerate((SUM, COUNT)):
+            house.finish("ana", house.submit("ana", f"r{number}", question).json()["id"])
+        said = fuzz(house, who, calls=trials(5_000, least=150), folder=tmp_path)
+    assert " passed" in said, said
+    assert "server error" not in said.lower(), said
+    assert re.search(r"(\d+) generated, (\d+) passed", said), said
+    generated, passed = map(int, re.findall(r"(\d+) generated, (\d+) passed", said)[0])
+    assert generated == passed, said
+    assert generated >= trials(5_000, least=150), said
+
+
+def fuzz(house: House, who: str, *, calls: int, folder: Path) -> str:
+    """Let Schemathesis make so many calls, and return what it says."""
+    url = f"http://127.0.0.1:{house.http.base_url.port}/api/v1/openapi.json"
+    command = [sys.executable, "-m", "schemathesis.cli", "run", url, "--checks", CHECKS]
+    command += ["--header", f"Authorization: Bearer {house.tokens[who]}", "--phases", "fuzzing"]
+    command += ["--max-examples", str(max(1, calls // 20)), "--generation-deterministic", "--no-color"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert finished.returncode == 0, finished.stdout[-6000:] + finished.stderr[-2000:]
+    return finished.stdout

@@ -1,0 +1,234 @@
+"""A small dataset, a policy for it and a curator, for tests of the service."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import numpy as np
+import pandas
+import psycopg
+import pyarrow.parquet
+import uvicorn
+
+from chronodp.service.app import make_app
+from chronodp.service.curator import Curator
+from chronodp.service.pacing import Paces
+from chronodp.service.policy_file import read_policy
+from chronodp.service.tokens import Role, add_token
+
+ROOT = Path(__file__).parents[2]
+API = "/api/v1"
+SUM = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]}, "epsilon": 0.5, "delta": 1e-7}
+COUNT = {"measure": {"kind": "count"}, "epsilon": 0.5, "delta": 1e-7}
+
+POLICY = """
+[service]
+title = "Test"
+floor = {floor}
+quantum = {floor}
+rate = 1000000
+waiting = 1000000
+lease = {lease}
+
+[datasets.meters]
+source = "{source}"
+time = "read_at"
+user = "meter"
+every = "1h"
+start = "2026-01-01"
+end = "2026-01-03"
+unit = "user"
+max_periods = 48
+people = 60
+epsilon = {epsilon}
+delta = 1e-6
+share = {share}
+
+[datasets.meters.columns.kwh]
+clip = [0.0, 5.0]
+
+[datasets.meters.groups]
+region = {{ north = 40, south = 20 }}
+
+[datasets.meters.allow]
+grids = ["1h", "1D"]
+epsilon = 10.0
+least_group = 15
+
+{analysts}
+
+[datasets.other]
+source = "rows.csv"
+time = "read_at"
+user = "meter"
+every = "1D"
+start = "2026-01-01"
+end = "2026-01-03"
+unit = "user"
+max_periods = 2
+epsilon = 1.0
+
+[datasets.other.analysts.ben]
+epsilon = 1.0
+"""
+
+
+def write_rows(path: Path, *, people: int = 60, hours: int = 48) -> None:
+    """Write a table of hourly readings."""
+    chance, wanted = np.random.default_rng(7), people
+    people = max(1, people)  # an empty table has the types of one that is not
+    times = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(np.arange(hours), unit="h")
+    frame = pandas.DataFrame(
+        {
+            "read_at": np.tile(times, people),
+            "meter": np.repeat([f"m{number}" for number in range(people)], hours),
+            "region": np.repeat(np.where(np.arange(people) % 3 == 0, "south", "north"), hours),
+            "kwh": chance.gamma(2.0, 0.4, people * hours),
+        }
+    )
+    if path.suffix == ".parquet":
+        table = pyarrow.Table.from_pandas(frame)
+        pyarrow.parquet.write_table(table if wanted else table.slice(0, 0), path)
+    else:
+        frame.to_csv(path, index=False)
+
+
+def write_policy(
+    folder: Path,
+    *,
+    source: str = "rows.csv",
+    floor: float = 0.05,
+    lease: float = 2.0,
+    epsilon: float = 8.0,
+    share: bool = True,
+    parts: dict[str, float] | None = None,
+) -> Path:
+    """Write a policy, and the rows it speaks of unless they are there."""
+    if source == "rows.csv" and not (folder / "rows.csv").exists():
+        write_rows(folder / "rows.csv")
+    given = {"ana": 4.0, "ben": 4.0} if parts is None else parts
+    analysts = "\n".join(f"[datasets.meters.analysts.{who}]\nepsilon = {part}\n" for who, part in given.items())
+    text = POLICY.format(
+        source=source, floor=floor, lease=lease, epsilon=epsilon, share=str(share).lower(), analysts=analysts
+    )
+    path = folder / "policy.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@dataclass
+class House:
+    """A curator in this process, behind a real server, with a way to ask it and a token for everyone."""
+
+    curator: Curator
+    http: httpx.Client
+    tokens: dict[str, str]
+
+    def headers(self, who: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.tokens[who]}"}
+
+    def get(self, who: str, path: str) -> httpx.Response:
+        return self.http.get(API + path, headers=self.headers(who))
+
+    def post(self, who: str, path: str, content: object) -> httpx.Response:
+        return self.http.post(API + path, headers=self.headers(who), json=content)
+
+    def submit(self, who: str, request: str, question: object, *, fresh: bool = False) -> httpx.Response:
+        content = {"request": request, "question": question, "fresh": fresh}
+        return self.post(who, "/datasets/meters/jobs", content)
+
+    def finish(self, who: str, job: str, *, seconds: float = 30.0) -> dict[str, object]:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            found: dict[str, object] = self.get(who, f"/jobs/{job}").json()
+            if found["state"] not in ("waiting", "running"):
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"job {job} does not end")
+
+
+PEOPLE: tuple[tuple[str, Role], ...] = (
+    ("olga", "owner"),
+    ("ana", "analyst"),
+    ("ben", "analyst"),
+    ("eve", "auditor"),
+    ("zoe", "analyst"),
+)
+
+
+@contextmanager
+def open_house(
+    policy: Path, ledger: str, *, keys: Path | None = None, pace: Paces | None = None, tls: bool = False
+) -> Iterator[House]:
+    """Run the application in this process."""
+    curator = Curator(read_policy(policy), ledger, keys=keys, timeout=2.0)
+    curator.open_budgets()
+    tokens = {name: add_token(curator.store, name, role) for name, role in PEOPLE}
+    config = uvicorn.Config(make_app(curator, pace=pace, tls=tls), log_level="warning", access_log=False)
+    server = uvicorn.Server(config)
+    door = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
+    thread.start()
+    with httpx.Client(base_url=f"http://127.0.0.1:{door.getsockname()[1]}", timeout=30) as http:
+        while not server.started:
+            time.sleep(0.01)
+        yield House(curator, http, tokens)
+    server.should_exit = True
+    thread.join(30)
+    door.close()
+    curator.close()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        return int(door.getsockname()[1])
+
+
+def fresh_database(server: str) -> str:
+    """Return the address of a new database in a PostgreSQL server."""
+    name = f"curator_{uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return re.sub(r"/postgres(\?|$)", rf"/{name}\1", server)
+
+
+@contextmanager
+def running_server(
+    policy: Path, ledger: str, *options: str, port: int | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run `chronodp serve` as its own process, and wait until it answers."""
+    chosen = free_port() if port is None else port
+    command = [sys.executable, "-c", "from chronodp.cli import main; main()", "serve", "--policy", str(policy)]
+    command += ["--ledger", ledger, "--port", str(chosen), *options]
+    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    log = policy.with_name(f"serve-{chosen}.log").open("ab")
+    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=policy.parent)
+    url = f"http{'s' if '--tls-cert' in options else ''}://127.0.0.1:{chosen}"
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"{url}{API}/health", verify=False, timeout=5).status_code == 200:
+                    break
+            except httpx.HTTPError:
+                time.sleep(0.2)
+            if process.poll() is not None:
+                raise AssertionError(Path(log.name).read_text(encoding="utf-8"))
+        yield url, process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(60)
+        log.close()
