@@ -44,6 +44,10 @@ def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
     assert "OWNER ONLY" in first["measured"]
     page = (clinics / "out" / "run.html").read_text(encoding="utf-8")
     assert "FOR THE OWNER ONLY" in page
+    assert "<title>Training across 2 holders: run</title>" in page
+    assert "Trained with differential privacy" in page
+    assert "One point a round, counted from 1" in page
+    assert all(f">{label}<" in page for label in ("round", "ε so far", "held-out loss", "area under the curve"))
     assert "differentially private for everything of one person" in page
     model = (clinics / "out" / "model.npy").read_bytes()
     again = json.loads(run(*arguments, "--aggregation", "plain").splitlines()[-1])
@@ -81,6 +85,8 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
         (("people = 100", ""), "holders.north must be a table"),
         (("rounds = 2", "runden = 2"), "plan must be one of"),
         (("rounds = 2", ""), "rounds must be given"),
+        (("[held_out]\ndata", "[held]\ndata"), "plan must be one of"),
+        (("[held_out]", "[[held_out]]"), "held_out must be a table"),
         (("[holders.north]", '[holders."ward 7"]'), "holders must be a name of up to 64"),
         (("rounds = 2", 'rounds = 2\nname = "a/b"'), "name must be a name of up to 64"),
         (("epsilon = 8.0", "epsilon = "), "a TOML file that can be read"),

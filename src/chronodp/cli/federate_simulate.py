@@ -170,6 +170,7 @@ def _page(wanted: Run, told: list[_Told], certificate: Certificate, path: Path) 
     return write_page(
         Page(
             title=f"Training across {len(wanted.holders)} holders: {wanted.name}",
+            kind="Trained with differential privacy",
             promise=str(certificate.guarantee),
             facts=(
                 ("Holders", ", ".join(f"{name} ({people:,} people)" for name, people in wanted.people.items())),

@@ -44,7 +44,9 @@ def noise_for(*, epsilon: float, delta: float, rate: float, steps: int) -> float
         high *= 1.4
         if high > _MOST:
             raise InvalidArgument("epsilon", epsilon, f"within reach of noise up to {_MOST:g} times the clip")
-    above, low = excess(high), high / 1.4
+    while (above := excess(high)) > 0:  # where the grid of distributions costs more than they save
+        high *= 1.1
+    low = high / 1.4
     while (below := excess(low)) <= 0:
         if low <= _LEAST:
             return low

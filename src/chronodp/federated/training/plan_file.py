@@ -91,7 +91,7 @@ def read_plan(path: str | Path) -> PlanFile:
     for needed in _NEEDED:
         if needed not in said:
             raise InvalidArgument(needed, None, "given in the plan's file")
-    held = said.get("held_out", {})
+    held = _table(said, "held_out") if "held_out" in said else {}
     return PlanFile(
         name=check_name("name", said.get("name", place.stem)),
         plan=plan_training(model, people=min(people.values()), **{name: said[name] for name in _PLAN if name in said}),
