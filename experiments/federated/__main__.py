@@ -75,7 +75,7 @@ def accuracy(patients: Patients, *, seeds: int, rounds: int, epsilons: tuple[flo
             "holds" if lost <= LOST else "false",
         ),
         Verdict(
-            "adding updates as whole numbers modulo 2^32 costs accuracy",
+            "secure aggregation, of whole numbers modulo 2^32, costs accuracy",
             "a little",
             f"{secure} at ε = 4; areas differ by at most {apart:.1e}",
             "false" if apart < 1e-3 else "holds",

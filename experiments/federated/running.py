@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.federated import Task
-from chronodp.federated.training import Trainer, TrainingPlan, train_together
-from chronodp.federated.training.simulation import Adding, add_plainly
+from chronodp.federated import Federation
+from chronodp.federated.training import Trainer, TrainingPlan
 from chronodp.ledger import Ledger
 from chronodp.privacy import User
 from chronodp.randomness import Entropy, Shape, seeded
@@ -61,13 +60,17 @@ def train(
     *,
     seed: int,
     noise: bool = True,
-    add: Adding = add_plainly,
+    aggregation: Literal["plain", "secure"] = "plain",
+    bits: int = 64,
 ) -> NDArray[np.float32]:
-    """Return the parameters after a run; without noise it is clipped and sampled all the same."""
+    """Return the parameters after a run; without noise it is clipped and sampled all the same.
+
+    In a ring of 64 bits sums are as fine as floats.
+    """
     with tempfile.TemporaryDirectory() as home, Ledger(Path(home) / "budget.db") as ledger:
         holders = []
         for number, (values, targets) in enumerate(parts):
-            name = f"holder {number + 1}"
+            name = f"holder-{number + 1}"
             ledger.open(name, unit=User(), epsilon=plan.ledger_epsilon, delta=plan.delta, rule="renyi")
             source = seeded(f"{seed} {name}")
             holders.append(
@@ -80,19 +83,9 @@ def train(
                     ledger=ledger,
                     dataset=name,
                     name=name,
-                    run=f"seed {seed}",
+                    run=f"seed-{seed}",
                     entropy=source if noise else NoNoise(source),
                 )
             )
-        return train_together(holders[0].task, holders, plan.model.first_parameters(), add=add).parameters
-
-
-def add_in_ring(task: Task, round_number: int, updates: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the sum as secure addition computes it: whole numbers modulo 2^bits, wide enough for all holders."""
-    del round_number
-    step = math.ldexp(1.0, math.ceil(math.log2(task.clip * len(updates))) + 2 - task.bits)
-    whole = 1 << task.bits
-    total = np.zeros(task.size, dtype=np.int64)
-    for update in updates:
-        total = (total + np.rint(update / step).astype(np.int64)) % whole
-    return np.where(total >= whole // 2, total - whole, total) * step
+        task = replace(plan.task(), bits=bits)
+        return Federation(holders, task, aggregation=aggregation, start=plan.model.first_parameters()).run()

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from chronodp.federated.models import Architecture, Linear, ModelDesign, Risk
-from chronodp.federated.training import TrainingPlan, add_plainly, area_under_curve, plan_training, predict
+from chronodp.federated.training import TrainingPlan, area_under_curve, plan_training, predict
 from experiments.federated.patients import VITALS, Patients, split
-from experiments.federated.running import add_in_ring, train
+from experiments.federated.running import train
 
 HOLDERS = 4
 PREVALENCE = 0.05
@@ -67,7 +67,10 @@ def measure(
     secure: bool = False,
     architecture: Architecture | None = None,
 ) -> Areas:
-    """Return areas over seeds; each seed splits the patients anew and starts the model anew."""
+    """Return areas over seeds; each seed splits the patients anew and starts the model anew.
+
+    Secure aggregation is in a ring of 32 bits, plain aggregation in one of 64.
+    """
     found = []
     for seed in range(1, seeds + 1):
         parts, held = split(patients, HOLDERS, seed)
@@ -83,7 +86,8 @@ def measure(
             [(part.values, part.septic) for part in parts],
             seed=seed,
             noise=epsilon is not None,
-            add=add_in_ring if secure else add_plainly,
+            aggregation="secure" if secure else "plain",
+            bits=32 if secure else 64,
         )
         found.append(area_under_curve(predict(plan.model, parameters, held.values), held.septic))
     return Areas(epsilon, secure, tuple(found))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,12 +20,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-import chronodp
+import chronodp as cdp
 from tests.cli.conftest import run
 from tests.federated.network import Network
 
 ROOT = Path(__file__).parents[2]
-SOURCE = Path(chronodp.__file__).parents[1]
+SOURCE = Path(cdp.__file__).parents[1]
 
 
 def certify(folder: Path) -> None:
@@ -75,6 +76,18 @@ def holder(network: Network, name: str, *options: str) -> tuple[str, ...]:
     return ("client", str(network.file), "--holder", name, *needed, *options)
 
 
+@contextlib.contextmanager
+def ended(*processes: subprocess.Popen[str]) -> Iterator[None]:
+    """Leave no process behind, whatever happens."""
+    try:
+        yield
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+
 def test_a_run_over_tls(tmp_path: Path) -> None:
     certify(tmp_path)
     network = Network(
@@ -88,23 +101,18 @@ def test_a_run_over_tls(tmp_path: Path) -> None:
     keys = ("--certificate", str(tmp_path / "server.pem"), "--key", str(tmp_path / "server.key"))
     server = start("server", str(network.file), *keys, "--out", str(tmp_path / "model.npy"), "--json")
     distrusts = start("client", str(stranger), *holder(network, "north")[2:])
-    processes = [server, distrusts]
-    try:
+    with ended(server, distrusts):
         said = distrusts.communicate(timeout=60)[1]
         assert distrusts.returncode == 2, said
         assert "the server's certificate is not one that this holder trusts" in said
-        processes += [start(*holder(network, "north")), start(*holder(network, "south", "--own-file", str(own)))]
-        for process in processes[2:]:
-            _, said = process.communicate(timeout=60)
-            assert process.returncode == 0, said
-            assert "2 of 2 rounds done" in said
+        clients = [start(*holder(network, "north")), start(*holder(network, "south", "--own-file", str(own)))]
+        with ended(*clients):
+            for process in clients:
+                _, said = process.communicate(timeout=60)
+                assert process.returncode == 0, said
+                assert "2 of 2 rounds done" in said
         out, said = server.communicate(timeout=60)
         assert server.returncode == 0, said
-    finally:
-        for process in processes:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
     lines = [json.loads(line) for line in out.splitlines()]
     assert [line.get("survivors") for line in lines[:2]] == [["north", "south"]] * 2
     assert lines[2]["parameters"] == 40

@@ -9,61 +9,30 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import chronodp as cdp
-from chronodp.cli.clinics import make_patients
-from chronodp.cli.federated_run import make_trainer, read_run
 from chronodp.errors import InvalidArgument
+from chronodp.federated.training import make_trainer, read_plan
+from tests.cli.clinics import MODEL, TOP, write_clinic
 from tests.cli.conftest import run
-
-TOP = """
-epsilon = 8.0
-delta = 1e-3
-batch = 20
-rounds = 2
-local_steps = 2
-learning_rate = 0.5
-person = "patient"
-time = "hour"
-"""
-RISK = """
-[model]
-architecture = "linear"
-length = 12
-prevalence = 0.2
-[columns]
-pulse = [40, 160]
-temperature = [34, 41]
-[holders.north]
-data = "north.csv"
-people = 100
-[holders.south]
-data = "south.csv"
-people = 120
-[held_out]
-data = "south.csv"
-"""
 
 
 @pytest.fixture
 def clinics(tmp_path: Path) -> Path:
-    """Two clinics' tables and a run's file."""
-    for seed, name in enumerate(("north", "south")):
-        values, ill = make_patients(100 + 20 * seed, seed)
-        table = pd.DataFrame(
-            [
-                (f"p{person}", hour, *values[person, hour, :2], ill[person])
-                for person in range(len(ill))
-                for hour in range(12)
-            ],
-            columns=["patient", "hour", "pulse", "temperature", "label"],
-        )
-        table.sample(frac=1.0, random_state=1).to_csv(tmp_path / f"{name}.csv", index=False)
-    (tmp_path / "run.toml").write_text(TOP + RISK, encoding="utf-8")
+    """Two clinics' tables and the plan's file."""
+    holders = write_clinic(tmp_path, "north", 100, 0) + write_clinic(tmp_path, "south", 120, 1)
+    (tmp_path / "run.toml").write_text(f'{TOP}{MODEL}{holders}[held_out]\ndata = "south.csv"\n', encoding="utf-8")
     return tmp_path
+
+
+def change(clinics: Path, *changes: tuple[str, str]) -> None:
+    """Put other words into the plan's file."""
+    text = (clinics / "run.toml").read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    (clinics / "run.toml").write_text(text, encoding="utf-8")
 
 
 def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
@@ -75,23 +44,28 @@ def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
     assert "OWNER ONLY" in first["measured"]
     page = (clinics / "out" / "run.html").read_text(encoding="utf-8")
     assert "FOR THE OWNER ONLY" in page
+    assert "<title>Training across 2 holders: run</title>" in page
+    assert "Trained with differential privacy" in page
+    assert "One point a round, counted from 1" in page
+    assert all(f">{label}<" in page for label in ("round", "ε so far", "held-out loss", "area under the curve"))
     assert "differentially private for everything of one person" in page
-    model = np.load(clinics / "out" / "model.npz")["parameters"]
-    again = json.loads(run(*arguments).splitlines()[-1])
+    model = (clinics / "out" / "model.npy").read_bytes()
+    again = json.loads(run(*arguments, "--aggregation", "plain").splitlines()[-1])
+    assert (first["aggregation"], again["aggregation"]) == ("secure", "plain")
     assert again["rounds"] == first["rounds"]
-    assert np.array_equal(np.load(clinics / "out" / "model.npz")["parameters"], model)
+    assert (clinics / "out" / "model.npy").read_bytes() == model
 
 
 def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
-    text = RISK.replace("prevalence = 0.2", 'outcome = "forecast"\ncolumn = "pulse"\nhorizon = 3').replace("12", "8", 1)
-    (clinics / "run.toml").write_text(TOP + text, encoding="utf-8")
+    outcome = 'outcome = "forecast"\ncolumn = "pulse"\nhorizon = 3'
+    change(clinics, ("prevalence = 0.2", outcome), ("length = 12", "length = 8"))
     shown = run("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
     assert "round 2 of 2" in shown
     assert "area" not in shown.split("round 2 of 2")[1].splitlines()[0]
 
 
 def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str]) -> None:
-    (clinics / "run.toml").write_text("budget = 6.5\n" + TOP + RISK, encoding="utf-8")
+    change(clinics, ("epsilon = 8.0", "epsilon = 8.0\nbudget = 6.5"))
     with contextlib.redirect_stdout(io.StringIO()):
         told = refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"), "--json")
     assert "cannot pay" in told
@@ -100,7 +74,7 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("words", "complaint"),
     [
         (("delta = 1e-3", "delta = 0.05"), "delta must be at most 1 / people"),
         (("batch = 20", "batch = 200"), "batch must be fewer than the 100 people"),
@@ -109,30 +83,34 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
         (("pulse = [40, 160]", "puls = [40, 160]"), "a table with 'puls'"),
         (('"north.csv"', '"nowhere.csv"'), "a CSV or Parquet file"),
         (("people = 100", ""), "holders.north must be a table"),
-        (("rounds = 2", "runden = 2"), "run must be one of"),
+        (("rounds = 2", "runden = 2"), "plan must be one of"),
         (("rounds = 2", ""), "rounds must be given"),
+        (("[held_out]\ndata", "[held]\ndata"), "plan must be one of"),
+        (("[held_out]", "[[held_out]]"), "held_out must be a table"),
+        (("[holders.north]", '[holders."ward 7"]'), "holders must be a name of up to 64"),
+        (("rounds = 2", 'rounds = 2\nname = "a/b"'), "name must be a name of up to 64"),
         (("epsilon = 8.0", "epsilon = "), "a TOML file that can be read"),
     ],
 )
 def test_bad_files_are_refused(
-    clinics: Path, refuse: Callable[..., str], change: tuple[str, str], complaint: str
+    clinics: Path, refuse: Callable[..., str], words: tuple[str, str], complaint: str
 ) -> None:
-    (clinics / "run.toml").write_text((TOP + RISK).replace(*change), encoding="utf-8")
+    change(clinics, words)
     assert complaint in refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
 
 
 def test_a_holder_elsewhere_is_made_from_the_same_file(clinics: Path) -> None:
-    plan = read_run(clinics / "run.toml").plan
+    plan = read_plan(clinics / "run.toml").plan
     (clinics / "south.csv").unlink()  # the other holder's data is not here
     with cdp.Ledger(clinics / "own.db") as ledger:
         ledger.open("north", unit=cdp.User(), epsilon=plan.ledger_epsilon, delta=plan.delta, rule="renyi")
     file, own = str(clinics / "run.toml"), str(clinics / "own.db")
-    holder = make_trainer(name="north", task=plan.task(), run=file, ledger=own)
+    holder = make_trainer(name="north", task=plan.task(), plan=file, ledger=own)
     assert holder.update(1, plan.model.first_parameters()).any()
     with pytest.raises(InvalidArgument, match="plans differ"):
-        make_trainer(name="north", task=replace(plan.task(), model="another"), run=file, ledger=own)
+        make_trainer(name="north", task=replace(plan.task(), model="another"), plan=file, ledger=own)
     with pytest.raises(InvalidArgument, match="one of north, south"):
-        make_trainer(name="west", task=plan.task(), run=file, ledger=own)
+        make_trainer(name="west", task=plan.task(), plan=file, ledger=own)
 
 
 def test_a_file_or_the_demo_but_not_both(refuse: Callable[..., str]) -> None:

@@ -15,7 +15,7 @@ def test_the_reset_accountant_is_wrong_and_the_reference_is_met() -> None:
     assert reset.verdict == "false"
 
 
-def test_training_learns_and_addition_in_a_ring_changes_nothing() -> None:
+def test_training_learns_and_secure_aggregation_changes_next_to_nothing() -> None:
     patients = generate_patients(2000)
     without = measure(patients, epsilon=None, seeds=1, rounds=6)
     private, secure = (measure(patients, epsilon=8.0, seeds=1, rounds=2, secure=ring) for ring in (False, True))

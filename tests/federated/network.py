@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chronodp.cli import main
 from chronodp.errors import ChronodpError
 from chronodp.federated import Round, load_holder
 from chronodp.federated.aggregation import Identity, Phase
@@ -26,7 +27,9 @@ from chronodp.federated.transport.tokens import issue_token
 
 # Processes come from one that has the library loaded: each is a process of its own, and starts at once.
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tests.federated.network"])
+_PROCESSES.set_forkserver_preload(
+    ["tests.federated.network", "torch", "pandas", "dp_accounting.pld.privacy_loss_distribution"]
+)
 
 
 def free_port() -> int:
@@ -50,6 +53,7 @@ class Network:
         scheme: str = "http",
         server: str = "",
         extra: str = "attempts = 20",
+        task: str = "",
     ) -> None:
         folder.mkdir(exist_ok=True)
         self.folder, self.names = folder, tuple(names)
@@ -59,10 +63,11 @@ class Network:
             mine.save(folder / f"{name}.key")
             people.append(f'[holders.{name}]\nidentity = "{mine.public.hex()}"\n')
         waits = "".join(f"{phase} = {seconds}\n" for phase in ("share", "mask", "consent", "unmask"))
+        toy = f'rounds = {rounds}\nsize = 40\nmodel = "toy 1"\nclip = 1.0\nbits = 32'
         self.file = folder / "run.toml"
         self.file.write_text(
             f'name = "test"\n{extra}\n'
-            f'[task]\nrounds = {rounds}\nsize = 40\nmodel = "toy 1"\nclip = 1.0\nbits = 32\n'
+            f"[task]\n{task or toy}\n"
             f'[server]\naddress = "{scheme}://127.0.0.1:{free_port()}"\n{server}\n'
             f"[seconds]\nadvertise = {advertise}\nlinger = {linger}\n{waits}\n"
             '[holder]\nmake = "tests.federated.crowd:make_toy"\n' + "\n".join(people),
@@ -76,11 +81,11 @@ class Network:
         return read_run(self.file)
 
     def server(self) -> BaseProcess:
-        return _start(_serve, self.folder)
+        return started(_serve, self.folder)
 
     def client(self, name: str, *, die_in: str = "") -> BaseProcess:
         """Start a holder; ``die_in`` names a phase and round, such as ``MASK:1``, in which it kills itself."""
-        return _start(_take_part, self.folder, name, die_in)
+        return started(_take_part, self.folder, name, die_in)
 
     def parameters(self, name: str) -> bytes:
         """What the server, or a holder, ended with."""
@@ -95,6 +100,11 @@ class Network:
         path = self.folder / "rounds.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         return dict(map(json.loads, lines))
+
+
+def command(errors: Path, *arguments: str) -> BaseProcess:
+    """Start a command of the shell, and write what it says on the side to a file."""
+    return started(_command, errors, arguments)
 
 
 @contextlib.contextmanager
@@ -115,10 +125,17 @@ def code_of(process: BaseProcess, *, seconds: float = 120.0) -> int | None:
     return process.exitcode
 
 
-def _start(work: object, *arguments: object) -> BaseProcess:
+def started(work: object, *arguments: object) -> BaseProcess:
+    """Start a process of its own that does some work."""
     process = _PROCESSES.Process(target=work, args=arguments)  # type: ignore[arg-type]
     process.start()
     return process
+
+
+def _command(errors: Path, arguments: tuple[str, ...]) -> None:
+    with errors.open("w", encoding="utf-8") as file, contextlib.redirect_stderr(file):
+        sys.argv = ["chronodp", *arguments]
+        main()
 
 
 def _serve(folder: Path) -> None:

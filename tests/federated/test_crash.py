@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import chronodp as cdp
 from tests.conftest import Trials
+from tests.federated.network import code_of, ended, started
 from tests.federated.people import make_plan, make_trainer
-
-ROOT = Path(__file__).parents[2]
-
-
-def run(folder: Path, point: str, count: int) -> int:
-    command = [sys.executable, "-m", "tests.federated.victim", str(folder), point, str(count)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    return subprocess.run(command, cwd=ROOT, check=False, env=environment).returncode
+from tests.federated.victim import train_and_die
 
 
 @pytest.mark.parametrize("point", ["stream written", "stream committed", "step written", "step committed"])
 def test_each_round_is_paid_once_and_told_with_one_value(point: str, tmp_path: Path, trials: Trials) -> None:
     rounds, told = make_plan().rounds, dict[str, set[str]]()
     for number in range(trials(20, least=1)):
-        died = run(tmp_path, point, 1 + number % 2)
+        victim = started(train_and_die, tmp_path, point, 1 + number % 2)
+        with ended(victim):
+            died = code_of(victim)
         with cdp.Ledger(tmp_path / "budget.db") as ledger:
             charges = len(ledger.history("north"))
         file = tmp_path / "told.txt"

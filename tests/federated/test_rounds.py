@@ -65,6 +65,8 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(UnreadableSource, match="no checkpoint, or damaged"):
         Federation(toys(), TASK, checkpoint=path).run()
+    with pytest.raises(InvalidArgument, match="checkpoint must be a file that can be written"):
+        Federation(toys(), TASK, checkpoint=tmp_path / "nowhere" / "run.npz").run()
 
 
 def test_beyond_the_threshold_a_run_aborts() -> None:
@@ -92,7 +94,7 @@ def test_updates_that_are_none_are_refused_without_showing_them() -> None:
     spoiled[3] = np.nan
     endless = np.full(300, np.inf)
     for wrong in (spoiled, endless, np.full(299, 77.25), np.full((300, 1), 77.25), ["77.25"] * 300, None):
-        with pytest.raises(InvalidArgument, match="update must be 300 finite floating-point numbers") as refused:
+        with pytest.raises(InvalidArgument, match="300 finite floating-point numbers from holder 'h0'") as refused:
             Federation([Broken(wrong), *toys()[1:]], TASK).run()
         assert "77" not in str(refused.value)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,14 +12,7 @@ import chronodp as cdp
 from chronodp.errors import BudgetExhausted, InvalidArgument, StreamConflict
 from chronodp.federated import Federation, Holder
 from chronodp.federated.models import Convolution, Recurrent
-from chronodp.federated.training import (
-    Checkpoint,
-    Trainer,
-    area_under_curve,
-    losses_of_people,
-    predict,
-    train_together,
-)
+from chronodp.federated.training import Trainer, area_under_curve, losses_of_people, predict
 from chronodp.federated.training.clipping import whole_rows
 from chronodp.federated.training.gradients import PersonGradients
 from chronodp.randomness import seeded
@@ -110,7 +102,7 @@ def test_seeds_repeat_a_run_and_are_told(tmp_path: Path) -> None:
         folder.mkdir()
         with open_ledger(folder, plan, "north", "south") as ledger:
             holders = [make_trainer(plan, ledger, name, entropy=seeded(name)) for name in ("north", "south")]
-            models.append(train_together(holders[0].task, holders, plan.model.first_parameters()).parameters)
+            models.append(Federation(holders, plan.task(), start=plan.model.first_parameters()).run())
             assert "SEEDED RUN" in str(holders[0].certificate)
             quiet = make_trainer(plan, ledger, "north")
             assert "SEEDED RUN" not in str(quiet.certificate)
@@ -129,34 +121,18 @@ def test_training_learns_and_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
     values, targets = make_people(400, seed=9)
     with open_ledger(tmp_path, plan, "north", "south") as ledger:
         holders = [make_trainer(plan, ledger, name, entropy=seeded(name)) for name in ("north", "south")]
-        task, told = holders[0].task, []
-
-        class Stopped(Exception):
-            pass
-
-        def stop(number: int, _: object) -> None:
-            told.append(number)
-            if number == 2:
-                raise Stopped
-
-        with pytest.raises(Stopped):
-            train_together(task, holders, start, checkpoint=file, told=stop)
-        done = train_together(task, holders, start, checkpoint=file, told=lambda number, _: told.append(number))
+        first = Federation(holders, plan.task(), start=start, checkpoint=file).rounds()
+        told = [next(first).number, next(first).number]
+        again = Federation(holders, plan.task(), start=start, checkpoint=file)
+        done = again.run(lambda made: told.append(made.number))
         assert told == [1, 2, 3, 4, 5, 6]
         assert len(ledger.history("north")) == 6
-        whole = train_together(task, holders, start)  # every round is stored by now
-        assert np.array_equal(whole.parameters, done.parameters)
-    before, after = (area_under_curve(predict(plan.model, at, values), targets) for at in (start, done.parameters))
+        whole = Federation(holders, plan.task(), start=start).run()  # every round is stored by now
+        assert np.array_equal(whole, done)
+    before, after = (area_under_curve(predict(plan.model, at, values), targets) for at in (start, done))
     assert after > max(0.8, before)
-    losses = [losses_of_people(plan.model, at, values, targets).mean() for at in (start, done.parameters)]
+    losses = [losses_of_people(plan.model, at, values, targets).mean() for at in (start, done)]
     assert losses[1] < losses[0]
-    stored = Checkpoint.load(file, model=task.model)
-    assert stored.round_number == 6
-    with pytest.raises(InvalidArgument, match="it is of another"):
-        Checkpoint.load(file, model="another")
-    (tmp_path / "broken.npz").write_bytes(b"PK nothing")
-    with pytest.raises(InvalidArgument, match="can be read"):
-        Checkpoint.load(tmp_path / "broken.npz", model=task.model)
 
 
 def test_missing_and_absurd_values_are_no_reason_to_stop(tmp_path: Path) -> None:
@@ -184,7 +160,8 @@ def test_bad_holders_are_refused_before_anything_is_spent(tmp_path: Path) -> Non
             ("values", (plan, values[:, :, :1], targets), {}),
             ("values", (plan, "people", targets), {}),
             ("plan", (None, values, targets), {}),
-            ("name", (plan, values, targets), {"name": "a/b"}),
+            ("name must be a name of up to 64", (plan, values, targets), {"name": "a/b"}),
+            ("run must be a name of up to 64", (plan, values, targets), {"run": "the spring"}),
             ("BatchNorm1d", (plan, values, targets), {"network": nn.Sequential(nn.Flatten(-2), nn.BatchNorm1d(24))}),
             ("entropy", (plan, values, targets), {"entropy": np.random.default_rng(0)}),
         ]
@@ -225,40 +202,14 @@ def test_a_network_of_ones_own_trains(tmp_path: Path) -> None:
         assert holder.update(1, start).any()
 
 
-def test_holders_that_answer_wrongly_are_named() -> None:
+def test_a_holder_alone_trains_with_nobody_to_hide_from(tmp_path: Path) -> None:
     plan = make_plan()
-
-    class Wrong:
-        name = "mallory"
-
-        def __init__(self, answer: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
-            self._answer = answer
-
-        def update(self, round_number: int, parameters: object) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:  # noqa: ARG002
-            return self._answer
-
     start = plan.model.first_parameters()
-    for answer in (np.zeros(3), np.full(25, np.nan)):
-        with pytest.raises(InvalidArgument, match="mallory"):
-            train_together(plan.task(), [Wrong(answer)], start)
-    with pytest.raises(InvalidArgument, match="holders"):
-        train_together(plan.task(), [Wrong(np.zeros(25)), Wrong(np.zeros(25))], start)
-    with pytest.raises(InvalidArgument, match="start"):
-        train_together(plan.task(), [Wrong(np.zeros(25))], start[:3])
-
-
-@pytest.mark.parametrize("aggregation", ["plain", "secure"])
-def test_trainers_run_in_a_federation(aggregation: Literal["plain", "secure"], tmp_path: Path) -> None:
-    plan, names = make_plan(), ("north", "south", "west")
-    start, models = plan.model.first_parameters(), []
-    for folder in (tmp_path / "federation", tmp_path / "here"):
-        folder.mkdir()
-        with open_ledger(folder, plan, *names) as ledger:
-            holders = [make_trainer(plan, ledger, name, entropy=seeded(name)) for name in names]
-            task = holders[0].task
-            if folder.name == "here":
-                models.append(train_together(task, holders, start).parameters)
-            else:
-                models.append(Federation(holders, task, aggregation=aggregation, start=start).run())
-            assert len(ledger.history("west")) == plan.rounds
-    assert np.abs(models[0] - models[1]).max() < 1e-5  # sums of whole numbers, and of floats
+    with open_ledger(tmp_path, plan, "north") as ledger:
+        holder = make_trainer(plan, ledger, entropy=seeded(1))
+        with pytest.raises(InvalidArgument, match="holders must be"):
+            Federation([holder], plan.task(), start=start)
+        made = list(Federation([holder], plan.task(), aggregation="plain", start=start).rounds())
+        grid = plan.update_clip / (2**31 - 1)
+        assert np.abs(made[0].parameters - start - holder.update(1, start)).max() < grid + 1e-6
+        assert [one.survivors for one in made] == [("north",)] * plan.rounds

@@ -1,6 +1,6 @@
-"""A holder that trains until it dies: ``python -m tests.federated.victim FOLDER POINT COUNT``.
+"""A holder that trains until it dies: with SIGKILL, the ``count``-th time it reaches ``point`` of the ledger's work.
 
-It kills itself, with SIGKILL, the COUNT-th time it reaches POINT. Each update is written to a file after it was told.
+Each update is written to a file after it was told.
 """
 
 from __future__ import annotations
@@ -8,15 +8,13 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-import sys
 from pathlib import Path
 
 import chronodp as cdp
 from tests.federated.people import make_plan, make_trainer
 
 
-def main() -> None:
-    folder, point, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+def train_and_die(folder: Path, point: str, count: int) -> None:
     left = count
 
     def reached(name: str) -> None:
@@ -35,7 +33,3 @@ def main() -> None:
             for number in range(1, plan.rounds + 1):
                 update = holder.update(number, start)
                 file.write(f"{number} {hashlib.sha256(update.tobytes()).hexdigest()}\n")
-
-
-if __name__ == "__main__":
-    main()

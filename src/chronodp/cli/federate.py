@@ -26,7 +26,9 @@ __all__ = ["federate"]
 federate = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="Train across holders that keep their data; the server sees sums only.",
+    help="Train one model across holders that keep their data; the server sees sums only.\n\n"
+    "Rehearse a run with `simulate`. Then every holder makes an `identity`, the server's owner issues a `token` to "
+    "each, and `server` and `client` run the rounds.",
 )
 
 federate.command()(simulate)

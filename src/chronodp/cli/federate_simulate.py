@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
-from chronodp.cli.federated_run import Run, demo_run, read_run
+from chronodp.cli.federated_run import Run, demo_run, load_run
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from chronodp.federated import Round
     from chronodp.ledger import Ledger
     from chronodp.privacy import Certificate
 
@@ -36,17 +37,21 @@ class _Told:
 
 
 def simulate(
-    run: Annotated[Path | None, typer.Argument(help="A TOML file that says what is trained on what.")] = None,
+    run: Annotated[Path | None, typer.Argument(help="The plan's TOML file: what is trained on what.")] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Three made-up clinics instead of a file.")] = False,
     epsilon: Annotated[float, typer.Option(help="With --demo: epsilon for one person.")] = 4.0,
     delta: Annotated[float, typer.Option(help="With --demo: delta for one person.")] = 1e-5,
+    aggregation: Annotated[
+        Literal["secure", "plain"], typer.Option(help="Updates are added up unseen, as a server would, or openly.")
+    ] = "secure",
     folder: Annotated[Path, typer.Option(help="Where ledger, model and page go.")] = Path("chronodp-federated"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Train one model on several holders' data, all in this process: a rehearsal, or an experiment.
+    """Rehearse a run: all holders in this process, with their data at hand.
 
     Each round of each holder is an entry in the ledger, made before its noise is drawn. Run again, it goes on where it
-    stopped and repeats what was released. The page shows loss and budget by round.
+    stopped and repeats what was released. Secure and plain aggregation give the same model, bit for bit. The page shows
+    loss and budget by round.
 
     **Examples**
 
@@ -54,12 +59,15 @@ def simulate(
 
     `chronodp federate simulate sepsis.toml --folder sepsis`
     """
-    from chronodp.federated.training import Checkpoint, Trainer, train_together
+    import numpy as np
+
+    from chronodp.federated import Federation
+    from chronodp.federated.training import Trainer
     from chronodp.ledger import Ledger
 
     if (run is None) != demo:
         raise InvalidArgument("run", None if run is None else str(run), "a TOML file, or --demo in its place")
-    wanted = demo_run(epsilon=epsilon, delta=delta) if run is None else read_run(run)
+    wanted = demo_run(epsilon=epsilon, delta=delta) if run is None else load_run(run)
     console = Console(stderr=as_json, highlight=False)
     console.print(str(wanted.plan), markup=False)
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,28 +77,29 @@ def simulate(
         holders = [
             Trainer(
                 plan,
-                part.values,
-                part.targets,
-                people=part.people,
-                all_people=wanted.people,
+                found.values,
+                found.targets,
+                people=wanted.people[name],
+                all_people=sum(wanted.people.values()),
                 ledger=ledger,
-                dataset=part.name,
-                name=part.name,
+                dataset=name,
+                name=name,
                 run=wanted.name,
                 accept_large_delta=wanted.accept_large_delta,
             )
-            for part in wanted.holders
+            for name, found in wanted.holders.items()
         ]
 
-        def tell(number: int, parameters: NDArray[np.float32]) -> None:
-            told.append(_measure(wanted, number, parameters))
+        def tell(made: Round) -> None:
+            told.append(_measure(wanted, made.number, made.parameters))
             console.print(_line(told[-1], plan.rounds), markup=False)
 
         # No checkpoint: stored rounds come from the ledger, and every round is told again.
-        trained = train_together(holders[0].task, holders, plan.model.first_parameters(), told=tell)
+        start = plan.model.first_parameters()
+        parameters = Federation(holders, plan.task(), aggregation=aggregation, start=start).run(tell)
         certificate = holders[0].certificate
-    model = folder / "model.npz"
-    Checkpoint(trained.task.model, plan.rounds, trained.parameters).save(model)
+    model = folder / "model.npy"
+    np.save(model, parameters)
     page = _page(wanted, told, certificate, folder / "run.html")
     if as_json:
         shown: dict[str, Any] = {
@@ -98,6 +107,7 @@ def simulate(
             "delta": plan.delta,
             "sigma": plan.step.sigma,
             "rate": plan.step.rate,
+            "aggregation": aggregation,
             "ledger_epsilon": plan.ledger_epsilon,
             "rounds": [asdict(row) for row in told],
             "measured": "public" if wanted.public else _OWNER,
@@ -115,8 +125,8 @@ def _open(ledger: Ledger, wanted: Run) -> None:
     from chronodp.privacy import User
 
     held = wanted.plan.ledger_epsilon if wanted.budget is None else wanted.budget
-    for part in wanted.holders:
-        ledger.open(part.name, unit=User(), epsilon=held, delta=wanted.plan.delta, rule="renyi")
+    for name in wanted.holders:
+        ledger.open(name, unit=User(), epsilon=held, delta=wanted.plan.delta, rule="renyi")
 
 
 def _measure(wanted: Run, number: int, parameters: NDArray[np.float32]) -> _Told:
@@ -147,11 +157,12 @@ def _page(wanted: Run, told: list[_Told], certificate: Certificate, path: Path) 
     from chronodp.report import Line, Page, series_figure, write_page
 
     plan, rounds = wanted.plan, [float(row.round) for row in told]
-    curves = {"share of ε spent": [row.epsilon / told[-1].epsilon for row in told]}
+    curves = {"share of the run's ε": [row.epsilon / told[-1].epsilon for row in told]}
     if wanted.held_out is not None:
         curves["held-out loss"] = [row.loss or 0.0 for row in told]
     if told[-1].area is not None:
         curves["area under the curve"] = [row.area or 0.0 for row in told]
+    measured = list(curves)[1:]
     lines = [Line(name, rounds, values, values, values) for name, values in curves.items()]
     warnings = [] if wanted.held_out is None or wanted.public else [f"{_OWNER}."]
     if certificate.seeded:
@@ -159,8 +170,10 @@ def _page(wanted: Run, told: list[_Told], certificate: Certificate, path: Path) 
     return write_page(
         Page(
             title=f"Training across {len(wanted.holders)} holders: {wanted.name}",
+            kind="Trained with differential privacy",
             promise=str(certificate.guarantee),
             facts=(
+                ("Holders", ", ".join(f"{name} ({people:,} people)" for name, people in wanted.people.items())),
                 ("Model", str(plan.model.architecture)),
                 ("Rounds", f"{plan.rounds} of {plan.local_steps} steps"),
                 ("Noise", f"{plan.step.sigma:.4g} times the clip, {plan.step.clip:g}"),
@@ -168,9 +181,10 @@ def _page(wanted: Run, told: list[_Told], certificate: Certificate, path: Path) 
                 ("Price", f"ε = {plan.epsilon:.3f} at δ = {plan.delta:g} for one person"),
             ),
             certificate=str(certificate),
-            columns=("round", "epsilon", "loss", "area"),
-            rows=[(row.round, row.epsilon, row.loss, row.area) for row in told],
-            figure=series_figure(lines, title="Loss and budget by round", value_name="share, loss, area"),
+            columns=("round", "ε so far", *measured),
+            rows=[(row.round, row.epsilon, row.loss, row.area)[: 2 + len(measured)] for row in told],
+            figure=series_figure(lines, title="Loss and budget by round", value_name="share, loss or area"),
+            caption="One point a round, counted from 1. The budget is drawn as a share of the run's ε.",
             warning=" ".join(warnings),
         ),
         path,

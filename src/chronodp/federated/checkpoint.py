@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import RoundConflict, UnreadableSource
+from chronodp.errors import InvalidArgument, RoundConflict, UnreadableSource
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
@@ -18,11 +18,14 @@ __all__ = ["load_checkpoint", "save_checkpoint"]
 def save_checkpoint(path: Path, task: str, rounds_done: int, parameters: NDArray[np.float32]) -> None:
     """Write how many rounds are done and the parameters after them: all of it or nothing."""
     fresh = path.with_name(f"{path.name}.new")
-    with fresh.open("wb") as file:
-        np.savez(file, task=np.array(task), rounds_done=np.array(rounds_done), parameters=parameters)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    try:
+        with fresh.open("wb") as file:
+            np.savez(file, task=np.array(task), rounds_done=np.array(rounds_done), parameters=parameters)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        raise InvalidArgument("checkpoint", str(path), f"a file that can be written ({error.strerror})") from error
 
 
 def load_checkpoint(path: Path, task: str) -> tuple[int, NDArray[np.float32]]:

@@ -67,11 +67,12 @@ class Holder(Protocol):
         ...
 
 
-def check_update(update: object, task: Task) -> NDArray[np.float64]:
-    """Return an update if it has the task's size and is finite. The message never shows a number of it."""
+def check_update(update: object, task: Task, *, holder: str) -> NDArray[np.float64]:
+    """Return a holder's update if it has the task's size and is finite. The message never shows a number of it."""
     numbers = np.asarray(update)
     if numbers.dtype.kind != "f" or numbers.shape != (task.size,) or not np.all(np.isfinite(numbers)):
-        raise InvalidArgument("update", update, f"{task.size:,} finite floating-point numbers", private=True)
+        allowed = f"{task.size:,} finite floating-point numbers from holder {holder!r}"
+        raise InvalidArgument("update", update, allowed, private=True)
     return numbers.astype(np.float64)
 
 

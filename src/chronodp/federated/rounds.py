@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument, TooFewHolders
 from chronodp.federated.aggregation import Context, Identity, Phase, Terms, Total, aggregate, usual_threshold
 from chronodp.federated.aggregation.masks import RingSum, RingVector
-from chronodp.federated.aggregation.terms import check_name
+from chronodp.federated.aggregation.terms import check_name, check_threshold
 from chronodp.federated.checkpoint import load_checkpoint, save_checkpoint
 from chronodp.federated.holder import Holder, Task, check_update
 from chronodp.federated.quantise import Grid
-from chronodp.privacy.parameters import check_positive
+from chronodp.privacy.parameters import check_positive, check_whole
 
 __all__ = ["Federation", "Round", "check_weights", "digest_of", "moved", "starting_point"]
 
@@ -46,7 +46,7 @@ class Federation:
     Args:
         holders: who trains.
         task: what.
-        aggregation: "secure", or "plain" to leave the masks out.
+        aggregation: "secure", or "plain" to leave the masks out; a holder alone can only do without.
         weights: public; holders multiply their updates by them, and the sum is divided by those of the survivors.
             Without, the sum is added as it is.
         threshold: how many holders must stay in every round; above two thirds of them unless given.
@@ -84,16 +84,11 @@ class Federation:
         names = sorted(self._holders)
         if len(names) != len(holders):
             raise InvalidArgument("holders", "a list", "each of another name")
-        self.task, self._secure = task, aggregation == "secure"
+        check_whole("holders", len(names), least=2 if aggregation == "secure" else 1)
+        self.task = task
+        self._threshold = check_threshold(usual_threshold(len(names)) if threshold is None else threshold, len(names))
         self._identities = {name: Identity.create() for name in names}
-        self._terms = Terms(
-            "in-process",
-            task.to_json(),
-            tuple((name, self._identities[name].public) for name in names),
-            usual_threshold(len(names)) if threshold is None else threshold,
-            task.size,
-            task.bits,
-        )
+        self._terms = self._agree() if aggregation == "secure" else None
         self._weights = check_weights(weights, names)
         self._grid = Grid(task.clip, task.bits, len(names))
         self._start = starting_point(start, task)
@@ -126,22 +121,25 @@ class Federation:
 
     def _total(self, number: int, parameters: NDArray[np.float32]) -> Total:
         def vector_of(name: str) -> RingVector:
-            return self._grid.encode(check_update(self._holders[name].update(number, parameters.copy()), self.task))
+            update = self._holders[name].update(number, parameters.copy())
+            return self._grid.encode(check_update(update, self.task, holder=name))
 
         ends = {name: self._drop(number, name) for name in self._holders} if self._drop is not None else {}
         silent = {name: phase for name, phase in ends.items() if phase is not None}
-        if self._secure:
+        if self._terms is not None:
             context = Context(self._terms.digest, number, 0, digest_of(parameters))
             return aggregate(self._identities, self._terms, context, vector_of, silent=silent)
-        survivors = tuple(name for name in self._terms.names if silent.get(name, Phase.UNMASK) > Phase.MASK)
-        if len(survivors) < self._terms.threshold:
-            raise TooFewHolders(
-                f"{len(survivors)} holders answered in round {number}: {self._terms.threshold} are needed"
-            )
+        survivors = tuple(name for name in self._identities if silent.get(name, Phase.UNMASK) > Phase.MASK)
+        if len(survivors) < self._threshold:
+            raise TooFewHolders(f"{len(survivors)} holders answered in round {number}: {self._threshold} are needed")
         total = RingSum(self.task.size, self.task.bits)
         for name in survivors:
             total.add(vector_of(name))
         return Total(total.value, survivors)
+
+    def _agree(self) -> Terms:
+        roster = tuple((name, one.public) for name, one in self._identities.items())
+        return Terms("in-process", self.task.to_json(), roster, self._threshold, self.task.size, self.task.bits)
 
 
 def moved(

@@ -12,7 +12,7 @@ from chronodp.federated.aggregation.identity import check_public
 from chronodp.federated.aggregation.wire import pack
 from chronodp.privacy.parameters import check_whole
 
-__all__ = ["RINGS", "Context", "Phase", "Terms", "check_name", "usual_threshold"]
+__all__ = ["RINGS", "Context", "Phase", "Terms", "check_name", "check_threshold", "usual_threshold"]
 
 RINGS = {16: "<u2", 32: "<u4", 64: "<u8"}  # bits of a ring, and the machine's numbers that wrap around in it
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -77,7 +77,7 @@ class Terms:
         check_whole("roster", len(names), least=2, most=_MOST_HOLDERS)
         if names != sorted(set(names)) or len({check_public(key) for _, key in self.roster}) != len(names):
             raise InvalidArgument("roster", "a list", "holders in order of name, each once and with a key of its own")
-        check_whole("threshold", self.threshold, least=len(names) // 2 + 1, most=len(names))
+        check_threshold(self.threshold, len(names))
         check_whole("size", self.size, most=2**28)
         if self.bits not in RINGS:
             raise InvalidArgument("bits", self.bits, f"one of {', '.join(map(str, RINGS))}")
@@ -119,6 +119,11 @@ class Terms:
 def usual_threshold(holders: int) -> int:
     """Return the least threshold above two thirds, which a lying server with a third of the holders cannot beat."""
     return 2 * holders // 3 + 1
+
+
+def check_threshold(threshold: object, holders: int) -> int:
+    """Return how many holders must stay if it is most of them."""
+    return check_whole("threshold", threshold, least=holders // 2 + 1, most=holders)
 
 
 def check_name(argument: str, name: object) -> str:

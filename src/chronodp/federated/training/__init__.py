@@ -1,23 +1,24 @@
 """Private training: one person is one example, sampled in secret, clipped, and hidden in exact noise."""
 
-from chronodp.federated.training.checkpoint import Checkpoint
 from chronodp.federated.training.evaluation import area_under_curve, losses_of_people, predict
+from chronodp.federated.training.people_file import People, make_trainer, read_people
 from chronodp.federated.training.plan import TrainingPlan, plan_training
-from chronodp.federated.training.simulation import Trained, add_plainly, train_together
+from chronodp.federated.training.plan_file import PlanFile, read_plan
 from chronodp.federated.training.step import StepDesign, private_sum
 from chronodp.federated.training.trainer import Trainer
 
 __all__ = [
-    "Checkpoint",
+    "People",
+    "PlanFile",
     "StepDesign",
-    "Trained",
     "Trainer",
     "TrainingPlan",
-    "add_plainly",
     "area_under_curve",
     "losses_of_people",
+    "make_trainer",
     "plan_training",
     "predict",
     "private_sum",
-    "train_together",
+    "read_people",
+    "read_plan",
 ]

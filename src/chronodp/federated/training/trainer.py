@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.federated.aggregation.terms import check_name
 from chronodp.federated.budgeting import check_budget, check_people
 from chronodp.federated.training.plan import TrainingPlan
 from chronodp.federated.training.step import private_sum
@@ -87,9 +88,8 @@ class Trainer:
 
         if not isinstance(plan, TrainingPlan):
             raise InvalidArgument("plan", plan, "a TrainingPlan")
-        for option, text in (("name", name), ("run", run)):
-            if not isinstance(text, str) or not text or "/" in text:
-                raise InvalidArgument(option, text, "a text without '/' that is not empty")
+        check_name("name", name)
+        check_name("run", run)
         declared = check_people(people, delta=plan.delta, fewest=plan.people, accept_large_delta=accept_large_delta)
         check_whole("all_people", all_people, least=declared)
         self._inputs = plan.model.inputs.prepare(values)

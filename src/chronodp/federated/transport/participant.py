@@ -120,7 +120,7 @@ class Participant:
         update = self._holder.update(place[0], parameters.copy())
         context = Context(run.terms.digest, *place, digest_of(parameters))
         client = AggregationClient(self._identity, self._holder.name, run.terms, context)
-        vector = run.grid.encode(check_update(update, run.task))
+        vector = run.grid.encode(check_update(update, run.task, holder=self._holder.name))
         self._journal.begin(*place)
         return _Attempt(place, client, vector)
 

@@ -26,7 +26,7 @@ _SECONDS = {"advertise": 3600.0, "share": 60.0, "mask": 60.0, "consent": 60.0, "
 _LINGER = 60.0
 _KNOWN = {
     "": {"name", "threshold", "attempts", "task", "server", "seconds", "holders", "holder"},
-    "task": {"rounds", "size", "model", "clip", "bits", "start"},
+    "task": {"rounds", "size", "model", "clip", "bits", "start", "plan"},
     "server": {"address", "authority", "tokens", "state"},
     "holders": {"identity", "weight"},
 }
@@ -93,15 +93,10 @@ def read_run(path: str | Path) -> RunFile:
         raise InvalidArgument("run", str(path), f"a TOML file ({error})") from None
     _check_known("", content)
     options, server, people = (_table(content, name) for name in ("task", "server", "holders"))
-    given_start = options.pop("start", None)
-    try:
-        task = Task(**options)
-    except TypeError:
-        raise InvalidArgument("task", sorted(options), "a table with rounds, size, model, clip and bits") from None
+    task, start = _planned(options, place.parent, people) if "plan" in options else _given(options, place.parent)
     roster = tuple((name, _identity(name, people[name])) for name in sorted(people))
     given = {name: one["weight"] for name, one in people.items() if "weight" in one}
     weights = check_weights(given, sorted(people)) if given else None
-    start = starting_point(None if given_start is None else _load_start(place.parent / given_start), task)
     agreed = {"task": task.to_json(), "weights": weights, "start": digest_of(start).hex()}
     waits = _table(content, "seconds")
     linger = check_positive("linger", waits.pop("linger", _LINGER))
@@ -184,6 +179,29 @@ def _address(given: object) -> str:
             "address", given, "https: tokens and parameters do not travel in the open; http is for loopback"
         )
     return str(given).rstrip("/")
+
+
+def _given(options: dict[str, Any], folder: Path) -> tuple[Task, NDArray[np.float32]]:
+    """Return a task whose numbers stand in the file, and where it starts."""
+    start = options.pop("start", None)
+    try:
+        task = Task(**options)
+    except TypeError:
+        allowed = "a table with rounds, size, model, clip and bits, or with a plan"
+        raise InvalidArgument("task", sorted(options), allowed) from None
+    return task, starting_point(None if start is None else _load_start(folder / start), task)
+
+
+def _planned(options: Mapping[str, Any], folder: Path, holders: Mapping[str, Any]) -> tuple[Task, NDArray[np.float32]]:
+    """Return the task of a training plan's file, and the model's first parameters."""
+    from chronodp.federated.training.plan_file import read_plan
+
+    if len(options) > 1:
+        raise InvalidArgument("task", sorted(options), "a plan alone: it says all the rest")
+    file = read_plan(folder / str(options["plan"]))
+    if set(holders) != set(file.people):
+        raise InvalidArgument("holders", sorted(holders), f"those of the plan: {', '.join(sorted(file.people))}")
+    return file.plan.task(), file.plan.model.first_parameters()
 
 
 def _load_start(path: Path) -> NDArray[Any]:

@@ -1,0 +1,95 @@
+"""The people of a plan's file: a table with one row a person and period, read into one example a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.errors import InvalidArgument
+from chronodp.federated.holder import Task
+from chronodp.federated.models import Forecast
+from chronodp.federated.training.plan_file import PlanFile, read_plan
+from chronodp.federated.training.trainer import Trainer
+from chronodp.ledger import Ledger
+from chronodp.randomness import seeded
+
+__all__ = ["People", "make_trainer", "read_people"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """Everybody's series (people, periods, columns) and outcomes."""
+
+    values: NDArray[np.float64]
+    targets: NDArray[np.float64]
+
+
+def make_trainer(*, name: str, task: Task, plan: str, ledger: str, seed: int | None = None) -> Trainer:
+    """Return the holder of this name in a plan's file, for training with holders elsewhere; only its data is read.
+
+    Args:
+        name: of the holder, a table ``[holders.NAME]`` in the file.
+        task: what everybody trains; another model or plan is refused.
+        plan: the TOML file that all holders have alike.
+        ledger: this holder's ledger, with a budget of its name by the Rényi rule.
+        seed: for tests, makes samples and noise repeatable; such a run protects nobody, and its certificate says so.
+    """
+    file = read_plan(plan)
+    if name not in file.people:
+        raise InvalidArgument("name", name, f"one of {', '.join(file.people)}")
+    if file.plan.task() != task:
+        raise InvalidArgument("task", task.model[:16], f"that of {plan}, {file.plan.task().model[:16]}: plans differ")
+    found = read_people(file, file.tables[name])
+    return Trainer(
+        file.plan,
+        found.values,
+        found.targets,
+        people=file.people[name],
+        all_people=sum(file.people.values()),
+        ledger=Ledger(ledger),
+        dataset=name,
+        name=name,
+        run=file.name,
+        entropy=None if seed is None else seeded(f"{seed} {name}"),
+        accept_large_delta=file.accept_large_delta,
+    )
+
+
+def read_people(file: PlanFile, table: Path) -> People:
+    """Return the people of a table, a CSV or Parquet file: the last periods of each, and what came of it."""
+    import pandas as pd
+
+    try:
+        rows = pd.read_parquet(table) if table.suffix == ".parquet" else pd.read_csv(table)
+    except (OSError, ValueError, UnicodeDecodeError) as error:
+        raise InvalidArgument("data", str(table), "a CSV or Parquet file that can be read") from error
+    outcome, length = file.plan.model.outcome, file.plan.model.inputs.length
+    columns = [column.name for column in file.plan.model.inputs.columns]
+    needed = [file.person, file.time, *columns, *([] if isinstance(outcome, Forecast) else [file.label])]
+    if missing := [column for column in needed if column not in rows.columns]:
+        raise InvalidArgument("data", ", ".join(map(str, rows.columns)), f"a table with {missing[0]!r}")
+    values: list[NDArray[np.float64]] = []
+    targets: list[NDArray[np.float64] | float] = []
+    numbers = rows[needed[:2]].join(rows[needed[2:]].apply(pd.to_numeric, errors="coerce"))
+    for _, one in numbers.sort_values(needed[:2], kind="stable").groupby(file.person, sort=True):
+        series = one[columns].to_numpy(dtype=np.float64)
+        if isinstance(outcome, Forecast):
+            place = columns.index(outcome.column.name)
+            targets.append(_last(series[:, place], outcome.horizon))
+            series = series[: -outcome.horizon]
+        else:
+            told = one[file.label].to_numpy(dtype=np.float64)
+            targets.append(float(np.nanmax(told)) if not np.isnan(told).all() else np.nan)
+        values.append(_last(series, length))
+    shape = (len(values), length, len(columns))
+    return People(np.array(values).reshape(shape), np.array(targets))
+
+
+def _last(series: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return the last so many periods, those that are lacking in front as missing."""
+    kept = series[-count:]
+    lacking = np.full((count - len(kept), *series.shape[1:]), np.nan)
+    return np.concatenate([lacking, kept])
