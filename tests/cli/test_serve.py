@@ -36,9 +36,9 @@ def test_a_policy_is_checked_before_it_is_served(tmp_path: Path, refuse: Callabl
     assert json.loads(run("curator", "check", str(policy), "--json"))["analysts"] == ["ana", "ben"]
     assert "shared" in run("curator", "check", str(policy))
     policy.write_text(policy.read_text(encoding="utf-8").replace("every =", "evry =", 1), encoding="utf-8")
-    assert "line 9" in refuse("curator", "check", str(policy))
+    assert "line 10" in refuse("curator", "check", str(policy))
     ledger = str(tmp_path / "budget.db")
-    assert "line 9" in refuse("serve", "--policy", str(policy), "--ledger", ledger)
+    assert "line 10" in refuse("serve", "--policy", str(policy), "--ledger", ledger)
     assert "--demo" in refuse("serve", "--ledger", ledger)
     policy = write_policy(tmp_path)
     together = refuse("serve", "--policy", str(policy), "--ledger", ledger, "--tls-cert", "cert.pem")
