@@ -27,7 +27,7 @@ def test_is_pure_python_and_typed(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "chronodp/py.typed" in names
-    parts = (".py", "py.typed", ".css", ".html", ".js", ".json")
+    parts = (".py", "py.typed", ".css", ".html", ".js", ".json", ".svg")
     assert all(name.endswith(parts) or ".dist-info/" in name for name in names)
 
 
