@@ -262,7 +262,7 @@ def _many(subject: Subject, data: object, size: int, entropy: Entropy) -> Any:
         raise AssertionError("asked only where there is one")
     try:
         return many(data, size, entropy=entropy)
-    except Exception as error:
+    except Exception as error:  # a stranger's mechanism may raise anything; it is reported, never passed
         raise Unfit(f"it raises {type(error).__name__}: {error}") from error
 
 

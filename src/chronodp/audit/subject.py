@@ -128,7 +128,7 @@ class Subject:
             return self.mechanism(data, entropy=entropy) if self.draws else self.mechanism(data)
         except (Unfit, Unfollowed):  # of an auditor's own entropy
             raise
-        except Exception as error:
+        except Exception as error:  # a stranger's mechanism may raise anything; it is reported, never passed
             raise Unfit(f"it raises {type(error).__name__}: {error}") from error
 
     def run_with(self, data: object, /, *, entropy: Entropy) -> object:

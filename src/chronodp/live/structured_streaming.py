@@ -11,7 +11,7 @@ from typing import Any
 
 from chronodp.engines import is_spark_frame
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy.parameters import check_whole
 from chronodp.randomness import Entropy
 from chronodp.series import Plan, Release
@@ -51,8 +51,7 @@ class BatchSink:
     def __post_init__(self) -> None:
         if not isinstance(self.plan, Plan):
             raise InvalidArgument("plan", self.plan, "a Plan")
-        if not isinstance(self.ledger, Ledger):
-            raise InvalidArgument("ledger", self.ledger, "a Ledger")
+        check_ledger(self.ledger)
         if not self.name or not isinstance(self.name, str):
             raise InvalidArgument("name", self.name, "a name for the stream")
 

@@ -94,7 +94,7 @@ class BlurredStream:
     ) -> None:
         if not isinstance(mechanism, Online):
             raise InvalidArgument("mechanism", mechanism, "BlockShuffle, Backward, Forward or Threshold")
-        _check_ledger(ledger)
+        check_ledger(ledger)
         bits = secure() if entropy is None else check_entropy(entropy)
         state = start(mechanism, bits)
         cost, unit = _price(mechanism)
@@ -112,7 +112,7 @@ class BlurredStream:
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a stream where it stands, after a restart or a crash."""
-        _check_ledger(ledger)
+        check_ledger(ledger)
         stored = ledger.resume_stream(name)
         mechanism, state, seeded = _unsealed(stored.state)
         bits = secure() if entropy is None else check_entropy(entropy)
@@ -188,10 +188,6 @@ def _price(mechanism: Online) -> tuple[Cost, Swap]:
     if isinstance(mechanism, BlockShuffle):
         return mechanism.claim.cost, Swap(mechanism.block)
     return UNPROTECTED, Swap(mechanism.window)
-
-
-def _check_ledger(ledger: object) -> None:
-    check_ledger(ledger)
 
 
 def _check_value(value: object) -> object:

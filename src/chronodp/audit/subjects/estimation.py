@@ -137,7 +137,7 @@ def _strongest() -> Subject:
     design = replace(plan.design, noise=coarse)
 
     def run(values: Values, *, entropy: Entropy) -> object:
-        exact = exact_of(design, np.array(values), progress=lambda fraction: None)  # noqa: ARG005
+        exact = exact_of(design, np.array(values), progress=lambda _: None)
         return draw_spectrum(design, exact, entropy)
 
     base = (3.0, 0.0, 1.0, 2.0)
@@ -157,7 +157,7 @@ def _released(plan: SpectrumPlan, entropy: Entropy) -> tuple[int, ...]:
             dataset="audit",
             request="audit",
             entropy=entropy,
-            progress=lambda fraction: None,  # noqa: ARG005
+            progress=lambda _: None,
         )
         return tuple(json.loads(ledger.seen[0])["noisy"])
 

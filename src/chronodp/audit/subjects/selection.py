@@ -209,7 +209,7 @@ def _order(pieces: Panel | Blocks, unit: Unit, entropy: Entropy) -> int:
             dataset="audit",
             request="audit",
             entropy=entropy,
-            progress=lambda fraction: None,  # noqa: ARG005
+            progress=lambda _: None,
         )
         return made.place
 

@@ -42,7 +42,7 @@ def noisy_numbers(plan: Plan, entropy: Entropy) -> NDArray[np.int64]:
             dataset="audit",
             request="audit",
             entropy=entropy,
-            progress=lambda fraction: None,  # noqa: ARG005
+            progress=lambda _: None,
         )
         return np.array(json.loads(made.text)["noisy"][0], dtype=np.int64)
 

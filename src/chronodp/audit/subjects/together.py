@@ -93,7 +93,7 @@ def _released(plan: PlanTogether, entropy: Entropy) -> tuple[int, ...]:
             dataset="audit",
             request="audit",
             entropy=entropy,
-            progress=lambda fraction: None,  # noqa: ARG005
+            progress=lambda _: None,
         )
         parts = json.loads(ledger.seen[0])["parts"]
     return tuple(number for name in sorted(parts) for number in _flat(parts[name]["noisy"]))
