@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from chronodp.errors import LedgerUnavailable
 from chronodp.ledger import Ledger
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.pacing import Unpaced
@@ -140,6 +141,27 @@ def test_a_job_cut_off_at_each_gap_goes_on_from_the_ledger(tmp_path: Path, point
     )
     assert (again.id, new) == (job.id, False)
     broken.close()
+    curator.close()
+
+
+def test_a_job_whose_ledger_was_lost_for_a_moment_is_taken_up_again_by_the_same_worker(tmp_path: Path) -> None:
+    policy = read_policy(write_policy(tmp_path, lease=600.0))
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    curator.open_budgets()
+    caller = Caller("ana", "analyst", "")
+    job, _ = curator.submit(caller, policy.datasets["meters"], Question.model_validate(SUM), request="r", fresh=False)
+    lost = iter([True])
+
+    def cut(reached: str) -> None:
+        if reached == "debit written" and next(lost, False):
+            raise LedgerUnavailable("the connection to the ledger failed")
+
+    curator.ledger = Ledger(tmp_path / "budget.db", reached=cut)
+    runner = Runner(curator, pace=Unpaced())
+    with pytest.raises(LedgerUnavailable):
+        runner.run_one()
+    assert runner.run_one()
+    assert curator.job(caller, job.id).state == "done"
     curator.close()
 
 

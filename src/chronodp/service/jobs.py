@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -145,19 +145,27 @@ class Jobs:
                     return replace(job, state="running", lease=until)
         return None
 
-    def beat(self, worker: str, *, lease: float) -> None:
-        """Keep a worker's jobs its own, and say that it is alive."""
+    def beat(self, worker: str, in_hand: Collection[str], *, lease: float) -> None:
+        """Keep the jobs that a worker has in hand its own, and say that it is alive."""
         moment = now()
         with self._store.transaction() as transaction:
-            transaction.run(
-                "UPDATE service_jobs SET lease = ? WHERE worker = ? AND state = 'running'",
-                (moment + int(lease * 1e6), worker),
-            )
+            for identity in in_hand:
+                transaction.run(
+                    "UPDATE service_jobs SET lease = ? WHERE id = ? AND worker = ? AND state = 'running'",
+                    (moment + int(lease * 1e6), identity, worker),
+                )
             transaction.run(
                 "INSERT INTO service_workers (id, seen) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen = ?",
                 (worker, moment, moment),
             )
             transaction.run("DELETE FROM service_workers WHERE seen < ?", (moment - 3_600_000_000,))
+
+    def let_go(self, worker: str, job: Job) -> None:
+        """Leave a job that could not be carried on to whoever looks next."""
+        with self._store.transaction() as transaction:
+            transaction.run(
+                "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'", (job.id, worker)
+            )
 
     def end(self, job: Job, state: State, problem: dict[str, Any] | None = None) -> None:
         """Write how a job ended; a release that is in the ledger outweighs whatever was thought before."""

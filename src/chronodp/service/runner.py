@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+from contextlib import suppress
 from dataclasses import replace
 
 from chronodp.errors import (
@@ -44,6 +45,7 @@ class Runner:
         self._worker = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._stop, self._called, self._done = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
+        self._in_hand: dict[str, Job] = {}
         self.writable = True
 
     def start(self) -> None:
@@ -69,9 +71,18 @@ class Runner:
     def run_one(self) -> bool:
         """Run one job if there is one; return whether there was."""
         job = self._curator.jobs.claim(self._worker, lease=self._lease)
-        if job is not None:
+        if job is None:
+            return False
+        self._in_hand[job.id] = job
+        try:
             self._run(job)
-        return job is not None
+        except LedgerUnavailable:
+            with suppress(LedgerUnavailable):  # then its lease runs out, since nobody has it in hand
+                self._curator.jobs.let_go(self._worker, job)
+            raise
+        finally:
+            del self._in_hand[job.id]
+        return True
 
     def _work(self) -> None:
         while not self._stop.is_set():
@@ -90,7 +101,7 @@ class Runner:
     def _beat(self) -> None:
         while not self._done.wait(min(1.0, self._lease / 4)):
             try:
-                self._curator.jobs.beat(self._worker, lease=self._lease)
+                self._curator.jobs.beat(self._worker, tuple(self._in_hand), lease=self._lease)
                 self.writable = True
             except ChronodpError:
                 self.writable = False
