@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,9 @@ from tests.conftest import Trials
 from tests.federated.crowd import Toy
 from tests.federated.network import Network, code_of, ended
 
+HOLDERS, THRESHOLD = ("h0", "h1", "h2", "h3", "h4"), 3
+KILLED_IN = (Phase.SHARE, Phase.MASK, Phase.CONSENT, Phase.UNMASK)
+
 
 def in_process(network: Network, survivors: dict[int, list[str]]) -> bytes:
     """What one process makes of the same holders, plainly, with the same silence."""
@@ -22,6 +26,7 @@ def in_process(network: Network, survivors: dict[int, list[str]]) -> bytes:
         toys,
         task,
         aggregation="plain",
+        threshold=network.run.terms.threshold,
         drop=lambda number, name: None if name in survivors[number] else Phase.MASK,
     )
     return federation.run().tobytes()
@@ -38,27 +43,38 @@ def test_four_processes_train_what_one_does(tmp_path: Path) -> None:
     assert {network.parameters(name) for name in ("server", *network.names)} == {expected}
 
 
-def test_a_holder_killed_in_any_phase_is_left_out_and_comes_back(tmp_path: Path, trials: Trials) -> None:
+def test_holders_killed_in_any_phase_are_left_out_and_come_back(tmp_path: Path, trials: Trials) -> None:
+    """Every round has a schedule of its own: who is killed, as many as the threshold bears, and in which phase each."""
+    rounds = trials(200, least=6)
+    network = Network(tmp_path, HOLDERS, rounds=rounds, seconds=2.0, extra=f"threshold = {THRESHOLD}")
+    most = len(HOLDERS) - THRESHOLD
     random = np.random.default_rng(3)
-    for number in range(trials(20, least=1)):
-        network = Network(tmp_path / str(number), rounds=5)
-        victim = str(random.choice(network.names))
-        others = [name for name in network.names if name != victim]
-        server = network.server()
-        clients = [network.client(name) for name in others]
-        deaths = {1: Phase.SHARE, 2: Phase.MASK, 3: Phase.CONSENT, 4: Phase.UNMASK}
-        with ended(server, *clients):
-            for round_number, phase in deaths.items():
-                dying = network.client(victim, die_in=f"{phase.name}:{round_number}")
-                with ended(dying):
-                    assert code_of(dying) == -9
-            back = network.client(victim)
-            with ended(back):
-                assert [code_of(process) for process in (back, *clients, server)] == [0] * 5
-        found = network.survivors()
-        assert [victim in found[round_number] for round_number in range(1, 6)] == [False, False, True, True, True]
-        assert network.parameters("server") == in_process(network, found)
-        assert network.parameters(victim) == network.parameters("server")
+    deaths: dict[str, list[tuple[int, Phase]]] = {name: [] for name in HOLDERS}
+    for number in range(1, rounds + 1):
+        for victim in random.choice(HOLDERS, size=int(random.integers(0, most + 1)), replace=False):
+            deaths[str(victim)].append((number, KILLED_IN[int(random.integers(len(KILLED_IN)))]))
+    server = network.server()
+    with ended(server), ThreadPoolExecutor(len(HOLDERS)) as watching:
+        ends = list(watching.map(lambda name: live_and_die(network, name, deaths[name]), HOLDERS))
+        assert ends == [0] * len(HOLDERS)
+        assert code_of(server) == 0
+    found = network.survivors()
+    for number in range(1, rounds + 1):
+        killed = {name: phase for name, dying in deaths.items() for at, phase in dying if at == number}
+        assert found[number] == [name for name in HOLDERS if killed.get(name, Phase.UNMASK) > Phase.MASK]
+    expected = in_process(network, found)
+    assert {network.parameters(name) for name in ("server", *network.names)} == {expected}
+
+
+def live_and_die(network: Network, name: str, deaths: list[tuple[int, Phase]]) -> int | None:
+    """Start a holder anew after each of its deaths, and return how it ended after the last."""
+    for number, phase in deaths:
+        dying = network.client(name, die_in=f"{phase.name}:{number}")
+        with ended(dying):
+            assert code_of(dying, seconds=3600) == -9
+    living = network.client(name)
+    with ended(living):
+        return code_of(living, seconds=3600)
 
 
 def test_a_holder_killed_before_its_first_word_is_not_waited_for_without_end(tmp_path: Path) -> None:
