@@ -51,8 +51,9 @@ days = truth.shape[1]
 # ## What would a car give away?
 #
 # Before anyone takes part: the price of all reports of one car together. *Fresh* answers every day add up. *Slots*
-# speak on three secret days of the month only. *Memoised* keeps one noisy answer for each place, and sends it every
-# day behind fresh noise: cheap if the secret is where a car charges, dear if it is when that changed.
+# speak on three secret days of the month only. *Memoised* keeps one noisy answer for each place (here for two
+# of them), and sends it every day behind fresh noise: cheap if the secret is where a car charges, dear if it
+# is when that changed.
 
 # %%
 answers = local.RandomizedResponse(epsilon=1.0, choices=len(PLACES))

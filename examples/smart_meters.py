@@ -1,4 +1,4 @@
-"""# A month of smart meters
+"""# The load of a town, hour by hour
 
 A utility publishes what its households used in each hour of a month, with days and the running total beside it. Nobody
 may learn from it what one household did in a day. Whoever downloads the file can check what was promised.

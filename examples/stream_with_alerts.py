@@ -2,7 +2,7 @@
 
 A museum shows on its door how many visitors it has had since the week began, hour by hour, and calls for more staff
 when an hour is far too full. Both go on all week, through a power cut, and neither may tell whether any one visitor
-was there. The call costs only when it is made: quiet hours are free, however many.
+was there. Only calls are paid for: quiet hours are free, however many.
 """
 
 # %%

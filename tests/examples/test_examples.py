@@ -43,7 +43,7 @@ def test_a_script_becomes_cells() -> None:
     import nbformat
 
     script = '"""# Title"""\n\n# %%\nx = 1\n\n\n# %% [markdown]\n# Some *words*.\n#\n# - one\n'
-    made = nbformat.reads(notebook(script), as_version=4)
+    made = nbformat.reads(notebook(script), as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(made)
     assert [(cell.cell_type, cell.source) for cell in made.cells] == [
         ("markdown", "# Title"),
