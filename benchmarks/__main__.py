@@ -1,7 +1,7 @@
 """Every benchmark in turn, or those of the named files; with ``--write`` their tables go to ``benchmarks/RESULTS.md``.
 
 `python -m benchmarks --write alerts continual` measures these two anew and leaves the other tables as they are.
-Whatever is written goes into the README's table too; `python -m benchmarks --readme` does that alone, and measures nothing.
+Whatever is written goes into the README's table too; `python -m benchmarks --readme` does that alone.
 """
 
 from __future__ import annotations

@@ -53,30 +53,27 @@ def anchors(page: Path) -> set[str]:
 
 
 def commands(page: Path) -> Iterator[list[str]]:
-    """Yield the words of each ``chronodp`` command, from indented blocks, shell blocks and running text."""
-    text = prose(page)
-    parts = [*_INDENTED.findall(text), *(block.text for block in blocks(page) if block.language in {"console", "sh"})]
+    """Yield the words of each ``chronodp`` command that a page shows, in blocks or in running text."""
+    told = re.findall(r"`(chronodp [^`]+)`", prose(page).replace("\n", " "))
+    for line in [*typed(page), *map(_pipeline, told)]:
+        yield from (words[1:] for words in line if words[0] == "chronodp")
+
+
+def typed(page: Path) -> list[list[list[str]]]:
+    """Return the lines that a page has one type in a shell, each as the commands of a pipeline."""
+    parts = _INDENTED.findall(prose(page))
     lines = [line for part in parts for line in part.replace("\\\n", " ").splitlines()]
-    lines += re.findall(r"`(chronodp [^`]+)`", text.replace("\n", " "))
-    for line in lines:
-        if "chronodp" not in line.split():
-            continue
-        for words in _split(line):
-            if words[0] == "chronodp":
-                yield words[1:]
+    return [_pipeline(line) for line in lines if "chronodp" in line.split()]
 
 
-def _split(line: str) -> Iterator[list[str]]:
-    """Yield the commands of a line of shell: pipes and ``&&`` part them, and a comment ends them."""
+def _pipeline(line: str) -> list[list[str]]:
+    """Return the commands of a line of shell: pipes and ``&&`` part them, and a comment ends them."""
     reader = shlex.shlex(line.strip(), posix=True, punctuation_chars="|&")
     reader.whitespace_split = True
-    words: list[str] = []
+    found: list[list[str]] = [[]]
     for word in reader:
         if set(word) <= {"|", "&"}:
-            if words:
-                yield words
-            words = []
+            found.append([])
         else:
-            words.append(word)
-    if words:
-        yield words
+            found[-1].append(word)
+    return found
