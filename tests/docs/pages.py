@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+SHELLS = {"bash", "console", "sh"}
 _FENCED = re.compile(r"^```(\{?\w*\}?)[^\n]*\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n|\n(?= {4}))+")
 
@@ -61,8 +62,8 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 def typed(page: Path) -> list[list[list[str]]]:
     """Return the lines that a page has one type in a shell, each as the commands of a pipeline."""
-    parts = _INDENTED.findall(prose(page))
-    lines = [line for part in parts for line in part.replace("\\\n", " ").splitlines()]
+    parts = [*_INDENTED.findall(prose(page)), *(block.text for block in blocks(page) if block.language in SHELLS)]
+    lines = [line.removeprefix("$ ") for part in parts for line in part.replace("\\\n", " ").splitlines()]
     return [_pipeline(line) for line in lines if "chronodp" in line.split()]
 
 

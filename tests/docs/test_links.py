@@ -70,3 +70,10 @@ def test_every_page_of_the_documentation_is_in_a_list() -> None:
             listed.add((index.parent / f"{entry}.md").resolve())
     written = {page for page in PAGES if page.is_relative_to(ROOT / "docs") and page != ROOT / "docs/index.md"}
     assert written == {page for page in listed if page.exists()}
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/how-to").glob("*.md")), ids=named)
+def test_a_how_to_ends_with_why(page: Path) -> None:
+    last = page.read_text(encoding="utf-8").rstrip().splitlines()[-1]
+    assert re.match(r"Why it is so: \[.+\]\(\.\./explanation/[\w-]+\.md\)", last)
+    assert re.search(r"Why it holds: \[.+\]\(\.\./explanation/proofs/[\w-]+\.md\)", last)
