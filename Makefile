@@ -68,4 +68,4 @@ bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks --write
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(SPARK35) build dist docs/_build docs/reference/generated
+	rm -rf $(VENV) $(PEERS) $(SPARK35) build dist docs/_build docs/examples/generated docs/reference/generated

@@ -1,6 +1,7 @@
 """Every benchmark in turn, or those of the named files; with ``--write`` their tables go to ``benchmarks/RESULTS.md``.
 
 `python -m benchmarks --write alerts continual` measures these two anew and leaves the other tables as they are.
+Whatever is written goes into the README's table too; `python -m benchmarks --readme` does that alone.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks import (
     live,
     local,
     noise,
+    report,
     selection,
     service,
     spark,
@@ -31,6 +33,7 @@ from benchmarks import (
     training,
 )
 from benchmarks.harness import machine
+from benchmarks.summary import RESULTS, sections, with_summary
 
 TOPICS = (
     noise.measure,
@@ -51,6 +54,7 @@ TOPICS = (
     together.measure_time,
     engine.measure_large,
     spark.measure,
+    report.measure,
     local.measure,
     federated.measure,
     training.measure,
@@ -58,16 +62,19 @@ TOPICS = (
     live.measure,
     live.measure_mqtt,
 )
-RESULTS = Path(__file__).with_name("RESULTS.md")
+README = Path(__file__).parents[1] / "README.md"
 
 
 def main() -> None:
+    if "--readme" in sys.argv[1:]:
+        _renew_readme()
+        return
     console = Console(stderr=True)
     files = {measure.__module__.rpartition(".")[2] for measure in TOPICS}
     wanted = {name for name in sys.argv[1:] if not name.startswith("--")} or files
     if unknown := wanted - files:
         sys.exit(f"no benchmarks {', '.join(sorted(unknown))}; there are {', '.join(sorted(files))}")
-    known = _sections(RESULTS.read_text(encoding="utf-8")) if wanted != files and RESULTS.exists() else {}
+    known = sections(RESULTS.read_text(encoding="utf-8")) if wanted != files and RESULTS.exists() else {}
     parts = [f"# Benchmark results\n\nWritten by `make bench` on {machine()}; two noisy cores.\n"]
     for measure in TOPICS:
         name = f"{measure.__module__}.{measure.__name__}".removeprefix("benchmarks.")
@@ -81,12 +88,12 @@ def main() -> None:
         parts.append(f"<!-- {name} -->\n{topic.to_markdown()}")
     if "--write" in sys.argv[1:]:
         RESULTS.write_text("\n".join(parts), encoding="utf-8")
+        _renew_readme()
 
 
-def _sections(text: str) -> dict[str, str]:
-    """The parts of a results file, by the function that each was measured by."""
-    found = [part.partition(" -->\n") for part in text.split("<!-- ")[1:]]
-    return {name: f"<!-- {name} -->\n{body.rstrip()}\n" for name, _, body in found}
+def _renew_readme() -> None:
+    text = with_summary(README.read_text(encoding="utf-8"), RESULTS.read_text(encoding="utf-8"))
+    README.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How the documentation is built: `make docs`; warnings are errors.
 
 The reference is written anew by every build: a page a room from its docstrings, and one of the command line from its
-help.
+help. So are the examples, a page a script.
 """
 
 import subprocess
@@ -12,6 +12,9 @@ from pathlib import Path
 import chronodp
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))  # before packages that are installed: others are called examples, too
+
+from examples.notebooks.write import cells, scripts  # noqa: E402
 
 project = "chronodp"
 author = "The chronodp authors"
@@ -45,4 +48,15 @@ def write_reference(folder: Path) -> None:
     (folder / "command-line.md").write_text(made.stdout, encoding="utf-8")
 
 
+def write_examples(folder: Path) -> None:
+    """Write each example's script as a page."""
+    folder.mkdir(exist_ok=True)
+    for path in scripts():
+        (_, title), *rest = cells(path.read_text(encoding="utf-8"))
+        told = f"Run it with `python examples/{path.name}`, or open `examples/notebooks/{path.stem}.ipynb`."
+        parts = [text if kind == "markdown" else f"```python\n{text}\n```" for kind, text in rest]
+        (folder / f"{path.stem}.md").write_text("\n\n".join([title, told, *parts]) + "\n", encoding="utf-8")
+
+
 write_reference(HERE / "reference" / "generated")
+write_examples(HERE / "examples" / "generated")

@@ -19,6 +19,7 @@
     │   ├── UnitMismatch       the cost protects another unit, or rests on an assumption not accepted
     │   ├── RequestConflict    the request id was used for something else, or was lost after its debit
     │   ├── StreamConflict     a step out of order, a finished stream, or one that was rewound
+    │   │   └── UnknownStream  no stream of that name was opened
     │   └── LedgerUnavailable  locked, read-only, full, disconnected or of a newer version
     ├── ServiceError           a curator refuses or cannot be reached; it says whether anything was spent
     │   ├── NotSignedIn        no token, or one that is unknown, expired or revoked
@@ -71,6 +72,7 @@ __all__ = [
     "UnknownBudget",
     "UnknownColumn",
     "UnknownDocument",
+    "UnknownStream",
     "UnreadableSource",
     "UnsuitableColumn",
     "UnsupportedCost",
@@ -185,6 +187,10 @@ class RequestConflict(LedgerError):
 
 class StreamConflict(LedgerError):
     """A step out of order, a finished stream, a stream of another plan, or a ledger that was set back in time."""
+
+
+class UnknownStream(StreamConflict):
+    """No stream or alert of that name was opened in this ledger."""
 
 
 class LedgerUnavailable(LedgerError):

@@ -98,7 +98,7 @@ def test_a_run_over_tls(tmp_path: Path) -> None:
     stranger = tmp_path / "stranger.toml"
     text = network.file.read_text(encoding="utf-8").replace('authority = "ca.pem"', "")
     stranger.write_text(text, encoding="utf-8")
-    keys = ("--certificate", str(tmp_path / "server.pem"), "--key", str(tmp_path / "server.key"))
+    keys = ("--tls-cert", str(tmp_path / "server.pem"), "--tls-key", str(tmp_path / "server.key"))
     server = start("server", str(network.file), *keys, "--out", str(tmp_path / "model.npy"), "--json")
     distrusts = start("client", str(stranger), *holder(network, "north")[2:])
     with ended(server, distrusts):
@@ -139,9 +139,9 @@ def test_refusals_before_anything_starts(tmp_path: Path, refuse: Callable[..., s
     network = Network(tmp_path, ("north", "south"))
     file, key = str(network.file), str(tmp_path / "north.key")
     assert "a file that can be read" in refuse("federate", "server", str(tmp_path / "none.toml"))
-    with_certificate = refuse("federate", "server", file, "--certificate", key, "--key", key)
+    with_certificate = refuse("federate", "server", file, "--tls-cert", key, "--tls-key", key)
     assert "https, since there is a certificate" in with_certificate
-    assert "loopback, since the run's address is not https" in refuse("federate", "server", file, "--listen", "0.0.0.0")
+    assert "loopback, since the run's address is not https" in refuse("federate", "server", file, "--host", "0.0.0.0")
     given = dict(zip(*[iter(holder(network, "north")[2:])] * 2, strict=True))
     for change, said in (
         ({"--holder": "west"}, "holder must be one of north, south"),
@@ -171,7 +171,7 @@ def test_a_taken_address_is_said(tmp_path: Path) -> None:
     assert "an address where this machine can listen" in said
 
 
-@pytest.mark.parametrize("options", [(), ("--key", "x.pem")])
+@pytest.mark.parametrize("options", [(), ("--tls-key", "x.pem")])
 def test_https_needs_a_certificate(tmp_path: Path, refuse: Callable[..., str], options: tuple[str, ...]) -> None:
     network = Network(tmp_path, ("north", "south"), scheme="https")
     assert "given with its key" in refuse("federate", "server", str(network.file), *options)

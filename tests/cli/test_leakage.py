@@ -47,7 +47,7 @@ def test_json_holds_everything_and_both_adversaries(model: str) -> None:
 
 def test_the_plot_is_a_page_that_stands_alone(model: str, tmp_path: Path) -> None:
     page = tmp_path / "leakage.html"
-    assert str(page) in run("leakage", model, "--epsilon", "1", "--plot", str(page)).replace("\n", "")
+    assert str(page) in run("leakage", model, "--epsilon", "1", "--page", str(page)).replace("\n", "")
     text = page.read_text(encoding="utf-8")
     assert "Leakage by age" in text
     assert "Theorem 1 (no bound)" in text
@@ -74,7 +74,7 @@ def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
         (("MODEL", "--epsilon", "1", "--query", "mode"), "query must be mean, sum, max"),
         (("MODEL", "--epsilon", "1", "--query", "weighted:1,x"), "query must be"),
         (("MODEL", "--epsilon", "1", "--query", "weighted:1"), "weights must be one a sequence, 2"),
-        (("MODEL", "--epsilon", "1", "--plot", "x.png"), "plot must be"),
+        (("MODEL", "--epsilon", "1", "--page", "x.png"), "page must be"),
     ],
 )
 def test_refusals_are_one_sentence(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chronodp import User
-from chronodp.errors import BudgetExhausted, InvalidArgument, LedgerUnavailable, StreamConflict
+from chronodp.errors import BudgetExhausted, InvalidArgument, LedgerUnavailable, StreamConflict, UnknownStream
 from chronodp.ledger import FileWitness, Ledger, StreamState
 from chronodp.privacy import PureCost
 
@@ -42,11 +42,11 @@ def test_names_are_taken_once_and_plans_are_kept(ledger: Ledger) -> None:
     assert ledger.status("meters").charges == 1
     with pytest.raises(StreamConflict, match="opened with another plan"):
         ledger.resume_stream("live", plan="other")
-    with pytest.raises(StreamConflict, match="no stream 'lively'; known: live"):
+    with pytest.raises(UnknownStream, match="no stream 'lively'; known: live"):
         ledger.resume_stream("lively")
     with pytest.raises(BudgetExhausted):
         ledger.open_stream("meters", "second", cost=PureCost(0.6), unit=User(), plan="plan", state=b"")
-    with pytest.raises(StreamConflict, match="no stream 'second'"):
+    with pytest.raises(UnknownStream, match="no stream 'second'"):
         ledger.resume_stream("second")
 
 

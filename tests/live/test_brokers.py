@@ -31,7 +31,8 @@ import sys, time
 sys.path.insert(0, sys.argv[1])
 from tests.live.brokers import kafka_cluster
 producer, servers = kafka_cluster()
-producer.produce("visits", sys.argv[2], partition=0)
+for record in sys.argv[2:]:
+    producer.produce("visits", record, partition=0)
 producer.flush(10)
 print(servers, flush=True)
 time.sleep(600)
@@ -123,26 +124,34 @@ def test_kafka_stops_at_the_mark_in_every_partition() -> None:
 
 
 def test_kafka_that_cannot_be_reached_is_told_once_and_waited_for(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", CLUSTER, str(Path(__file__).parents[2]), json.dumps(visit())]
+    """At the start, and again in the middle."""
+    command = [sys.executable, "-c", CLUSTER, str(Path(__file__).parents[2]), *(json.dumps(visit(at)) for at in (0, 1))]
     cluster = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert cluster.stdout is not None
         servers = cluster.stdout.readline().strip()
         bench = Bench(tmp_path, COUNTS)
         live, state, ledger = bench.start(source=kafka(servers))
-        bench.clock.moment = GRID.closes(0)
-        cluster.send_signal(signal.SIGSTOP)
-        waking = threading.Timer(5.0, lambda: cluster.send_signal(signal.SIGCONT))
-        waking.start()
-        live.run(windows=1)
-        waking.join()
+        wakings: list[threading.Timer] = []
+
+        def go_on() -> bool:
+            """Silence the brokers when a window was released, and only then let the clock close the next."""
+            if len(wakings) == live.progress.next_window < 2:
+                cluster.send_signal(signal.SIGSTOP)
+                wakings.append(threading.Timer(5.0, lambda: cluster.send_signal(signal.SIGCONT)))
+                wakings[-1].start()
+                bench.clock.moment = GRID.closes(live.progress.next_window)
+            return live.progress.next_window >= 2
+
+        go_on()
+        live.run(stop=go_on)
         state.close()
         ledger.close_connection()
     finally:
         cluster.kill()
         cluster.communicate()
-    assert bench.said == ["the brokers cannot be reached; trying again", "source: the source is there again"]
-    assert bench.totals() == [1.0]  # the window waited for what the topic held
+    assert bench.said == 2 * ["the brokers cannot be reached; trying again", "source: the source is there again"]
+    assert bench.totals() == [1.0, 1.0]  # the windows waited for what the topic held
 
 
 def test_mqtt_batches_marks_and_poison(tmp_path: Path) -> None:

@@ -214,3 +214,10 @@ def test_no_weighted_sum_reaches_beyond_its_deviations(level: float) -> None:
             assert found / math.sqrt(2 * (1 + count * weight**2)) <= stated
     if level < 0.9:
         assert quantiles("laplace", [1], level)[0] / math.sqrt(2) < 0.99 * stated
+
+
+@pytest.mark.parametrize("level", [5e-324, 2.0**-52, 1e-12, 1 - 2.0**-53])
+def test_the_least_and_the_highest_level_have_quantiles(level: float) -> None:
+    reached = [*quantiles("laplace", [1, 2, 30, 10_000], level), mixed_quantile("laplace", (1.0, 2), (0.5, 3), level)]
+    assert np.isfinite(reached).all()
+    assert min(reached) > 0

@@ -72,7 +72,7 @@ def alike(first: list[float], second: list[float]) -> float:
 
 
 def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: Trials) -> None:
-    with two_tables(tmp_path, Pace(FLOOR, FLOOR), people=2_500) as house:
+    with two_tables(tmp_path, Pace(FLOOR, FLOOR), people=10_000) as house:
         chance, times = compare(house, trials(200, least=LEAST))
         # Time stamps that are signed and stored tell no more.
         issued: dict[str, list[float]] = {}

@@ -36,7 +36,7 @@ def collect(
         typer.Argument(help="Files of reports: records (.bin) or lines of JSON; or tallies of other workers (.tally)."),
     ],
     slots: Annotated[tuple[int, int] | None, typer.Option(help="First slot and the one after the last.")] = None,
-    confidence: Annotated[float, typer.Option(help="How sure the intervals are.")] = 0.95,
+    level: Annotated[float, typer.Option(help="How often intervals hold the true value.")] = 0.95,
     lying: Annotated[
         float, typer.Option(help="A part of the reports that may lie: how far it could move things.")
     ] = 0.0,
@@ -76,7 +76,7 @@ def collect(
     made = made.smoothed(window) if window > 1 else made
     made = made.projected() if project else made
     made = made.changes() if changes else made
-    frame = made.to_pandas(confidence=confidence, lying=lying)
+    frame = made.to_pandas(level=level, lying=lying)
     if out is not None:
         frame.to_csv(out, index=False)
     dropped = asdict(counted.dropped)

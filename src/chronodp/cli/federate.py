@@ -60,7 +60,7 @@ def token(
     run: Run,
     holder: Annotated[str, typer.Option(help="For whom.")],
     out: Annotated[Path, typer.Option(help="A new file for the token, to be given to the holder.")],
-    days: Annotated[int, typer.Option(help="How long it serves.")] = 30,
+    days: Annotated[int, typer.Option(help="How many days it is good for.")] = 30,
 ) -> None:
     """Issue a holder's token; the server keeps its digest only. An older token of the holder ends.
 
@@ -86,11 +86,11 @@ def token(
 @federate.command()
 def server(
     run: Run,
-    certificate: Annotated[Path | None, typer.Option(help="The server's certificate (PEM).")] = None,
-    key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
-    listen: Annotated[
-        str | None, typer.Option(help="Where to listen, such as 0.0.0.0, if not at the run's address.")
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on, such as 0.0.0.0, if not the run's.")
     ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="A certificate (PEM), to serve under TLS.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
     out: Out = None,
     as_json: JsonLines = False,
 ) -> None:
@@ -98,7 +98,7 @@ def server(
 
     **Example**
 
-    `chronodp federate server run.toml --certificate server.pem --key server.key --out model.npy`
+    `chronodp federate server run.toml --tls-cert server.pem --tls-key server.key --out model.npy`
     """
     check_extra("federated", "fastapi", "uvicorn", "httpx")
     from chronodp.federated.transport.run_file import read_run
@@ -122,7 +122,7 @@ def server(
             f"[bold]{terms.run}[/] at {agreed.address}: {len(names)} holders, {terms.threshold} must stay. The server "
             f"sees sums of so many updates, also if it lies and {terms.colluders} holders help it."
         )
-    _end(serve(agreed, certificate=certificate, key=key, listen=listen, progress=tell), out, as_json=as_json)
+    _end(serve(agreed, tls_cert=tls_cert, tls_key=tls_key, host=host, progress=tell), out, as_json=as_json)
 
 
 @federate.command()

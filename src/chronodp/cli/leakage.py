@@ -39,14 +39,14 @@ def leakage(
     ages: Annotated[str, typer.Option(help="How old what is read is: `3`, `0:10`, or `0,2,5`.")] = "0:10",
     query: Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`.")] = "mean",
     releases: Annotated[int, typer.Option(help="How many releases in a row are seen.")] = 1,
-    plot: Annotated[Path | None, typer.Option(help="Where to write a page with the plot, .html.")] = None,
+    page: Annotated[Path | None, typer.Option(help="Where to write a page with the plot, .html.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a release tells about the present of any sequence, and about the record it was made of.
 
     **Example**
 
-    `chronodp leakage model.json --epsilon 1 --ages 0:10 --plot leakage.html`
+    `chronodp leakage model.json --epsilon 1 --ages 0:10 --page leakage.html`
 
     A model is `{"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[0.75, 0.25], [0.25, 0.75]]}`: columns of
     transitions and rows of coupling sum to one. With a single age other definitions of privacy are shown beside it.
@@ -58,7 +58,7 @@ def leakage(
     from chronodp.report import watching
 
     asked, wanted = parse_query(query), parse_ages(ages)
-    check_place("plot", plot, ".html")
+    check_place("page", page, ".html")
     gauge = Gauge(read_model(model))
     found: list[tuple[int, Leakage, Leakage]] = []
     with watching("Measuring leakage") as tell:
@@ -69,14 +69,14 @@ def leakage(
             tell((number + 1) / len(wanted))
     beside = compare_definitions(gauge, query=asked, ages=wanted[0], epsilon=epsilon) if len(wanted) == 1 else []
     title = f"{asked} of {gauge.model.sequences:,} sequences of {gauge.model.states} states, ε_C = {epsilon:g}"
-    if plot is not None:
-        _write_plot(plot, title, found)
+    if page is not None:
+        _write_plot(page, title, found)
     if as_json:
         print(json.dumps(_as_json(title, found, beside)))
         return
     _show(title, found, beside)
-    if plot is not None:
-        Console(highlight=False, soft_wrap=True).print(f"Look at [bold]{plot}[/]")
+    if page is not None:
+        Console(highlight=False, soft_wrap=True).print(f"Look at [bold]{page}[/]")
 
 
 def parse_query(text: str) -> Query:

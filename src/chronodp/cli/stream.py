@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chronodp.cli.options import Address, JsonLines, Keys, Units, parse_unit
-from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
+from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
@@ -76,7 +76,7 @@ def stream(
     with Ledger(ledger, keys=keys) as store:
         try:
             live = _resume(store, name)
-        except StreamConflict:
+        except UnknownStream:
             needed = {"dataset": dataset, "change": change, "epsilon": epsilon}
             for option, value in needed.items():
                 if value is None:

@@ -11,7 +11,7 @@ import typer
 
 from chronodp.cli.options import Address, Json, JsonLines, Keys, Units, parse_unit
 from chronodp.cli.stream import number_in
-from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.errors import InvalidArgument, UnknownStream
 
 if TYPE_CHECKING:
     from chronodp.alerts import Alert, Noise
@@ -63,7 +63,7 @@ def watch(
     with Ledger(ledger, keys=keys) as store:
         try:
             alarm = Alert.resume(store, name)
-        except StreamConflict:
+        except UnknownStream:
             for option, value in {"dataset": dataset, "change": change, "epsilon": epsilon}.items():
                 if value is None:
                     raise InvalidArgument(option, None, f"given: there is no alert {name!r} to go on with") from None

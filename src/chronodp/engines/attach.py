@@ -97,7 +97,9 @@ def attached(
             options["threads"] = threads
         connection = stack.enter_context(duckdb.connect(":memory:", config=options))
         connection.execute("SET TimeZone = 'UTC'")
-        connection.execute("SET enable_progress_bar = false")
+        # In a notebook without widgets the bar is off, and DuckDB refuses to hear of it.
+        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+            connection.execute("SET enable_progress_bar = false")
         try:
             _make_view(connection, source, columns, Path(place))
         except duckdb.Error as error:

@@ -151,7 +151,7 @@ def _model(values: Floats, deviation: Floats, motion: Motion, level: float) -> S
 
     found = likeliest(values, deviation, motion)
     track = kalman_smoother(values, deviation, found)
-    half = float(ndtri((1 + level) / 2)) * track.deviation
+    half = -float(ndtri((1 - level) / 2)) * track.deviation
     note = f"Kalman smoothing as {_brief(found)}: peaks and jumps are flattened; intervals hold if the truth moves so"
     if found != motion:
         note += ", and are somewhat too narrow, since the paces were estimated from the values"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.errors import InvalidArgument, StreamConflict, UnknownStream
 from chronodp.ledger.debits import Spend, Terms, debit
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name, check_text
@@ -130,7 +130,7 @@ def resume_stream(store: Store, keys: Keys, *, name: str, plan: str | None, witn
         if not rows:
             known = transaction.run("SELECT name FROM streams ORDER BY name LIMIT 50")
             names = ", ".join(row[0] for row in known) or "none yet"
-            raise StreamConflict(f"no stream {name!r}; known: {names}")
+            raise UnknownStream(f"no stream {name!r}; known: {names}")
     dataset, fingerprint, step, sealed, finished = rows[0]
     if plan is not None and plan != fingerprint:
         raise StreamConflict(f"stream {name!r} was opened with another plan")

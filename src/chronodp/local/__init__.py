@@ -6,7 +6,7 @@ compiles to tables of whole numbers. `device` is the file that runs on devices; 
 """
 
 from chronodp.local.collector import Collector
-from chronodp.local.device import Device, start
+from chronodp.local.device import Device, Refused, start
 from chronodp.local.estimates import Estimates, best_window, estimate
 from chronodp.local.fleet import simulate
 from chronodp.local.hashing import LocalHashing
@@ -50,6 +50,7 @@ __all__ = [
     "OptimizedUnary",
     "Piecewise",
     "RandomizedResponse",
+    "Refused",
     "Slots",
     "SymmetricUnary",
     "Tally",

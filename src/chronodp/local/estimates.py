@@ -59,9 +59,9 @@ class Estimates:
     kept: bool
     whole: bool
 
-    def interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return lower and upper ends that hold each true number with the given probability."""
-        reach = NormalDist().inv_cdf(0.5 + check_fraction("confidence", confidence) / 2) * self.deviations
+        reach = NormalDist().inv_cdf(0.5 + check_fraction("level", level) / 2) * self.deviations
         with np.errstate(invalid="ignore"):
             lower, upper = self.values - reach, self.values + reach
         empty = np.isnan(self.values)
@@ -115,14 +115,14 @@ class Estimates:
             raise InvalidArgument("estimates", "means or some values only", "frequencies of all values that there are")
         return replace(self, values=project_rows(self.values))
 
-    def to_pandas(self, *, confidence: float = 0.95, lying: float = 0.0) -> pd.DataFrame:
+    def to_pandas(self, *, level: float = 0.95, lying: float = 0.0) -> pd.DataFrame:
         """Return a long table: slot, label, value, lower, upper, reports.
 
         With ``lying`` above 0 two more columns tell how far the interval reaches if that part of the reports lies.
         """
         import pandas as pd
 
-        lower, upper = self.interval(confidence)
+        lower, upper = self.interval(level)
         wide = len(self.labels)
         columns: dict[str, Any] = {
             "slot": np.repeat(self.slots, wide),

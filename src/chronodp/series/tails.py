@@ -31,7 +31,7 @@ def quantiles(law: Law, terms: ArrayLike, level: float) -> NDArray[np.float64]:
     from scipy.special import ndtri
 
     amounts = np.atleast_1d(np.asarray(terms, dtype=np.float64))
-    deviate = float(ndtri((1 + level) / 2))
+    deviate = -float(ndtri(_one_tail(level)))
     if law == "gaussian":
         return deviate * np.sqrt(amounts)
     counts = np.rint(amounts)
@@ -67,7 +67,7 @@ def mixed_quantile(law: Law, first: tuple[float, int], second: tuple[float, int]
     kinds = [(abs(weight), count) for weight, count in (first, second) if weight and count]
     if not kinds:
         return 0.0
-    deviate = float(ndtri((1 + level) / 2))
+    deviate = -float(ndtri(_one_tail(level)))
     power = [math.fsum(count * weight**order for weight, count in kinds) for order in (2, 4, 6)]
     if law == "gaussian":
         return deviate * math.sqrt(power[0])
@@ -93,6 +93,11 @@ def _expanded(deviate: float, fourth: NDArray[np.float64], sixth: NDArray[np.flo
     )
 
 
+def _one_tail(level: float) -> float:
+    """What may lie beyond the upper end. Levels near zero get a wider band, whose ends rounding does not hide."""
+    return (1 - max(level, 1e-9)) / 2
+
+
 @lru_cache(maxsize=4096)
 def _laplace_sum(count: int, level: float) -> float:
     """The quantile of a sum of equal Laplace terms.
@@ -106,7 +111,7 @@ def _laplace_sum(count: int, level: float) -> float:
 
     passed = np.arange(count)
     weights = nbinom.pmf(passed, count, 0.5)
-    beyond = (1 - level) / 2
+    beyond = _one_tail(level)
     top = 40.0 + 8 * math.sqrt(2.0 * count) - 2 * math.log(beyond)
     found = brentq(lambda x: float(weights @ gammaincc(count - passed, x)) - beyond, 0.0, top, xtol=1e-12, rtol=1e-12)
     return float(found)
@@ -117,9 +122,9 @@ def _laplace_mixture(kinds: tuple[tuple[float, int], ...], level: float) -> floa
     """The quantile of Laplace terms of different weights."""
     from scipy.optimize import brentq
 
-    wanted = (1 - level) / 2
+    wanted = _one_tail(level)
     spread = math.sqrt(2 * math.fsum(count * weight**2 for weight, count in kinds))
-    ends = (1e-9 * level * spread, spread * (10 - 3 * math.log(wanted)))
+    ends = (1e-9 * (1 - 2 * wanted) * spread, spread * (10 - 3 * math.log(wanted)))
     return float(brentq(lambda x: _beyond(kinds, x) / wanted - 1, *ends, rtol=1e-12))
 
 

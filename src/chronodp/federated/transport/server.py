@@ -26,37 +26,37 @@ _PULSE = 0.1  # seconds between looks at the clock
 def serve(
     run: RunFile,
     *,
-    certificate: Path | None = None,
-    key: Path | None = None,
-    listen: str | None = None,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
+    host: str | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> NDArray[np.float32]:
     """Serve a run from where it stands, and return the parameters after its last round.
 
     Args:
         run: as it was agreed.
-        certificate: of the server, for TLS.
-        key: its private key.
-        listen: the machine's own address to listen at, if it is not the one that holders call.
+        tls_cert: the certificate of the server, for TLS.
+        tls_key: its private key.
+        host: the machine's own address to listen at, if it is not the one that holders call.
         progress: called with every round that is done.
 
     Raises:
         FederationError: the run was aborted; its state is kept.
     """
-    host, port = run.place
-    host = host if listen is None else listen
-    _check_encryption(run, host, certificate, key)
+    called, port = run.place
+    place = called if host is None else host
+    _check_encryption(run, place, tls_cert, tls_key)
     coordinator = Coordinator(run, progress=progress)
     app = application(coordinator)
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            host=host,
+            host=place,
             port=port,
             log_level="warning",
             access_log=False,
-            ssl_certfile=None if certificate is None else str(certificate),
-            ssl_keyfile=None if key is None else str(key),
+            ssl_certfile=None if tls_cert is None else str(tls_cert),
+            ssl_keyfile=None if tls_key is None else str(tls_key),
             timeout_graceful_shutdown=2,
         )
     )
@@ -66,7 +66,7 @@ def serve(
         with contextlib.suppress(SystemExit):  # how uvicorn says that it cannot listen there
             server.run()
         if not server.started:
-            raise InvalidArgument("listen", f"{host}:{port}", "an address where this machine can listen")
+            raise InvalidArgument("host", f"{place}:{port}", "an address where this machine can listen")
         server.should_exit = True
         watcher.join()
         if coordinator.aborted is not None:
@@ -92,13 +92,13 @@ def _watch(coordinator: Coordinator, server: uvicorn.Server, seen_the_end: set[s
             server.should_exit = True
 
 
-def _check_encryption(run: RunFile, host: str, certificate: Path | None, key: Path | None) -> None:
-    if run.encrypted and (certificate is None or key is None):
-        raise InvalidArgument("certificate", None, "given with its key: the run's address is https")
+def _check_encryption(run: RunFile, host: str, tls_cert: Path | None, tls_key: Path | None) -> None:
+    if run.encrypted and (tls_cert is None or tls_key is None):
+        raise InvalidArgument("tls_cert", None, "given with its key: the run's address is https")
     if not run.encrypted and host not in LOOPBACK:
-        raise InvalidArgument("listen", host, "loopback, since the run's address is not https")
-    if not run.encrypted and certificate is not None:
+        raise InvalidArgument("host", host, "loopback, since the run's address is not https")
+    if not run.encrypted and tls_cert is not None:
         raise InvalidArgument("address", run.address, "https, since there is a certificate")
-    for path in (certificate, key):
+    for path in (tls_cert, tls_key):
         if path is not None and not path.is_file():
-            raise InvalidArgument("certificate", str(path), "a file that can be read, and its key another")
+            raise InvalidArgument("tls_cert", str(path), "a file that can be read, and its key another")

@@ -1,0 +1,1 @@
+"""Six whole jobs, each in one file; nothing of the library imports them."""

@@ -1,0 +1,116 @@
+"""Every block of code in the pages runs, or is read by the program that it is written for.
+
+Blocks with prompts run as doctests wherever they stand. Of all others each is named here, with the test that runs it; a
+block that is named by no test fails.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from chronodp.cli.live_settings import read_settings
+from chronodp.cli.town import write_town
+from chronodp.federated.training.plan_file import read_plan
+from chronodp.federated.transport.run_file import read_run
+from chronodp.service.question import Question
+from tests.cli.conftest import run
+from tests.docs.pages import ROOT, SHELLS, blocks, pages
+from tests.service.town import open_house
+
+HOW_TO = ROOT / "docs/how-to"
+RUN = {
+    ("README.md", "python"): "tests/contracts/test_readme.py",
+    ("release-from-spark.md", "python"): "tests/live/test_spark_page.py",
+    ("run-a-curator.md", "toml"): "test_the_curators_policy_and_its_client",
+    ("run-a-curator.md", "python"): "test_the_curators_policy_and_its_client",
+    ("plan-several-queries.md", "toml"): "test_a_workload",
+    ("release-a-series.md", "toml"): "tests/docs/test_walk.py",
+    ("run-a-live-stream.md", "toml"): "test_the_settings_of_a_live_stream",
+    ("train-a-private-forecaster.md", "toml"): "test_a_training_plan",
+    ("train-across-holders.md", "toml"): "test_a_run_across_holders",
+    ("service-api.md", "json"): "test_a_question",
+}
+
+
+def plain(page: Path) -> list[tuple[str, str]]:
+    """The blocks of a page that no doctest runs, with their languages; commands are typed by a test of their own."""
+    found = [block for block in blocks(page) if block.language not in {"{toctree}", *SHELLS}]
+    return [(block.language, block.text) for block in found if not (block.language == "python" and ">>>" in block.text)]
+
+
+def only(name: str, language: str) -> list[str]:
+    return [text for found, text in plain(HOW_TO / name) if found == language]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_has_a_test_that_runs_it(page: Path) -> None:
+    for language, _ in plain(page):
+        test = RUN[page.name, language]
+        assert test in globals() or (ROOT / test).is_file()
+
+
+def test_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (text,) = only("plan-several-queries.md", "toml")
+    monkeypatch.chdir(tmp_path)
+    hours = pd.date_range("2026-06-01", periods=72, freq="h", tz="UTC")
+    pd.DataFrame({"at": hours, "who": "ann", "kwh": 1.5}).to_parquet("june.parquet")
+    Path("month.toml").write_text(text, encoding="utf-8")
+    assert "peak" in run("plan", "month.toml")
+    run("budget", "open", "meters", "--epsilon", "4", "--delta", "1e-6")
+    assert "peak" in run("release", "month.toml", "--dataset", "meters", "--request", "june")
+
+
+def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (text,), (code,) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
+    monkeypatch.chdir(tmp_path)
+    Path("readings").mkdir()
+    write_town(Path("readings/january.parquet"), households=20, progress=lambda _: None)
+    policy = Path("policy.toml")
+    policy.write_text(text, encoding="utf-8")
+    assert "meters" in run("curator", "check", "policy.toml")
+    policy.write_text(text.replace(" = 2.0 ", " = 0.1 "), encoding="utf-8")
+    with open_house(policy, "budget.db") as house:
+        code = code.replace("https://curator.example:8321", str(house.http.base_url))
+        names: dict[str, object] = {}
+        exec(code.replace("cdp_...", house.tokens["ana"]), names)
+        with names["client"]:  # type: ignore[attr-defined]
+            pass  # its connections end here
+    assert len(names["release"].to_pandas()) == 31 * 24 * 2  # type: ignore[attr-defined]
+
+
+def test_the_settings_of_a_live_stream(tmp_path: Path) -> None:
+    (text,) = only("run-a-live-stream.md", "toml")
+    file = tmp_path / "visits.toml"
+    file.write_text(text, encoding="utf-8")
+    read_settings(file)
+    file.write_text(text.replace("\n# ", "\n"), encoding="utf-8")  # what is there to be taken up is right as well
+    read_settings(file)
+
+
+def test_a_training_plan(tmp_path: Path) -> None:
+    (text,) = only("train-a-private-forecaster.md", "toml")
+    file = tmp_path / "plan.toml"
+    file.write_text(text, encoding="utf-8")
+    assert read_plan(file).plan.epsilon <= 4.0
+
+
+def test_a_run_across_holders(tmp_path: Path) -> None:
+    agreed, own = only("train-across-holders.md", "toml")
+    for number, mark in enumerate(("…64 hexadecimal digits…", "…", "…", "…")):
+        agreed = agreed.replace(f'"{mark}"', f'"{number:064x}"', 1)
+    np.save(tmp_path / "start.npy", np.zeros(1_000_000, dtype=np.float32))
+    file = tmp_path / "run.toml"
+    file.write_text(agreed, encoding="utf-8")
+    assert len(read_run(file).terms.names) == 4
+    file.write_text(agreed.partition("[holder]")[0] + own, encoding="utf-8")
+    assert read_run(file).holder["make"] == "chronodp.federated.training:make_trainer"
+
+
+def test_a_question() -> None:
+    ((_, text),) = plain(ROOT / "docs/reference/service-api.md")
+    assert Question.model_validate(json.loads(text)).epsilon == 0.5

@@ -1,0 +1,47 @@
+"""The names at the top: few, each documented, each in the reference; and the version everywhere the same."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import inspect
+import re
+from types import ModuleType
+
+import pytest
+
+import chronodp
+from tests.docs.pages import ROOT
+
+NAMES = [name for name in chronodp.__all__ if name != "__version__"]
+ROOMS = [name for name in NAMES if isinstance(getattr(chronodp, name), ModuleType)]
+
+
+def test_the_names_at_the_top_are_few() -> None:
+    assert len(NAMES) <= 40
+    assert set(NAMES) <= set(dir(chronodp)) | set(chronodp._LATE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_says_what_it_is(name: str) -> None:
+    assert inspect.getdoc(getattr(chronodp, name))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ROOMS])
+def test_each_name_is_in_the_reference_of_its_room(name: str) -> None:
+    """The reference has a page for each room, of the names that the room exports."""
+    named = getattr(chronodp, name)
+    room = getattr(chronodp, named.__module__.split(".")[1])
+    assert name in room.__all__
+    assert getattr(room, name) is named
+
+
+def test_every_room_is_at_the_top() -> None:
+    folders = {path.parent.name for path in (ROOT / "src/chronodp").glob("*/__init__.py")}
+    assert folders - set(ROOMS) == {"cli"}
+    assert set(ROOMS) - folders == {"errors"}
+
+
+def test_the_version_has_an_entry_in_the_changelog() -> None:
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)$", changes, flags=re.MULTILINE)[0] == chronodp.__version__
+    assert importlib.metadata.version("chronodp") == chronodp.__version__

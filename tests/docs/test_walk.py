@@ -1,0 +1,131 @@
+"""A newcomer walks each how-to: its commands are typed in order, in an empty folder with nothing but the data.
+
+Whatever a command needs besides data, a budget or a file of settings, the page itself must show before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from chronodp.cli.shell import app
+from chronodp.cli.town import write_town
+from chronodp.privacy import GaussianCost, dump
+from tests.docs.pages import ROOT, blocks, typed
+
+ELSEWHERE = {  # what runs until it is stopped, or for minutes, is run by the tests of its own
+    "audit": "tests/cli/test_audit.py",
+    "demo": "tests/cli/test_release.py",
+    "federate": "tests/cli/test_federate_training.py",
+    "live": "tests/cli/test_live.py",
+    "serve": "tests/cli/test_serve.py",
+    "token": "tests/cli/test_serve.py",
+}
+HOURS = pd.date_range("2026-01-01", "2026-02-01", freq="1h", inclusive="left", tz="UTC")
+CHANCE = np.random.default_rng(1)
+
+
+def households() -> None:
+    write_town(Path("jan.parquet"), households=30, progress=lambda _: None)
+
+
+def visits() -> None:
+    table = {"at": HOURS, "who": [f"p{n % 9}" for n in range(len(HOURS))], "site": "north", "minutes": 5.0}
+    pd.DataFrame(table).to_parquet("visits.parquet")
+
+
+def pulses() -> None:
+    pd.DataFrame({"who": "ann", "at": range(40), "pulse": range(40)}).to_csv("pulse.csv", index=False)
+
+
+def costs() -> None:
+    Path("releases.json").write_text(dump(GaussianCost(1.0, 50.0)), encoding="utf-8")
+
+
+def loads() -> None:
+    values = np.abs(CHANCE.normal(size=(4, 60))).ravel()
+    who = np.repeat([f"m{n}" for n in range(4)], 60)
+    pd.DataFrame({"read_at": np.tile(np.arange(60), 4), "meter_id": who, "kwh": values}).to_csv(
+        "loads.csv", index=False
+    )
+    hours = pd.date_range("2025-01-01", "2026-01-01", freq="1h", inclusive="left", tz="UTC")
+    pd.DataFrame({"hour": hours, "visitors": CHANCE.poisson(30, len(hours))}).to_csv("hall.csv", index=False)
+
+
+def model() -> None:
+    coupled = {"transitions": [[0.9, 0.2], [0.1, 0.8]], "coupling": [[0.8, 0.2], [0.3, 0.7]]}
+    Path("model.json").write_text(json.dumps(coupled), encoding="utf-8")
+
+
+def beats() -> None:
+    pd.DataFrame({"hour": HOURS, "load": 500.0}).to_csv("load.csv", index=False)
+
+
+def counts() -> None:
+    Path("counts.csv").write_text("12\n3\n4\n", encoding="utf-8")
+    published = pd.DataFrame({"count": 1000 + CHANCE.poisson(9, 200)})
+    published.to_csv("published-2025.csv", index=False)
+
+
+def quiet() -> None:
+    Path("load.csv").write_text("-5000\n-5000\n", encoding="utf-8")
+
+
+def nothing() -> None:
+    """Some pages need no data."""
+
+
+DATA: dict[str, Callable[[], None]] = {
+    "README.md": households,
+    "docs/how-to/account-for-releases.md": costs,
+    "docs/how-to/blur-times.md": pulses,
+    "docs/how-to/choose-a-model.md": loads,
+    "docs/how-to/collect-from-devices.md": nothing,
+    "docs/how-to/keep-a-budget.md": nothing,
+    "docs/how-to/measure-leakage.md": model,
+    "docs/how-to/release-a-series.md": visits,
+    "docs/how-to/release-a-spectrum.md": beats,
+    "docs/how-to/watch-a-stream.md": counts,
+    "docs/how-to/watch-for-alerts.md": quiet,
+}
+
+
+def type_in(line: list[list[str]]) -> None:
+    """Type one line; what stands before a pipe gives the input."""
+    given = ""
+    for words in line:
+        if words[0] == "chronodp" and words[1] not in ELSEWHERE:
+            result = CliRunner().invoke(app, words[1:], input=given, catch_exceptions=False)
+            assert result.exit_code == 0, result.output
+            given = result.output
+        elif words[0] == "tail":
+            given = Path(words[-1]).read_text(encoding="utf-8")
+        elif words[0] == "echo":
+            given = f"{words[1]}\n"
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_the_commands_of_a_page_run_in_order(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    DATA[name]()
+    for block in blocks(ROOT / name):
+        if block.language == "toml" and block.text.startswith("# "):  # its first line says what the file is called
+            Path(block.text.splitlines()[0].removeprefix("# ")).write_text(block.text, encoding="utf-8")
+    lines = typed(ROOT / name)
+    assert lines
+    for line in lines:
+        type_in(line)
+
+
+def test_every_page_with_commands_is_walked_or_runs_elsewhere() -> None:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]:
+        used = {words[1] for line in typed(page) for words in line if words[0] == "chronodp"}
+        assert str(page.relative_to(ROOT)) in DATA or used <= ELSEWHERE.keys() | {"budget"}, page
+    for test in ELSEWHERE.values():
+        assert (ROOT / test).is_file()

@@ -1,0 +1,126 @@
+"""Every example runs: as a notebook on made-up data, and as a script on a table of one's own where it takes one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples.notebooks.write import HERE, notebook, scripts
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = {path.stem: path for path in scripts()}
+
+# What a reader must have been told at the end, and a file that must be there.
+TOLD = {
+    "building_occupancy": ("lie in their 95 % intervals", "present.html"),
+    "federated_training": ("area under the curve", "north.db"),
+    "fleet_of_devices": ("no change proven", "charging.html"),
+    "smart_meters": ("belongs to another release", "load.html"),
+    "stream_with_alerts": ("quiet hours cost nothing", "visitors.html"),
+    "ward_vitals": ("To publish", "usual-pulse.html"),
+}
+
+
+def test_there_is_an_expectation_of_every_example() -> None:
+    assert set(TOLD) == set(SCRIPTS)
+    listed = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    assert all(f"{name}.py" in listed and f"{name}.ipynb" in listed for name in SCRIPTS)
+
+
+def test_notebooks_are_what_their_scripts_say() -> None:
+    assert {path.stem for path in HERE.glob("*.ipynb")} == set(SCRIPTS)
+    for name, path in SCRIPTS.items():
+        written = (HERE / f"{name}.ipynb").read_text(encoding="utf-8")
+        assert written == notebook(path.read_text(encoding="utf-8")), "run python -m examples.notebooks.write"
+
+
+def test_a_script_becomes_cells() -> None:
+    import nbformat
+
+    script = '"""# Title"""\n\n# %%\nx = 1\n\n\n# %% [markdown]\n# Some *words*.\n#\n# - one\n'
+    made = nbformat.reads(notebook(script), as_version=4)  # type: ignore[no-untyped-call]
+    nbformat.validate(made)
+    assert [(cell.cell_type, cell.source) for cell in made.cells] == [
+        ("markdown", "# Title"),
+        ("code", "x = 1"),
+        ("markdown", "Some *words*.\n\n- one"),
+    ]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_notebook_runs(name: str, tmp_path: Path) -> None:
+    code = (
+        "import sys, nbclient, nbformat\n"
+        "made = nbformat.read(sys.argv[1], as_version=4)\n"
+        "nbclient.NotebookClient(made, timeout=300, kernel_name='python3').execute()\n"
+        "for cell in made.cells:\n"
+        "    for output in cell.get('outputs', []):\n"
+        "        print(output.get('text', sorted(output.get('data', {}))))\n"
+    )
+    told = _run(["-c", code, str(HERE / f"{name}.ipynb")], tmp_path)
+    sentence, file = TOLD[name]
+    assert sentence in told
+    assert len(list(tmp_path.glob(f"*/{file}"))) == 1
+    assert name == "federated_training" or "application/vnd.plotly.v1+json" in told
+
+
+def test_smart_meters_of_ones_own(tmp_path: Path) -> None:
+    hours = pd.date_range("2026-02-01", "2026-02-03", freq="1h", inclusive="left")
+    rows = {"meter_id": np.repeat(np.arange(20), 48), "read_at": np.tile(hours, 20), "kwh": 0.5}
+    pd.DataFrame(rows).to_csv(tmp_path / "own.csv", index=False)
+    told = _script("smart_meters", tmp_path, "--data", "own.csv", "--start", "2026-02-01", "--end", "2026-02-03")
+    assert "Genuine" in told
+    assert "days lie in" not in told
+
+
+def test_ward_vitals_of_ones_own(tmp_path: Path) -> None:
+    rows = {"patient": np.repeat(np.arange(30), 1440), "minute": np.tile(np.arange(1440), 30), "pulse": 70}
+    pd.DataFrame(rows).to_csv(tmp_path / "own.csv", index=False)
+    assert "in truth 70.0" in _script("ward_vitals", tmp_path, "--data", "own.csv")
+
+
+def test_a_building_of_ones_own(tmp_path: Path) -> None:
+    at = pd.date_range("2026-04-06", "2026-04-08", freq="1h", inclusive="left")
+    rows = {"badge": np.arange(480) % 30, "at": np.repeat(at, 10), "zone": "hall", "minutes": 40.0}
+    pd.DataFrame(rows).to_csv(tmp_path / "own.csv", index=False)
+    days = ("--start", "2026-04-06", "--end", "2026-04-08")
+    told = _script("building_occupancy", tmp_path, "--data", "own.csv", *days, "--zones", "hall", "--meals", "hall")
+    assert "most in hall" in told
+
+
+def test_a_fleet_of_ones_own(tmp_path: Path) -> None:
+    pd.DataFrame(np.ones((2_000, 9), dtype=int)).to_csv(tmp_path / "own.csv", index=False)
+    told = _script("fleet_of_devices", tmp_path, "--data", "own.csv")
+    assert "18,000 reports, 10 twice, 1 malformed" in told
+
+
+def test_a_stream_of_ones_own_twice(tmp_path: Path) -> None:
+    start = pd.date_range("2026-04-06", periods=30, freq="1h")
+    pd.DataFrame({"start": start, "visitors": 30}).to_csv(tmp_path / "own.csv", index=False)
+    first = _script("stream_with_alerts", tmp_path, "--data", "own.csv")
+    assert "Goes on with hour 0.\n" in first
+    again = _script("stream_with_alerts", tmp_path, "--data", "own.csv")
+    assert again.count("Goes on with hour 30.\n") == 2
+    assert "30 hours" in again
+
+
+def test_a_wrong_option_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="unrecognized arguments: --dta"):
+        _script("smart_meters", tmp_path, "--dta", "own.csv")
+
+
+def _script(name: str, folder: Path, *options: str) -> str:
+    return _run([str(SCRIPTS[name]), *options, "--folder", "out"], folder)
+
+
+def _run(arguments: list[str], folder: Path) -> str:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(folder), "PYTHONWARNINGS": "error"}
+    command = [sys.executable, *arguments]
+    made = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return made.stdout
