@@ -15,10 +15,8 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.harness import Topic, alone, peak, show
+from benchmarks.records import HOUR, KEY, PERIODS, START, STEP, TOP, make_records
 
-PERIODS = 720
-START, HOUR = 1_767_225_600_000_000, 3_600_000_000  # 2026-01-01 in UTC, and an hour, in microseconds
-TOP, STEP, KEY = 5.0, 2.0**-16, "00" * 16
 CASES = {"most over the limit": 24, "nobody over": PERIODS}
 ROUNDS, ENOUGH = 3, 25.0
 
@@ -52,7 +50,7 @@ def measure(*, large: bool = False, report: Callable[[str], None] = lambda _: No
         path = str(Path(folder) / "records.parquet")
         for events, names in sizes.items():
             report(f"Making {events:,} records...")
-            alone(_make, path, events)
+            alone(make_records, path, events)
             for case, limit in CASES.items():
                 runs = _take_turns(path, limit, names, f"{events:,} events, {case}", report)
                 best = {name: min(run.seconds for run in found) for name, found in runs.items() if found}
@@ -104,20 +102,6 @@ def _run(name: str, path: str, limit: int) -> Run | None:
     start = time.perf_counter()
     kept = work()
     return Run(time.perf_counter() - start, peak(), kept)
-
-
-def _make(path: str, events: int) -> None:
-    import duckdb
-
-    with duckdb.connect(config={"memory_limit": "2GB", "preserve_insertion_order": False}) as connection:
-        connection.execute(
-            f"""COPY (
-                SELECT format('u{{:07d}}', hash(i) % {events // 100}) AS person,
-                    make_timestamp({START} + (hash(i, 'time') % {PERIODS * HOUR})::BIGINT) AS moment,
-                    {TOP} * (hash(i, 'value') % 1000000)::DOUBLE / 1000000 AS amount
-                FROM range({events}) AS numbers(i)
-            ) TO '{path}' (FORMAT parquet)"""
-        )
 
 
 def _chronodp(path: str, limit: int) -> Work:

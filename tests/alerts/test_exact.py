@@ -14,7 +14,7 @@ from chronodp.audit.exact import compare_outcomes, examine
 from chronodp.audit.subjects.alerts import tiny_alert, watch_walk
 from chronodp.privacy import User
 from chronodp.randomness import Entropy
-from tests.alerts.laws import Law, law_of, tiny
+from tests.alerts.laws import Law, law_of
 
 TEXTBOOK = Split(threshold=0.5, alert=0.25)
 BOTH: list[Noise] = [Exponential(), Laplace()]
@@ -55,7 +55,7 @@ def worst(found: Law, alerts: int, *, moves: tuple[int, ...] = ANY) -> float:
 @pytest.mark.parametrize(("alerts", "price"), [(1, 0.75), (3, 1.25)])
 @pytest.mark.parametrize("noise", BOTH, ids=str)
 def test_the_worst_loss_is_the_price(noise: Noise, alerts: int, price: float) -> None:
-    assert tiny(noise, TEXTBOOK, max_alerts=alerts).cost.epsilon == price
+    assert tiny_alert(TEXTBOOK, alerts, noise=noise).cost.epsilon == price
     assert worst(law(noise, TEXTBOOK), alerts) == pytest.approx(price, abs=1e-6)
 
 

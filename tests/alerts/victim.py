@@ -5,29 +5,19 @@ It kills itself, with SIGKILL, the COUNT-th time it reaches POINT. Each alert is
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from pathlib import Path
 
 import chronodp as cdp
 from chronodp.errors import StreamConflict
+from tests.killing import die_at
 
 MAX_ALERTS = 6
 
 
 def main() -> None:
     folder, point, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    left = count
-
-    def reached(name: str) -> None:
-        nonlocal left
-        if name == point:
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    with cdp.Ledger(folder / "budget.db", reached=reached) as ledger:
+    with cdp.Ledger(folder / "budget.db", reached=die_at(point, count)) as ledger:
         ledger.open("meters", unit=cdp.User(), epsilon=2.0)
         try:
             alarm = cdp.Alert.resume(ledger, "alarm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 
@@ -19,6 +20,12 @@ def run(*arguments: str) -> str:
     result = _runner.invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
+
+
+def feed(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as its own process, with a text as its standard input."""
+    command = [sys.executable, "-c", "from chronodp.cli import main; main()", *arguments]
+    return subprocess.run(command, input=text, text=True, capture_output=True, check=False)
 
 
 @pytest.fixture

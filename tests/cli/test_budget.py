@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from chronodp import Event, User, UserPeriod, Window
-from chronodp.cli.budget import parse_unit
+from chronodp.cli.options import parse_unit
 from chronodp.cli.shell import app
 from chronodp.errors import ChronodpError
 from chronodp.ledger import Ledger

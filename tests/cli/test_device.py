@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import run
+from tests.cli.conftest import feed, run
 
 
 @pytest.fixture
@@ -20,8 +19,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def send(value: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from chronodp.cli import main; main()", "device", "send", "plan.json", *arguments]
-    return subprocess.run(command, input=value, text=True, capture_output=True, check=False)
+    return feed(value, "device", "send", "plan.json", *arguments)
 
 
 def test_from_a_plan_to_estimates(home: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,11 +39,21 @@ def test_a_policy_is_checked_before_it_is_served(tmp_path: Path, refuse: Callabl
     policy.write_text(policy.read_text(encoding="utf-8").replace("every =", "evry =", 1), encoding="utf-8")
     assert "line 10" in refuse("curator", "check", str(policy))
     ledger = str(tmp_path / "budget.db")
-    assert "line 10" in refuse("serve", "--policy", str(policy), "--ledger", ledger)
+    refused = refuse("serve", "--policy", str(policy), "--ledger", ledger)
+    assert "line 10" in refused
+    assert "http://" not in refused  # no address of what is not served
     assert "--demo" in refuse("serve", "--ledger", ledger)
     policy = write_policy(tmp_path)
     together = refuse("serve", "--policy", str(policy), "--ledger", ledger, "--tls-cert", "cert.pem")
     assert "tls_key" in together
+
+
+def test_a_missing_library_is_named_with_its_extra(
+    tmp_path: Path, refuse: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    refused = refuse("serve", "--policy", str(write_policy(tmp_path)), "--ledger", str(tmp_path / "budget.db"))
+    assert "uvicorn is not installed: pip install 'chronodp[service]'" in refused
 
 
 def test_a_newcomer_gets_from_nothing_to_a_release(tmp_path: Path) -> None:

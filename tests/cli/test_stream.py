@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import run
+from tests.cli.conftest import feed, run
 
 OPENING = (
     *("--dataset", "visits", "--horizon", "50", "--change", "1", "--unit", "event"),
@@ -25,27 +24,26 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def feed(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from chronodp.cli import main; main()", "stream", "door", *arguments]
-    return subprocess.run(command, input=text, text=True, capture_output=True, check=False)
+def step(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return feed(text, "stream", "door", *arguments)
 
 
 def test_values_in_answers_out_and_on_after_a_restart(home: Path) -> None:
-    first = feed("3\n4\n5\n", *OPENING)
+    first = step("3\n4\n5\n", *OPENING)
     assert first.returncode == 0, first.stderr
     lines = first.stdout.splitlines()
     assert lines[0] == "period,value,lower,upper"
     assert [line.split(",")[0] for line in lines[1:]] == ["0", "1", "2"]
-    later = feed("noon,6\nevening,7\n", "--column", "2", "--json")
+    later = step("noon,6\nevening,7\n", "--column", "2", "--json")
     assert [json.loads(line)["period"] for line in later.stdout.splitlines()] == [3, 4]
-    again = feed("3\n4\n5\n6\n7\n8\n", "--replay")
+    again = step("3\n4\n5\n6\n7\n8\n", "--replay")
     assert [line.split(",")[0] for line in again.stdout.splitlines()[1:]] == ["5"]
     assert json.loads(run("budget", "status", "visits", "--json"))["charges"] == 1
     assert home.exists()
 
 
 def test_a_line_that_is_no_number_is_refused_and_not_repeated(home: Path) -> None:
-    refused = feed("3\nzaphod\n", *OPENING)
+    refused = step("3\nzaphod\n", *OPENING)
     assert refused.returncode == 2
     assert "line must be one with a finite number in field 1" in " ".join(refused.stderr.split())
     assert "zaphod" not in refused.stderr
@@ -54,30 +52,30 @@ def test_a_line_that_is_no_number_is_refused_and_not_repeated(home: Path) -> Non
 
 
 def test_steps_that_are_left_out_count_as_zero_when_that_is_said(home: Path) -> None:
-    refused = feed("0,3\n3,4\n", *OPENING, "--period", "1", "--column", "2")
+    refused = step("0,3\n3,4\n", *OPENING, "--period", "1", "--column", "2")
     assert refused.returncode == 2
     assert "leaves out step 1: --missing-as-zero" in " ".join(refused.stderr.split())
-    filled = feed("3,4\n5,1\n", "--period", "1", "--column", "2", "--missing-as-zero")
+    filled = step("3,4\n5,1\n", "--period", "1", "--column", "2", "--missing-as-zero")
     assert [line.split(",")[0] for line in filled.stdout.splitlines()[1:]] == ["1", "2", "3", "4", "5"]
-    twice = feed("5,1\n", "--period", "1", "--column", "2")
+    twice = step("5,1\n", "--period", "1", "--column", "2")
     assert "step 5 was released before" in " ".join(twice.stderr.split())
-    again = feed("0,3\n3,4\n5,1\n6,2\n", "--period", "1", "--column", "2", "--replay")
+    again = step("0,3\n3,4\n5,1\n6,2\n", "--period", "1", "--column", "2", "--replay")
     assert [line.split(",")[0] for line in again.stdout.splitlines()[1:]] == ["6"]
     for wrong in ("7.5,1\n", "1e300,1\n", "-1,1\n"):
-        refused = feed(wrong, "--period", "1", "--column", "2", "--missing-as-zero")
+        refused = step(wrong, "--period", "1", "--column", "2", "--missing-as-zero")
         assert "the whole number of a step" in " ".join(refused.stderr.split())
-    assert feed("1\n", "--column", "0").returncode == 2
-    assert "used with --period" in " ".join(feed("1\n", "--missing-as-zero").stderr.split())
+    assert step("1\n", "--column", "0").returncode == 2
+    assert "used with --period" in " ".join(step("1\n", "--missing-as-zero").stderr.split())
     assert home.exists()
 
 
 def test_windows_are_protected_by_sharing_out_their_budget(home: Path) -> None:
     run("budget", "open", "ward", "--epsilon", "4", "--unit", "window:3")
     opening = ("--dataset", "ward", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
-    first = feed("5\n6\n7\n8\n", *opening, "--workload", "each_period")
+    first = step("5\n6\n7\n8\n", *opening, "--workload", "each_period")
     assert first.returncode == 0, first.stderr
     assert [line.rsplit(",")[-1] for line in first.stdout.splitlines()] == ["fresh", "True", "False", "False", "True"]
-    later = feed("9\n", "--json")
+    later = step("9\n", "--json")
     assert json.loads(later.stdout) == {"period": 4, "value": json.loads(later.stdout)["value"], "fresh": False}
     assert home.exists()
 
@@ -93,7 +91,7 @@ def test_windows_are_protected_by_sharing_out_their_budget(home: Path) -> None:
 )
 def test_shares_of_what_is_no_window(changes: tuple[str, ...], said: str, home: Path) -> None:
     opening = ("--dataset", "visits", "--change", "1", "--unit", "window:3", "--epsilon", "1", "--share", "sample")
-    refused = feed("1\n", *opening, "--workload", "each_period", *changes)
+    refused = step("1\n", *opening, "--workload", "each_period", *changes)
     assert refused.returncode == 2
     assert said in " ".join(refused.stderr.split())
     assert home.exists()
@@ -122,7 +120,7 @@ def test_rehearsing_shows_every_mechanism(tmp_path: Path, refuse: Callable[..., 
     ],
 )
 def test_streams_that_cannot_be_opened(arguments: tuple[str, ...], said: str, home: Path) -> None:
-    refused = feed("1\n", *arguments)
+    refused = step("1\n", *arguments)
     assert refused.returncode == 2
     assert said in " ".join(refused.stderr.split())
     assert home.exists()

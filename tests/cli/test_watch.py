@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import run
+from tests.cli.conftest import feed, run
 
 OPENING = (*("--dataset", "meters", "--above", "500", "--change", "1", "--max-alerts", "3", "--epsilon", "1"),)
 PLANNING = ("plan-alert", "--quiet", "100", "--loud", "150", "--change", "1", "--max-alerts", "5")
@@ -23,22 +22,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def feed(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from chronodp.cli import main; main()", "watch", "peak", *arguments]
-    return subprocess.run(command, input=text, text=True, capture_output=True, check=False)
+def watch(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return feed(text, "watch", "peak", *arguments)
 
 
 def test_alerts_come_out_and_go_on_after_a_restart(home: Path) -> None:
-    first = feed("3\n9000\n5\n", *OPENING)
+    first = watch("3\n9000\n5\n", *OPENING)
     assert first.returncode == 0, first.stderr
     assert first.stdout.splitlines() == ["period,value", "1,"]
-    later = feed("noon,6\nevening,7000\n", "--column", "2", "--json")
+    later = watch("noon,6\nevening,7000\n", "--column", "2", "--json")
     assert [json.loads(line) for line in later.stdout.splitlines()] == [{"period": 4, "value": None}]
-    again = feed("3\n9000\n5\n6\n7000\n1\n8000\n9999\n", "--replay")
+    again = watch("3\n9000\n5\n6\n7000\n1\n8000\n9999\n", "--replay")
     assert again.stdout.splitlines() == ["period,value", "6,"]
     assert "halted: all 3 alerts" in again.stderr
     assert again.returncode == 0
-    halted = feed("1\n")
+    halted = watch("1\n")
     assert halted.returncode == 2
     assert "halted for good" in " ".join(halted.stderr.split())
     assert json.loads(run("budget", "status", "meters", "--json"))["charges"] == 1
@@ -46,13 +44,13 @@ def test_alerts_come_out_and_go_on_after_a_restart(home: Path) -> None:
 
 
 def test_values_are_told_if_paid_for(home: Path) -> None:
-    told = feed("9000\n", *OPENING, "--value-epsilon", "0.5", "--noise", "laplace", "--monotone")
+    told = watch("9000\n", *OPENING, "--value-epsilon", "0.5", "--noise", "laplace", "--monotone")
     assert float(told.stdout.splitlines()[1].split(",")[1]) == pytest.approx(9000, abs=100)
     assert home.exists()
 
 
 def test_a_line_that_is_no_number_is_refused_and_not_repeated(home: Path) -> None:
-    refused = feed("3\nzaphod\n", *OPENING)
+    refused = watch("3\nzaphod\n", *OPENING)
     assert refused.returncode == 2
     assert "line must be one with a finite number in field 1" in " ".join(refused.stderr.split())
     assert "zaphod" not in refused.stderr
@@ -71,7 +69,7 @@ def test_a_line_that_is_no_number_is_refused_and_not_repeated(home: Path) -> Non
     ],
 )
 def test_alerts_that_cannot_be_opened(arguments: tuple[str, ...], said: str, home: Path) -> None:
-    refused = feed("1\n", *arguments)
+    refused = watch("1\n", *arguments)
     assert refused.returncode == 2
     assert said in " ".join(refused.stderr.split())
     assert home.exists()
@@ -87,9 +85,9 @@ def test_plans_are_free(refuse: Callable[..., str]) -> None:
 
 
 def test_blank_lines_count_for_nothing_and_no_number_is_too_large(home: Path) -> None:
-    first = feed("1\n\n2\n\n1e400\n", *OPENING)
+    first = watch("1\n\n2\n\n1e400\n", *OPENING)
     assert [line.split(",")[0] for line in first.stdout.splitlines()[1:]] == ["2"]
-    again = feed("1\n\n2\n\n1e400\n3\n", "--replay")
+    again = watch("1\n\n2\n\n1e400\n3\n", "--replay")
     assert again.stdout.splitlines()[1:] == []
-    assert feed("1\n", "--column", "0").returncode == 2
+    assert watch("1\n", "--column", "0").returncode == 2
     assert home.exists()

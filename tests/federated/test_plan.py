@@ -84,7 +84,7 @@ def test_other_rules_are_refused_with_the_reason(tmp_path: Path) -> None:
         with pytest.raises(InvalidArgument, match=r"rule='renyi'.*as much as everybody"):
             check_budget(ledger, "north")
     with pytest.raises(InvalidArgument, match="a Ledger"):
-        check_budget(None, "north")
+        check_budget(None, "north")  # type: ignore[arg-type]
 
 
 def test_large_deltas_are_refused_unless_one_insists() -> None:

@@ -6,27 +6,17 @@ Each update is written to a file after it was told.
 from __future__ import annotations
 
 import hashlib
-import os
-import signal
 from pathlib import Path
 
 import chronodp as cdp
 from tests.federated.people import make_plan, make_trainer
+from tests.killing import die_at
 
 
 def train_and_die(folder: Path, point: str, count: int) -> None:
-    left = count
-
-    def reached(name: str) -> None:
-        nonlocal left
-        if name == point:
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-
     plan = make_plan()
     start = plan.model.first_parameters()
-    with cdp.Ledger(folder / "budget.db", reached=reached) as ledger:
+    with cdp.Ledger(folder / "budget.db", reached=die_at(point, count)) as ledger:
         ledger.open("north", unit=cdp.User(), epsilon=plan.ledger_epsilon, delta=plan.delta, rule="renyi")
         holder = make_trainer(plan, ledger)
         with (folder / "told.txt").open("a", encoding="utf-8", buffering=1) as file:

@@ -7,7 +7,6 @@ line, after the ledger said it may.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import TextIO
@@ -17,22 +16,18 @@ from chronodp.errors import StreamConflict
 from chronodp.ledger import FileWitness, Ledger, StreamState
 from chronodp.privacy import Certificate, PureCost
 from chronodp.randomness import secure
+from tests.killing import die_at
 from tests.ledger.examples import CERTIFICATE, COST
 
 
 def main() -> None:
     address, folder, job, point, count = sys.argv[1:]
-    left = int(count)
-
-    def reached(name: str) -> None:
-        nonlocal left
-        if name == point:
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
 
     keys, witness = Path(folder) / "keys", FileWitness(Path(folder) / "witness.json")
-    with Ledger(address, keys=keys, witness=witness, reached=reached) as ledger, announcements(folder, job) as file:
+    with (
+        Ledger(address, keys=keys, witness=witness, reached=die_at(point, int(count))) as ledger,
+        announcements(folder, job) as file,
+    ):
         ledger.open("meters", unit=User(), epsilon=10_000.0)
         if job == "requests":
             work_on_requests(ledger, file)

@@ -7,8 +7,6 @@ goes on until enough windows are released.
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from chronodp import EachPeriod, Event, Ledger
 from chronodp.live import Limits, Live, Reader, ScaledClock, State, Windows, alert_design, open_outlet, stream_design
 from chronodp.live.sinks import CsvSink
 from chronodp.live.sources import KafkaSource, MqttSource, Source
+from tests.killing import die_at
 from tests.live.examples import fields_of
 
 START = "2026-01-01"
@@ -35,16 +34,7 @@ def source_of(told: dict[str, Any], reader: Reader) -> Source:
 
 def main() -> None:
     told: dict[str, Any] = json.loads(sys.argv[1])
-    point, left = sys.argv[2], int(sys.argv[3])
-    folder = Path(told["folder"])
-
-    def reached(name: str) -> None:
-        nonlocal left
-        if name == point:
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-
+    folder, reached = Path(told["folder"]), die_at(sys.argv[2], int(sys.argv[3]))
     limits = limits_of(told)
     with (
         Ledger(folder / "budget.db", reached=reached) as ledger,

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import bisect
-import contextlib
 import datetime as dt
-import math
 import random
 import re
-from collections import defaultdict
-from collections.abc import Callable, Hashable
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
@@ -19,30 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import Trials
+from tests.privacy.clocks import ELAPSED, EPOCH, SECOND, ZONES, on_the_clock
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy import Calendar, Unit, dump, load
-from chronodp.privacy.calendar import LONGEST
 
-SECOND = 1_000_000
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
-EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-ELAPSED = {"s": 1, "min": 60, "h": 3600}
-ZONES = [
-    "UTC",
-    "Europe/Berlin",
-    "America/New_York",
-    "Asia/Kolkata",
-    "Asia/Kathmandu",
-    "America/Sao_Paulo",
-    "Australia/Lord_Howe",  # summer time of half an hour
-    "America/Havana",  # clocks change at midnight, both ways
-    "Africa/Cairo",
-    "Africa/Casablanca",
-    "Antarctica/Troll",  # summer time of two hours
-    "Pacific/Kiritimati",
-]
 
 
 def instant(text: str, zone: str) -> int:
@@ -51,10 +30,6 @@ def instant(text: str, zone: str) -> int:
 
 def microseconds(moment: dt.datetime) -> int:
     return (moment.astimezone(dt.UTC) - EPOCH) // dt.timedelta(microseconds=1)
-
-
-def on_the_clock(instant: int, zone: str) -> dt.datetime:
-    return (EPOCH + dt.timedelta(microseconds=instant)).astimezone(ZoneInfo(zone))
 
 
 def hours(calendar: Calendar) -> list[float]:
@@ -196,6 +171,8 @@ EVERY = st.one_of(
     st.builds(lambda count, letter: f"{count}{letter}", st.integers(1, 400), st.sampled_from(["s", "min", "h", "D"])),
     st.builds(lambda count, letter: f"{count}{letter}", st.integers(1, 14), st.sampled_from(["W", "mo", "Y"])),
 )
+
+
 CALENDARS = st.builds(
     Calendar.from_length,
     every=EVERY,
@@ -274,111 +251,6 @@ def test_the_days_of_a_series() -> None:
     assert west.dates == (dt.date(2025, 12, 31), dt.date(2026, 1, 2))
 
 
-Label = Callable[[int], Hashable]
-
-
-def civil(every: str, zone: str) -> Label:
-    """In which civil period an instant lies, told by the date on the clock."""
-    found = re.fullmatch(r"(\d+)(\D+)", every)
-    assert found is not None
-    count, letter = int(found[1]), found[2]
-    if letter in ELAPSED:
-        return lambda moment: moment // (count * ELAPSED[letter] * SECOND)
-    if letter in ("D", "W"):
-        days = count * (7 if letter == "W" else 1)
-        return lambda moment: (on_the_clock(moment, zone).date() - dt.date(1969, 12, 29)).days // days
-    months = count * (12 if letter == "Y" else 1)
-
-    def month(moment: int) -> int:
-        day = on_the_clock(moment, zone)
-        return (day.year * 12 + day.month - 1) // months
-
-    return month
-
-
-def touched(calendar: Calendar, every: str) -> tuple[int, bool]:
-    """How many periods a civil period touches, by looking every few minutes which one it is."""
-    label = civil(every, calendar.timezone)
-    found = defaultdict(set)
-    inside = True
-    for number, (begin, end) in enumerate(pairwise(calendar.edges.tolist())):
-        moments = {begin, end - 1, *range(begin, end, 15 * 60 * SECOND)}
-        labels = {label(moment) for moment in moments}
-        inside &= len(labels) == 1
-        for one in labels:
-            found[one].add(number)
-    return max(map(len, found.values())), inside
-
-
-@pytest.mark.parametrize(
-    ("grid", "every"),
-    [
-        (Calendar("1h", "2026-10-20", "2026-11-05", "Europe/Berlin"), "1D"),
-        (Calendar("1h", "2026-03-20", "2026-04-05", "Europe/Berlin"), "1D"),
-        (Calendar("15min", "2026-10-30", "2026-11-03", "America/New_York"), "1D"),
-        (Calendar("1h", "2026-10-20T00:30", "2026-10-30T00:30", "Europe/Berlin"), "1D"),
-        (Calendar("1h", "2026-10-20", "2026-10-30", "Europe/Berlin"), "6h"),
-        (Calendar("1h", "2026-01-01", "2026-01-10", "Asia/Kolkata"), "1h"),
-        (Calendar("1h", "2026-01-01T00:30", "2026-01-10T00:30", "Asia/Kolkata"), "1D"),
-        (Calendar("5h", "2026-01-01", "2026-01-11"), "1D"),
-        (Calendar("7h", "2026-01-01", "2026-01-08"), "1W"),
-        (Calendar("1D", "2018-10-20", "2018-11-20", "America/Sao_Paulo"), "1D"),
-        (Calendar("1h", "2018-11-01", "2018-11-08", "America/Sao_Paulo"), "1D"),
-        (Calendar("1h", "2018-02-15", "2018-02-20", "America/Sao_Paulo"), "1D"),  # back from midnight to eleven
-        (Calendar("1h", "2026-10-28", "2026-11-04", "America/Havana"), "1D"),
-        (Calendar("30min", "2026-04-01", "2026-04-10", "Australia/Lord_Howe"), "1D"),
-        (Calendar("1D", "2026-01-01", "2026-03-01"), "1W"),
-        (Calendar("1D", "2026-01-01", "2026-03-01"), "1mo"),
-        (Calendar("1D", "2026-01-15", "2026-03-15"), "1mo"),
-        (Calendar("1W", "2026-01-05", "2026-06-01"), "1mo"),
-        (Calendar("1mo", "2026-01-15", "2027-01-15"), "1mo"),
-        (Calendar("1mo", "2026-01-01", "2028-01-01"), "1Y"),
-        (Calendar("1mo", "2026-02-01", "2027-02-01"), "5mo"),
-        (Calendar("1D", "2026-01-01", "2026-02-01"), "1h"),
-        (Calendar("1D", "2026-01-02", "2026-02-01"), "3D"),
-        (Calendar("3D", "2026-01-01", "2026-01-31"), "2D"),
-        (Calendar("2W", "2026-01-05", "2026-03-02"), "1Y"),
-        (Calendar("1D", "2025-12-20", "2026-01-20"), "2Y"),
-        (Calendar("1min", "2026-01-01T00:07:30", "2026-01-01T02:07:30"), "1min"),
-        (Calendar("90s", "2026-01-01", "2026-01-01T03:00"), "2min"),
-    ],
-    ids=lambda part: str(part).replace(" ", "_"),
-)
-def test_what_one_civil_period_touches(grid: Calendar, every: str) -> None:
-    assert grid.most_within(every) == touched(grid, every)
-
-
-def test_an_autumn_day_touches_25_hours_and_a_shifted_grid_one_more() -> None:
-    assert Calendar("1h", "2026-10-20", "2026-11-01", "Europe/Berlin").most_within("1D") == (25, True)
-    assert Calendar("1h", "2026-10-01", "2026-10-20", "Europe/Berlin").most_within("1D") == (24, True)
-    assert Calendar("1h", "2026-10-20T00:30", "2026-11-01T00:30", "Europe/Berlin").most_within("1D") == (26, False)
-    assert Calendar("1h", "2026-01-01", "2026-01-02", "Asia/Kolkata").most_within("1h") == (2, False)
-    assert Calendar("1D", "2026-01-01", "2026-02-01").most_within("1s") == (1, False)
-    assert Calendar("1D", "2026-01-01", "2026-02-01").most_within("1000Y") == (31, True)
-
-
-@given(
-    every=st.sampled_from(["20min", "45min", "1h", "5h", "1D", "2D"]),
-    outer=st.sampled_from(["1h", "3h", "1D", "2D", "1W", "1mo"]),
-    zone=st.sampled_from(ZONES),
-    start=st.datetimes(dt.datetime(2017, 1, 1), dt.datetime(2027, 1, 1)),
-    periods=st.integers(1, 40),
-)
-def test_what_any_civil_period_touches(every: str, outer: str, zone: str, start: dt.datetime, periods: int) -> None:
-    # Offsets are whole quarters of an hour in these years, so looking every quarter from one misses nothing.
-    first = start.replace(minute=15 * (start.minute // 15), second=0, microsecond=0)
-    calendar = Calendar.from_length(every, first, periods, zone)
-    assert calendar.most_within(outer) == touched(calendar, outer)
-
-
-@pytest.mark.parametrize(
-    ("every", "start"), [("3000Y", "2026"), ("999999mo", "2026"), ("999999W", "2026"), ("7Y", "0002"), ("5Y", "9998")]
-)
-def test_periods_of_ages_touch_everything_or_are_refused(every: str, start: str) -> None:
-    with contextlib.suppress(InvalidArgument):
-        assert Calendar("1D", f"{start}-01-01", f"{start}-02-01").most_within(every) == (31, True)
-
-
 def offset_of(changes: list[tuple[int, int]], wall: int) -> int:
     place = bisect.bisect_right([since for since, _ in changes], wall) - 1
     return changes[place][1]
@@ -435,80 +307,3 @@ def test_longer_periods_from_the_same_start() -> None:
         Calendar("1D", "2026-01-31", "2026-05-01").divided("1mo")
     with pytest.raises(InvalidArgument, match="every must be a period such as"):
         autumn.divided("1 day")
-
-
-@pytest.mark.parametrize(
-    "every",
-    ["", "0s", "1", "h", "1.5h", "-1h", "01h", "1H", "1d", "1M", "1 h", "1h ", "1ms", "1234567s", None, 1, b"1h"],
-)
-def test_refuses_what_is_no_period(every: object) -> None:
-    with pytest.raises(InvalidArgument, match="every must be a period such as '1s', '15min'"):
-        Calendar(every, "2026-01-01", "2026-01-02")  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match="every must be a period"):
-        Calendar.from_length(every, "2026-01-01", 3)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match="every must be a period"):
-        Calendar("1h", "2026-01-01", "2026-01-02").most_within(every)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    "moment",
-    ["", " ", "today", "2026-13-01", "2026-02-30", "NaT", None, 0, 1.5e9, math.nan, pd.NaT, dt.time(1), (2026, 1, 1)],
-)
-@pytest.mark.parametrize("argument", ["start", "end"])
-def test_refuses_what_is_no_time(argument: str, moment: object) -> None:
-    ends: dict[str, object] = {"start": "2026-01-01", "end": "2026-01-02", argument: moment}
-    with pytest.raises(InvalidArgument, match=f"{argument} must be a date or time such as '2026-01-01'"):
-        Calendar("1h", **ends)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    "zone", ["", "Mars/Olympus", "Europe", "CEST+1", "../../etc/passwd", "\0", "Ü", None, 1, dt.UTC]
-)
-def test_refuses_unknown_zones(zone: object) -> None:
-    with pytest.raises(InvalidArgument, match="timezone must be the name of a time zone such as 'UTC'"):
-        Calendar("1h", "2026-01-01", "2026-01-02", zone)  # type: ignore[arg-type]
-
-
-def test_refuses_an_end_that_is_not_after_the_start() -> None:
-    for end in ("2026-01-01", "2025-12-31", "2026-01-01T00:00+00:00", "2026-01-01T12:00+14:00"):
-        with pytest.raises(InvalidArgument, match=r"end must be after the start, 2026-01-01T00:00:00\+00:00"):
-            Calendar("1h", "2026-01-01", end)
-    for periods in (0, -3):
-        with pytest.raises(InvalidArgument, match="periods must be a whole number"):
-            Calendar.from_length("1D", "2026-01-01", periods)
-
-
-def test_refuses_times_at_the_edge_of_what_python_counts() -> None:
-    for start, end, argument in (
-        ("0001-01-01", "0002-02-01", "start"),
-        ("0001-12-31T23:59:59", "0002-02-01", "start"),
-        ("9998-01-01", "9999-01-01", "end"),
-        (dt.datetime.min, "2026-01-01", "start"),
-        ("2026-01-01", dt.datetime.max, "end"),
-    ):
-        with pytest.raises(InvalidArgument, match=f"{argument} must be between the years 2 and 9998"):
-            Calendar("1D", start, end)  # type: ignore[arg-type]
-    assert len(Calendar("1Y", "0002-01-01", "9998-01-01")) == 9996
-    assert len(Calendar("1D", "9998-12-01", "9998-12-31", "Pacific/Kiritimati")) == 30
-    with pytest.raises(InvalidArgument, match="end must be some 1000Y before the year 9999"):
-        Calendar("1000Y", "2000-01-01", "9000-01-01")
-
-
-def test_refuses_more_periods_than_a_release_holds() -> None:
-    assert len(Calendar.from_length("1s", "2026-01-01", LONGEST)) == LONGEST
-    with pytest.raises(InvalidArgument, match="periods must be a whole number from 1 to 16777216"):
-        Calendar.from_length("1s", "2026-01-01", LONGEST + 1)
-    for make in (
-        lambda: Calendar("1s", "0002-01-01", "9998-01-01"),
-        lambda: Calendar("1Y", "1990-01-01", "2026-01-01").divided("1s"),
-    ):
-        with pytest.raises(InvalidArgument, match="every must be long enough for at most 16,777,216 periods"):
-            make()
-    for every in ("999999h", "1D", "1mo", "999999Y"):
-        with pytest.raises(InvalidArgument, match=f"start must be .* × {every} before the year 9999"):
-            Calendar.from_length(every, "2026-01-01", LONGEST)
-
-
-def test_a_number_of_months_from_the_31st_is_refused_for_its_day() -> None:
-    with pytest.raises(InvalidArgument, match="start must be on day 1 to 28"):
-        Calendar.from_length("1mo", "2026-01-31", 1)

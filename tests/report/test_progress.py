@@ -90,6 +90,10 @@ def test_long_work_shows_a_bar_and_clears_it(
     assert "25 %" in shown
     assert "75 %" in shown
     assert shown.rstrip("\r\n").endswith("\x1b[2K")  # the last thing that happens to the line is that it is erased
+    for _ in range(200):  # rich tells its thread to end and does not wait for it
+        if threading.active_count() == before:
+            break
+        time.sleep(0.05)
     assert threading.active_count() == before
 
 

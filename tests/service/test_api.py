@@ -13,7 +13,7 @@ import pytest
 import chronodp as cdp
 from chronodp.ledger import verify_chain
 from chronodp.ledger.certificates import SignedLink
-from tests.service.town import COUNT, SUM, House, open_house, write_policy
+from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
 
 
 def test_from_a_plan_to_a_downloaded_release(house: House) -> None:
@@ -232,6 +232,12 @@ def test_steps_of_streams_and_alerts_are_told_as_events(house: House) -> None:
         [(answer.upper - answer.lower) / 2 for answer in answers]
     )
     assert events[-1]["kind"] == "end"
+    address = f"{API}/streams/live/events?wait=0"
+    for known in (
+        house.get("ana", "/streams/live/events?wait=0&after=3"),
+        house.http.get(address, headers=house.headers("ana") | {"Last-Event-ID": "3"}),
+    ):
+        assert known.text == text[text.index("id: 4\n") :]
     alarm = house.get("ana", "/streams/alarm/events?wait=0").text
     assert '"kind": "alert"' in alarm
     assert house.get("zoe", "/streams/live/events?wait=0").status_code == 404

@@ -52,6 +52,15 @@ def test_bodies_are_refused_in_one_shape(house: House, content: bytes, kind: str
     assert error["mend"]
 
 
+def test_a_large_release_is_read_only_for_whoever_is_known(house: House) -> None:
+    large = json.dumps({"release": "x" * (2 << 20), "link": {"body": "b", "signature": "s"}}).encode()
+    path, kind = f"{API}/verify", {"Content-Type": "application/json"}
+    known = house.http.post(path, content=large, headers=kind | house.headers("ana"))
+    assert known.json()["valid"] is False  # read whole, and no link of ours
+    for headers in ({}, {"Authorization": "Bearer cdp_x_y"}, {"Cookie": "chronodp_session=x"}):
+        assert house.http.post(path, content=large, headers=kind | headers).status_code == 413
+
+
 def test_a_body_without_end_is_refused(house: House) -> None:
     def forever() -> Any:
         for _ in range(64):

@@ -66,7 +66,15 @@ def test_under_tls_the_cookie_is_secure_and_the_browser_is_told_to_stay(tmp_path
 
 
 def test_every_answer_forbids_scripts_of_others_and_frames(house: House) -> None:
-    for path in ("/", "/plotly.js", "/static/page.css", f"{API}/health", f"{API}/datasets", "/nothing"):
+    for path in (
+        "/",
+        "/plotly.js",
+        "/static/house.css",
+        "/static/page.css",
+        f"{API}/health",
+        f"{API}/datasets",
+        "/nothing",
+    ):
         headers = house.http.get(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy

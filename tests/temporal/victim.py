@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
 from pathlib import Path
 
@@ -12,19 +10,12 @@ import chronodp as cdp
 from chronodp.errors import StreamConflict
 from chronodp.privacy import Swap
 from chronodp.temporal import BlockShuffle, BlurredStream
+from tests.killing import die_at
 
 
 def main() -> None:
     folder, point, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    left = count
-
-    def reached(name: str) -> None:
-        nonlocal left
-        left -= name == point
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    with cdp.Ledger(folder / "budget.db", reached=reached) as ledger:
+    with cdp.Ledger(folder / "budget.db", reached=die_at(point, count)) as ledger:
         ledger.open("watch", unit=Swap(3), epsilon=2.0)
         try:
             live = BlurredStream.resume(ledger, "pulse")

@@ -10,8 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.options import Json
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy import Cost, RepeatedCost, load
+from chronodp.report import watching
 
 __all__ = ["account", "parse_release", "read_releases"]
 
@@ -32,7 +34,7 @@ def account(
     slack: Annotated[
         float | None, typer.Option(help="Instead of --delta: what is added to the deltas of the releases.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Add up releases by every composition theorem, side by side.
 
@@ -54,7 +56,7 @@ def account(
         raise InvalidArgument("release", None, f"given at least once (--release {_EXAMPLE}), or a JSON file")
     if (delta is None) == (slack is None):
         raise InvalidArgument("delta", delta, "given with --delta, or --slack in its place")
-    with Console(stderr=True).status("Composing..."):
+    with watching("Composing"):
         table = compare(costs, delta, slack=slack)
     if as_json:
         print(json.dumps(table.to_dict(), ensure_ascii=False, indent=2))
@@ -79,7 +81,7 @@ def account(
             bound.remark,
             style="bold green" if best else None,
         )
-    console = Console()
+    console = Console(highlight=False)
     console.print(shown)
     for assumption in table.assumptions:
         console.print(f"Only true assuming {assumption}.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chronodp.cli.budget import parse_unit
+from chronodp.cli.options import parse_unit
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:

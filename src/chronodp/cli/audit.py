@@ -12,6 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.options import Json
+
 if TYPE_CHECKING:
     from chronodp.audit.judging import Verdict
     from chronodp.audit.run import Audit
@@ -29,7 +31,7 @@ def audit(
         float, typer.Option(help="Probability of calling a true claim refuted, for each mechanism.")
     ] = 1e-6,
     page: Annotated[Path | None, typer.Option(help="Write an HTML page with privacy curves.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Attack every claim: exactly, numerically and by samples; see broken twins caught and attacks fail.
 
@@ -69,7 +71,7 @@ def audit(
 
 
 def _show(found: Audit) -> None:
-    console = Console()
+    console = Console(highlight=False)
     if found.verdicts:
         table = _table("Mechanisms", "mechanism")
         for verdict in found.verdicts:

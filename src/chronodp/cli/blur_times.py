@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from chronodp.cli.budget import Address, Keys
+from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Time
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import table_of
 from chronodp.errors import InvalidArgument
@@ -23,8 +23,8 @@ _ROWS = 12
 
 
 def blur_times(
-    data: Annotated[str, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")],
-    time: Annotated[str, typer.Option(help="The column with the time.")],
+    data: Data,
+    time: Time,
     value: Annotated[list[str], typer.Option(help="A column to move. May be repeated: they move together.")],
     block: Annotated[int, typer.Option(help="Periods of a block or window.")],
     epsilon: Annotated[float, typer.Option(help="Epsilon of the guarantee; 0 shuffles evenly.")],
@@ -39,10 +39,10 @@ def blur_times(
     end: Annotated[str | None, typer.Option(help="The first time no longer to release: likewise.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the table: .csv or .parquet.")] = None,
     page: Annotated[Path | None, typer.Option(help="Where to write the owner's page, before and after: .html.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
     dataset: Annotated[str | None, typer.Option(help="Whose budget pays.")] = None,
     request: Annotated[str | None, typer.Option(help="An id of your choice, once for each release.")] = None,
-    analyst: Annotated[str, typer.Option(help="Whose part of the budget pays.")] = "",
+    analyst: Analyst = "",
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:

@@ -11,23 +11,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.options import Address, Json, Keys, parse_unit
 from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument, LedgerUnavailable
-from chronodp.privacy import Unit, load
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger, Status
 
-__all__ = ["budget", "parse_unit"]
+__all__ = ["budget"]
 
 budget = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Open, watch, export and close budgets.")
 
-Address = Annotated[
-    str, typer.Option("--ledger", "-l", envvar="CHRONODP_LEDGER", help="The ledger's file, or postgresql://...")
-]
-Keys = Annotated[Path | None, typer.Option("--keys", help="The owner's keys; by default beside the ledger's file.")]
 Dataset = Annotated[str, typer.Argument(help="The name of the budget.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @budget.command("open")
@@ -170,21 +165,6 @@ def export(
         print(text)
     else:
         out.write_text(text + "\n", encoding="utf-8")
-
-
-def parse_unit(text: str) -> Unit:
-    """Return the unit that a text such as ``window:24/replace`` names."""
-    body, _, relation = text.partition("/")
-    kind, _, detail = body.partition(":")
-    document: dict[str, object] = {"kind": kind}
-    if kind in ("window", "swap"):
-        document["periods" if kind == "window" else "block"] = int(detail) if detail.isdigit() else detail
-    elif detail:
-        document["changes" if kind == "history" else "every"] = detail
-    if relation:
-        document["relation"] = relation
-    unit: Unit = load(document, Unit)
-    return unit
 
 
 def _existing(address: str, *, keys: Path | None = None) -> Ledger:

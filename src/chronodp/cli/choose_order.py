@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from chronodp.cli.budget import Address, Keys, parse_unit
+from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Time, parse_unit
 from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
 
@@ -25,11 +25,11 @@ _MANY = 20_000  # fits by least squares that one process does in about a minute
 
 
 def choose_order(
-    data: Annotated[str, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")],
-    time: Annotated[str, typer.Option(help="The column with the time.")],
+    data: Data,
+    time: Time,
     value: Annotated[str, typer.Option(help="The column to model.")],
     epsilon: Annotated[float, typer.Option(help="Epsilon of the choice.")],
-    dataset: Annotated[str, typer.Option(help="Whose budget pays.")],
+    dataset: Payer,
     request: Annotated[str, typer.Option(help="An id of your choice, once for each choice.")],
     orders: Annotated[list[str] | None, typer.Option(help="`p,d,q`; several with spaces or repeated.")] = None,
     up_to: Annotated[str | None, typer.Option(help="Every order up to `p,d,q` instead.")] = None,
@@ -40,7 +40,7 @@ def choose_order(
     every: Annotated[str | None, typer.Option(help="With --block: length of a period, such as `1h`.")] = None,
     start: Annotated[str | None, typer.Option(help="With --block: when the first period begins.")] = None,
     end: Annotated[str | None, typer.Option(help="With --block: when the last period ends.")] = None,
-    timezone: Annotated[str, typer.Option(help="Whose clocks.")] = "UTC",
+    timezone: Clocks = "UTC",
     unit: Annotated[
         str | None, typer.Option(help="`user` (default with people), `event` (with blocks), `window:24`; `/replace`.")
     ] = None,
@@ -56,9 +56,9 @@ def choose_order(
         int | None, typer.Option(help="Fit by maximum likelihood in so many steps instead of least squares. Slow.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes that fit; by default as many as pay off.")] = None,
-    analyst: Annotated[str, typer.Option(help="Whose part of the budget pays.")] = "",
+    analyst: Analyst = "",
     out: Annotated[Path | None, typer.Option(help="Where to write the choice with its certificate, .json.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:

@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import bars, table_of
 from chronodp.errors import InvalidArgument
@@ -49,7 +50,7 @@ def collect(
     part: Annotated[str, typer.Option(help="Of several workers, which and how many: `0/4`.")] = "0/1",
     tally: Annotated[Path | None, typer.Option(help="Write the counts for merging, and show nothing.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the whole table as CSV.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Count reports, drop what is malformed or came before, and show estimates with intervals. Costs nothing more.
 

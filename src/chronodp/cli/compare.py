@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from chronodp.cli.budget import parse_unit
+from chronodp.cli.options import Json, Units, parse_unit
 from chronodp.cli.stream import parse_workload
 from chronodp.cli.terminal import table_of
 
@@ -20,10 +20,10 @@ def compare(
     horizon: Annotated[int, typer.Option(help="How many periods.")],
     epsilon: Annotated[float, typer.Option(help="Epsilon of the release.")],
     delta: Annotated[float, typer.Option(help="Delta of the release; 0 for a pure one.")] = 0.0,
-    unit: Annotated[str, typer.Option(help="`event`, `user`, `window:24`; `/replace` after it.")] = "event",
+    unit: Units = "event",
     max_periods: Annotated[int | None, typer.Option(help="How many periods of one person count.")] = None,
     change: Annotated[float, typer.Option(help="The most one unit changes one period.")] = 1.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show the error of every candidate, best first, with the least that theory allows.
 

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from chronodp.cli.budget import Json
 from chronodp.cli.curated_town import prepare_town
+from chronodp.cli.options import Json
 
 __all__ = ["curator"]
 

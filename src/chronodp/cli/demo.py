@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.options import Json
 from chronodp.cli.terminal import bars
 from chronodp.cli.town import END, START, write_town
 from chronodp.privacy.parameters import check_whole
@@ -29,7 +30,7 @@ def demo(
     epsilon: Annotated[float, typer.Option(help="Epsilon of the release, for everything of one household.")] = 1.0,
     delta: Annotated[float, typer.Option(help="Delta of the release.")] = 1e-6,
     folder: Annotated[Path, typer.Option(help="Where the town, the ledger and the page go.")] = Path("chronodp-demo"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Make up a town of households, plan, release a month of hourly electricity, and write the page.
 

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.errors import DeviceRefusal, InvalidArgument
 from chronodp.privacy.parameters import check_whole
@@ -43,7 +44,7 @@ def plan(
     choices: Annotated[int | None, typer.Option(help="Values of the alphabet, numbered from 0.")] = None,
     clip: Annotated[tuple[float, float] | None, typer.Option(help="Or the range of a number.")] = None,
     out: Annotated[Path, typer.Option(help="Where the plan goes.")] = Path("plan.json"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Choose the mechanism with the least variance, say what a device gives away, and write the plan. Free.
 

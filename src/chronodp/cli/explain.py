@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.options import Json
 from chronodp.privacy.parameters import check_delta, check_epsilon
 
 __all__ = ["explain"]
@@ -21,7 +22,7 @@ _BEYOND = (0.1, 0.5, 1.0, 2.0)
 def explain(
     epsilon: Annotated[float, typer.Option(help="The epsilon of the guarantee.")],
     delta: Annotated[float, typer.Option(help="The delta of the guarantee; 0 if it is pure.")] = 0.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Say what an adversary can learn about one unit, whatever else they know.
 

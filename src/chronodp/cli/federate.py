@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 import tomllib
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from chronodp.cli.extras import check_extra
 from chronodp.cli.federate_simulate import simulate
+from chronodp.cli.options import JsonLines
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ federate.command()(simulate)
 
 Run = Annotated[Path, typer.Argument(help="The run's TOML file, the same for everyone.")]
 Out = Annotated[Path | None, typer.Option(help="Where the final parameters go, as .npy.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 
 @federate.command()
@@ -92,7 +92,7 @@ def server(
     tls_cert: Annotated[Path | None, typer.Option(help="A certificate (PEM), to serve under TLS.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
     out: Out = None,
-    as_json: Json = False,
+    as_json: JsonLines = False,
 ) -> None:
     """Serve a run until its last round. Started again after a crash, it goes on where it was.
 
@@ -100,7 +100,7 @@ def server(
 
     `chronodp federate server run.toml --tls-cert server.pem --tls-key server.key --out model.npy`
     """
-    _check_extra()
+    check_extra("federated", "fastapi", "uvicorn", "httpx")
     from chronodp.federated.transport.run_file import read_run
     from chronodp.federated.transport.server import serve
 
@@ -139,7 +139,7 @@ def client(
     ] = None,
     patience: Annotated[float, typer.Option(help="Seconds to wait for a server that is away.")] = 600.0,
     out: Out = None,
-    as_json: Json = False,
+    as_json: JsonLines = False,
 ) -> None:
     """Take part in a run, as the holder that `[holder]` in its file makes. Started again, it joins the next round.
 
@@ -147,7 +147,7 @@ def client(
 
     `chronodp federate client run.toml --holder north --token-file north.token --identity north.key`
     """
-    _check_extra()
+    check_extra("federated", "fastapi", "uvicorn", "httpx")
     from chronodp.federated import load_holder
     from chronodp.federated.aggregation import Identity
     from chronodp.federated.transport.participant import take_part
@@ -206,8 +206,3 @@ def _own(path: Path) -> dict[str, Any]:
     except (OSError, KeyError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         raise InvalidArgument("own_file", str(path), "a TOML file with a table [holder]") from None
     return dict(found)
-
-
-def _check_extra() -> None:
-    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn", "httpx")):
-        raise InvalidArgument("federated", "missing", "installed: pip install 'chronodp[federated]'")

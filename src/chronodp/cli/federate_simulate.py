@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from chronodp.cli.federated_run import Run, demo_run, load_run
+from chronodp.cli.options import Json
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def simulate(
         Literal["secure", "plain"], typer.Option(help="Updates are added up unseen, as a server would, or openly.")
     ] = "secure",
     folder: Annotated[Path, typer.Option(help="Where ledger, model and page go.")] = Path("chronodp-federated"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Rehearse a run: all holders in this process, with their data at hand.
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
 
@@ -39,7 +40,7 @@ def leakage(
     query: Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`.")] = "mean",
     releases: Annotated[int, typer.Option(help="How many releases in a row are seen.")] = 1,
     page: Annotated[Path | None, typer.Option(help="Where to write a page with the plot, .html.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show what a release tells about the present of any sequence, and about the record it was made of.
 

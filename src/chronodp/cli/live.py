@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from chronodp.cli.live_settings import LiveSettings, read_settings
+from chronodp.cli.options import JsonLines
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def live(
     settings: Annotated[Path, typer.Argument(help="A TOML file: source, fields, windows, what is released, sinks.")],
     windows: Annotated[int | None, typer.Option(min=1, help="Stop after so many windows.")] = None,
     until: Annotated[str | None, typer.Option(help="Stop at this moment, such as 2026-01-01T06:00.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """Count what a live source brings, and release each window when the clock closes it; goes on after a crash.
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from chronodp.cli.budget import parse_unit
+from chronodp.cli.options import parse_unit
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, MissingExtra
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
@@ -218,8 +218,8 @@ def read_settings(path: Path) -> LiveSettings:
 def _libraries(kind: str) -> Iterator[None]:
     try:
         yield
-    except ImportError:
-        raise InvalidArgument("kind", kind, "used with its libraries: pip install 'chronodp[live]'") from None
+    except ImportError as error:
+        raise MissingExtra(f"{error.name}, which {kind} needs,", "live") from None
 
 
 def _check_kind(where: str, table: dict[str, Any], kinds: dict[str, Any]) -> None:

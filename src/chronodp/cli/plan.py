@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from chronodp.cli.asking import Asked, asks
+from chronodp.cli.options import Json
 from chronodp.cli.terminal import table_of
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
@@ -24,7 +25,7 @@ def plan(
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="Read the data and tell the OWNER what bounding leaves out. Not private.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show what a release would protect, cost and get wrong. Free: no data is read.
 

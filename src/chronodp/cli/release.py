@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from chronodp.cli.asking import Asked, asks
-from chronodp.cli.budget import Address, Keys
+from chronodp.cli.options import Address, Analyst, Json, Keys, Payer, Request
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import show_series, table_of
 from chronodp.cli.workload import is_workload, plan_workload
@@ -30,9 +30,9 @@ _WRITERS = (".csv", ".parquet", ".json")
 def release(
     *,
     asked: Asked,
-    dataset: Annotated[str, typer.Option(help="Whose budget pays.")],
-    request: Annotated[str, typer.Option(help="An id of your choice, once for each release.")],
-    analyst: Annotated[str, typer.Option(help="Whose part of the budget pays.")] = "",
+    dataset: Payer,
+    request: Request,
+    analyst: Analyst = "",
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -41,7 +41,7 @@ def release(
     ] = None,
     page: Annotated[Path | None, typer.Option(help="Where to write the page, .html.")] = None,
     level: Annotated[float, typer.Option(help="How often intervals hold the value before noise.")] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from chronodp.cli.budget import Address, Keys
 from chronodp.cli.curated_town import prepare_town
+from chronodp.cli.extras import check_extra
+from chronodp.cli.options import Address, Keys
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_whole
 
@@ -56,11 +57,11 @@ def serve(
         raise InvalidArgument("policy", None, "given, or --demo for a made-up town")
     check_whole("workers", workers, most=64)
     check_whole("port", port, least=0, most=65535)
+    check_extra("service", "fastapi", "jinja2", "prometheus_client", "uvicorn")
     from chronodp.service.serving import Settings
     from chronodp.service.serving import serve as run
 
     tls = tls_cert is not None
-    console.print(f"http{'s' if tls else ''}://{host}:{port}/  (Ctrl-C stops)")
     if not tls and host not in ("127.0.0.1", "localhost", "::1"):
         console.print("[yellow]Tokens travel in the clear: use --tls-cert and --tls-key, or a proxy that does.[/]")
     settings = Settings(
@@ -77,4 +78,5 @@ def serve(
         port=port,
         certificate=None if tls_cert is None else str(tls_cert),
         key=None if tls_key is None else str(tls_key),
+        told=lambda address: console.print(f"{address}  (Ctrl-C stops)", markup=False),
     )

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from chronodp.cli.budget import Address, Keys, parse_unit
+from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time, parse_unit
 from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
 
@@ -23,16 +23,16 @@ _ROWS = 20
 
 
 def spectrum(
-    data: Annotated[str, typer.Argument(help="A Parquet or CSV file, or a glob in quotes.")],
-    time: Annotated[str, typer.Option(help="The column with the time.")],
+    data: Data,
+    time: Time,
     value: Annotated[str, typer.Option(help="The column with the numbers: one row a period, bounded already.")],
     every: Annotated[str, typer.Option(help="Length of a period, such as `1h`.")],
     start: Annotated[str, typer.Option(help="When the first period begins.")],
     end: Annotated[str, typer.Option(help="When the last period ends.")],
     change: Annotated[float, typer.Option(help="The most one unit changes one period.")],
     epsilon: Annotated[float, typer.Option(help="Epsilon of the release.")],
-    dataset: Annotated[str, typer.Option(help="Whose budget pays.")],
-    request: Annotated[str, typer.Option(help="An id of your choice, once for each release.")],
+    dataset: Payer,
+    request: Request,
     only: Annotated[int | None, typer.Option(help="One harmonic: turns over the whole series.")] = None,
     lowest: Annotated[int | None, typer.Option(help="So many of the lowest harmonics, the total among them.")] = None,
     strongest: Annotated[
@@ -42,10 +42,10 @@ def spectrum(
     delta: Annotated[float, typer.Option(help="Delta of the release; 0 for a pure guarantee.")] = 0.0,
     unit: Annotated[str, typer.Option(help="`event`, `user`, `user_period:1D`, `window:24`; `/replace`.")] = "user",
     max_periods: Annotated[int | None, typer.Option(help="How many periods one person changes.")] = None,
-    timezone: Annotated[str, typer.Option(help="Whose clocks.")] = "UTC",
-    analyst: Annotated[str, typer.Option(help="Whose part of the budget pays.")] = "",
+    timezone: Clocks = "UTC",
+    analyst: Analyst = "",
     out: Annotated[Path | None, typer.Option(help="Where to write the release with its certificate, .json.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chronodp.cli.budget import Address, Keys, parse_unit
+from chronodp.cli.options import Address, JsonLines, Keys, Units, parse_unit
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def stream(
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="How many steps; not known if not given.")] = None,
     change: Annotated[float | None, typer.Option(help="The most one unit changes one value.")] = None,
-    unit: Annotated[str, typer.Option(help="`event`, `user`, `window:24`; `/replace` after it.")] = "user",
+    unit: Units = "user",
     max_periods: Annotated[int | None, typer.Option(help="How many steps one person changes.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Epsilon of the whole stream.")] = None,
     delta: Annotated[float, typer.Option(help="Delta of the whole stream.")] = 0.0,
@@ -55,7 +55,7 @@ def stream(
         bool,
         typer.Option("--replay", help="The input starts with the first step again: steps released before are skipped."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLines = False,
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:

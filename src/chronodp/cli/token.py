@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from chronodp.cli.budget import Address, Json
+from chronodp.cli.options import Address, Json
 
 if TYPE_CHECKING:
     from chronodp.service.tokens import Role, Token

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from chronodp.cli.options import Json
 from chronodp.errors import CertificateInvalid
 
 __all__ = ["verify"]
@@ -22,7 +23,7 @@ def verify(
     head: Annotated[
         str | None, typer.Option(help="Digest of the newest link, if you know it: shows links missing at the end.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Check signatures, and that no certificate was changed, removed, added or moved. Needs no ledger and no network.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chronodp.cli.budget import Address, Keys, parse_unit
+from chronodp.cli.options import Address, Json, JsonLines, Keys, Units, parse_unit
 from chronodp.cli.stream import number_in
 from chronodp.errors import InvalidArgument, UnknownStream
 
@@ -21,7 +21,6 @@ __all__ = ["parse_noise", "plan_alert", "watch"]
 _SAVE = 10_000  # quiet steps after which their number is written down
 
 Noises = Annotated[str, typer.Option(help="`exponential`, or the textbook's `laplace`.")]
-Units = Annotated[str, typer.Option(help="`event`, `user`, `window:24`; `/replace` after it.")]
 Monotone = Annotated[
     bool, typer.Option("--monotone", help="One unit moves all values in one direction: counts that nobody lowers.")
 ]
@@ -44,7 +43,7 @@ def watch(
     replay: Annotated[
         bool, typer.Option("--replay", help="The input starts with the first step again: known steps are skipped.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLines = False,
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:
@@ -99,7 +98,7 @@ def plan_alert(
     value_epsilon: ValuePrice = 0.0,
     monotone: Monotone = False,
     noise: Noises = "exponential",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show the least epsilon that keeps false alarms rare and power high. Free: no data is read.
 

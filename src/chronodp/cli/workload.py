@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chronodp.cli.asking import OPTIONS, Asked
-from chronodp.cli.budget import parse_unit
+from chronodp.cli.options import parse_unit
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from chronodp.accounting import pld, renyi
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.filters import ORDERS
 from chronodp.privacy import Cost, RepeatedCost, SampledGaussianCost
 from chronodp.privacy.parameters import check_epsilon, check_fraction, check_whole
@@ -92,10 +92,9 @@ def check_people(people: object, *, delta: float, fewest: int = 1, accept_large_
     return count
 
 
-def check_budget(ledger: object, dataset: str) -> Ledger:
-    """Return a ledger whose budget for ``dataset`` can pay for samples."""
-    if not isinstance(ledger, Ledger):
-        raise InvalidArgument("ledger", ledger, "a Ledger")
+def check_budget(ledger: Ledger, dataset: str) -> None:
+    """Refuse a ledger whose budget for ``dataset`` cannot pay for samples."""
+    check_ledger(ledger)
     rule = ledger.status(dataset).budget.filter.kind
     if rule != "renyi":
         allowed = (
@@ -103,4 +102,3 @@ def check_budget(ledger: object, dataset: str) -> Ledger:
             "as everybody"
         )
         raise InvalidArgument("ledger", rule, allowed)
-    return ledger

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chronodp.errors import LedgerUnavailable
+from chronodp.errors import LedgerUnavailable, MissingExtra
 from chronodp.ledger.connections import ThreadConnections
 from chronodp.ledger.store import Parameters, Row
 
@@ -23,7 +23,7 @@ class PostgresStore:
         try:
             import psycopg
         except ImportError:
-            raise LedgerUnavailable("PostgreSQL needs psycopg: install chronodp[postgres]") from None
+            raise MissingExtra("psycopg", "postgres") from None
         self._psycopg = psycopg
         self._address = address
         self._timeout = timeout

@@ -4,7 +4,7 @@ Nothing here sees a person's record: figures and pages are made of released numb
 """
 
 from chronodp.report.figures import Line, series_figure
-from chronodp.report.page import Page, render, write_page
+from chronodp.report.page import Page, house_style, render, write_page
 from chronodp.report.progress import watched, watching
 
-__all__ = ["Line", "Page", "render", "series_figure", "watched", "watching", "write_page"]
+__all__ = ["Line", "Page", "house_style", "render", "series_figure", "watched", "watching", "write_page"]

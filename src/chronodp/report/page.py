@@ -20,7 +20,7 @@ from typing import Any
 from chronodp.errors import InvalidArgument
 from chronodp.report.tables import Column, comma_separated, readable_column
 
-__all__ = ["Page", "render", "write_page"]
+__all__ = ["Page", "house_style", "render", "write_page"]
 
 _SHOWN = 2_000
 _PRINTED = 40  # as the style sheet says
@@ -87,7 +87,7 @@ def render(page: Page) -> str:
     columns = [readable_column(row[index] for row in islice(page.rows, _SHOWN)) for index in range(len(page.columns))]
     return Template(_asset("page.html")).substitute(
         policy=_policy(plotly, script, draws_by_shader=any(trace.type.endswith("gl") for trace in page.figure.data)),
-        style=_asset("page.css"),
+        style=f"{house_style()}\n{_asset('page.css')}",
         kind=escape(page.kind),
         caption=escape(page.caption),
         details=escape(page.details),
@@ -109,6 +109,11 @@ def render(page: Page) -> str:
         plotly=plotly,
         script=script,
     )
+
+
+def house_style() -> str:
+    """Return the style sheet that all our pages share: colours, type, buttons and tables."""
+    return _asset("house.css")
 
 
 def _replace(target: Path, content: bytes) -> None:

@@ -38,6 +38,7 @@ def watching(title: str) -> Iterator[Callable[[float], None]]:
     finally:
         timer.cancel()
         bar.close()
+        timer.join()  # no thread of ours outlives the work
 
 
 @contextlib.contextmanager

@@ -19,15 +19,7 @@ _LARGEST_WHOLE = 2**53  # whole numbers beyond it are moved there: as floats the
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Utilities:
-    """One number a candidate, the larger the better; one unit changes each of them, up or down, by at most ``change``.
-
-    The numbers are the owner's: they are never printed and never in an error.
-
-    >>> Utilities([3.0, 5.0], change=1.0)
-    Utilities(change=1.0)
-    """
-
+class _Candidates:
     values: Any = field(repr=False)
     change: float
 
@@ -39,8 +31,19 @@ class Utilities:
         return len(self.values)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MonotoneUtilities:
+class Utilities(_Candidates):
+    """One number a candidate, the larger the better; one unit changes each of them, up or down, by at most ``change``.
+
+    The numbers are the owner's: they are never printed and never in an error.
+
+    >>> Utilities([3.0, 5.0], change=1.0)
+    Utilities(change=1.0)
+    """
+
+    __slots__ = ()
+
+
+class MonotoneUtilities(_Candidates):
     """Like `Utilities`, where one more person changes all candidates in one direction, each by 0 to ``change``.
 
     Counts are such utilities: votes, or people whom a candidate suits. They need half the noise, and only where a
@@ -51,15 +54,7 @@ class MonotoneUtilities:
     MonotoneUtilities(change=1.0)
     """
 
-    values: Any = field(repr=False)
-    change: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _check_values(self.values))
-        object.__setattr__(self, "change", check_positive("change", self.change))
-
-    def __len__(self) -> int:
-        return len(self.values)
+    __slots__ = ()
 
 
 def _check_values(values: Sequence[float] | NDArray[Any]) -> NDArray[np.float64]:

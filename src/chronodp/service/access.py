@@ -10,6 +10,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from starlette.types import Scope
 
 from chronodp.errors import LedgerUnavailable, NotAllowed, NotSignedIn
 from chronodp.service.curator import Caller, Curator
@@ -50,6 +51,16 @@ class Doorkeeper:
         if known.role not in roles:
             raise NotAllowed(f"a token of role {known.role} may not do this", mend=f"it takes {' or '.join(roles)}")
         return Caller(known.name, known.role, known.id)
+
+    def knows(self, scope: Scope) -> bool:
+        """Whether a request, of which only the head is read so far, comes with a token or session that holds."""
+        request = Request(scope)
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        try:
+            self._identify(token if kind.lower() == "bearer" else None, request.cookies.get(COOKIE))
+        except (NotSignedIn, LedgerUnavailable):
+            return False
+        return True
 
     def count_stranger(self, request: Request) -> None:
         """Count a call of someone unknown, by where it comes from."""

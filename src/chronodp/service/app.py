@@ -77,7 +77,7 @@ def make_app(curator: Curator, *, tls: bool = False, workers: int = 1, pace: Pac
         app.include_router(subject.router, prefix=PREFIX)
     mount_page(app)
     _handle(app)
-    app.add_middleware(Guard, tls=tls, counted=app.state.metrics.count)
+    app.add_middleware(Guard, tls=tls, counted=app.state.metrics.count, known=app.state.doorkeeper.knows)
     return app
 
 

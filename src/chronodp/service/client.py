@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from chronodp.dataset import Askable
-from chronodp.errors import InvalidArgument, ServiceError
+from chronodp.errors import InvalidArgument, MissingExtra, ServiceError
 from chronodp.ledger import SignedLink, verify
 from chronodp.privacy import Calendar, Claim, Unit, load
 from chronodp.series import Design, Release, Table, Workload
@@ -273,7 +273,7 @@ def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client
     try:
         import httpx
     except ImportError:
-        raise ServiceError("a client needs httpx", mend="install chronodp[service]") from None
+        raise MissingExtra("httpx", "service") from None
     import ssl
 
     trusted: bool | ssl.SSLContext = True

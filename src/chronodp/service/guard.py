@@ -18,7 +18,7 @@ from chronodp.service.refusals import STATUSES
 __all__ = ["DEEPEST", "LARGEST", "Guard", "check_body", "refusal"]
 
 LARGEST = 1 << 20
-_LARGEST_VERIFIED = 32 << 20  # a whole release may be checked
+_LARGEST_VERIFIED = 32 << 20  # a whole release may be checked, by whoever is known here
 DEEPEST = 32
 
 _Scope = MutableMapping[str, Any]
@@ -45,8 +45,10 @@ _HEADERS = {
 class Guard:
     """The outermost layer of the service."""
 
-    def __init__(self, app: _App, *, tls: bool, counted: Callable[[str, int], None]) -> None:
-        self._app, self._counted = app, counted
+    def __init__(
+        self, app: _App, *, tls: bool, counted: Callable[[str, int], None], known: Callable[[_Scope], bool]
+    ) -> None:
+        self._app, self._counted, self._known = app, counted, known
         headers = _HEADERS | ({"strict-transport-security": "max-age=31536000"} if tls else {})
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
@@ -81,7 +83,8 @@ class Guard:
         if scope["method"] not in ("POST", "PUT", "PATCH", "DELETE"):
             await self._app(scope, receive, send)
             return
-        most = _LARGEST_VERIFIED if scope["path"].endswith("/verify") else LARGEST
+        large = scope["path"].endswith("/verify") and await to_thread.run_sync(self._known, scope)
+        most = _LARGEST_VERIFIED if large else LARGEST
         body = await _read(receive, most)
         kind = dict(scope["headers"]).get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
         wrong = await to_thread.run_sync(_problem, body, kind, most)

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +61,12 @@ def serve(
     port: int = 8321,
     certificate: str | None = None,
     key: str | None = None,
+    told: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Open the budgets and answer until told to stop.
 
-    Workers finish the jobs they have begun; what waits stays on disk for the next start.
+    Workers finish the jobs they have begun; what waits stays on disk for the next start. ``told`` is called with the
+    address once the policy is read, the budgets are open and the port is taken.
     """
     if (certificate is None) != (key is None):
         raise InvalidArgument("tls_cert", certificate, "given together with tls_key")
@@ -72,6 +75,8 @@ def serve(
     _ = curator.ledger.keys  # made now, by one process
     curator.close()
     door = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    told(f"http{'s' if settings.tls else ''}://{shown}:{door.getsockname()[1]}/")
     options = {"ssl_certfile": certificate, "ssl_keyfile": key}
     if settings.workers == 1:
         run_worker(settings, door, options)

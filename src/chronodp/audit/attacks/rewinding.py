@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from chronodp.audit.attacks.attempt import Attempt
+from chronodp.audit.attacks.means import guess_by_mean
 from chronodp.audit.subjects.ledgers import temporary_ledger
 from chronodp.errors import StreamConflict
 from chronodp.privacy import Event
@@ -17,23 +16,18 @@ _REWINDS = 100
 
 def attack(trials: int) -> Attempt:
     """Open a stream, keep its first state, release the first step from it as often as that works; guess by the mean."""
-    secrets = np.random.default_rng().integers(0, 2, trials).tolist()
-    noise = np.random.default_rng().laplace(0.0, 1.0, (trials, _REWINDS))
-    naive = [int(secret + row.mean() > 0.5) for secret, row in zip(secrets, noise, strict=True)]
-    ours = [_guess(secret) for secret in secrets]
-    return Attempt(
+    return guess_by_mean(
+        trials,
         name="replay and rewind of a stream",
         naive="a stream whose state is a file that can be put back",
-        epsilon=1.0,
-        naive_guesses=trials,
-        our_guesses=trials,
-        naive_hits=sum(map(int.__eq__, naive, secrets)),
-        our_hits=sum(map(int.__eq__, ours, secrets)),
+        scale=1.0,
+        count=_REWINDS,
+        answers=_answers,
     )
 
 
-def _guess(secret: int) -> int:
-    seen = []
+def _answers(secret: int) -> list[float]:
+    seen: list[float] = []
     with temporary_ledger(Event()) as ledger:
         first = Stream(
             EachPeriod(),
@@ -56,4 +50,4 @@ def _guess(secret: int) -> int:
                 seen.append(Stream.resume(ledger, "audit").step(float(secret), period=0).value)
             except StreamConflict:
                 break
-    return int(float(np.mean(seen)) > 0.5)
+    return seen

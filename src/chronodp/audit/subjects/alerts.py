@@ -39,7 +39,9 @@ _ARGUMENT = "docs/explanation/proofs/alerts.md"
 _LONGEST, _LOWEST, _CLOSER, _BACK = 16, 0.0, 0.5, 1.0  # of the adaptive adversary
 
 
-def tiny_alert(split: Split, max_alerts: int, *, step: float = 1.0, monotone: bool = False) -> AlertDesign:
+def tiny_alert(
+    split: Split, max_alerts: int, *, step: float = 1.0, monotone: bool = False, noise: Noise | None = None
+) -> AlertDesign:
     """Return an alert whose values one unit changes by 1 each, on a grid of whole numbers unless told otherwise."""
     return AlertDesign(
         above=0.0,
@@ -49,6 +51,7 @@ def tiny_alert(split: Split, max_alerts: int, *, step: float = 1.0, monotone: bo
         epsilon=split.total(max_alerts),
         split=split,
         monotone=monotone,
+        noise=noise or Exponential(),
         step=step,
     )
 

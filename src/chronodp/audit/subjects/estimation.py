@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ import numpy as np
 from chronodp.audit.numerical import Linear
 from chronodp.audit.registry import Entry
 from chronodp.audit.subject import Subject
-from chronodp.audit.subjects.ledgers import temporary_ledger
+from chronodp.audit.subjects.ledgers import stored_release, temporary_ledger
 from chronodp.audit.walked import Enumerated
 from chronodp.estimation import rehearse
 from chronodp.estimation.spectrum import Lowest, Only, Spectrum, SpectrumPlan, Strongest, Wanted, Whole
@@ -151,15 +150,7 @@ def _strongest() -> Subject:
 
 
 def _released(plan: SpectrumPlan, entropy: Entropy) -> tuple[int, ...]:
-    with temporary_ledger(plan.design.unit, delta=0.1) as ledger:
-        plan.release(
-            ledger,
-            dataset="audit",
-            request="audit",
-            entropy=entropy,
-            progress=lambda _: None,
-        )
-        return tuple(json.loads(ledger.seen[0])["noisy"])
+    return tuple(stored_release(plan, entropy, unit=plan.design.unit, delta=0.1)["noisy"])
 
 
 ENTRIES = (

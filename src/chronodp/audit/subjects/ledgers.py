@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 from chronodp.ledger import Fulfilled, Ledger
 from chronodp.ledger.filters import Kind
 from chronodp.privacy import Unit
+from chronodp.randomness import Entropy
 
-__all__ = ["WatchedLedger", "temporary_ledger"]
+__all__ = ["WatchedLedger", "stored_release", "temporary_ledger"]
 
 
 class WatchedLedger(Ledger):
@@ -33,3 +35,10 @@ def temporary_ledger(unit: Unit, *, delta: float = 0.0, rule: Kind | None = None
     with tempfile.TemporaryDirectory() as folder, WatchedLedger(Path(folder) / "budget.db") as ledger:
         ledger.open("audit", unit=unit, epsilon=1e6, delta=delta, rule=rule)
         yield ledger
+
+
+def stored_release(plan: Any, entropy: Entropy, *, unit: Unit, delta: float) -> Any:
+    """Release a plan by its public call, ledger and all, and return the document that was stored."""
+    with temporary_ledger(unit, delta=delta) as ledger:
+        plan.release(ledger, dataset="audit", request="audit", entropy=entropy, progress=lambda _: None)
+        return json.loads(ledger.seen[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +14,7 @@ from chronodp.audit.numerical import GridNoise, Linear, OnGrid, person_changes
 from chronodp.audit.registry import Entry
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.subject import Subject
-from chronodp.audit.subjects.ledgers import temporary_ledger
+from chronodp.audit.subjects.ledgers import stored_release
 from chronodp.audit.walked import Enumerated
 from chronodp.dataset import Aggregate, Query, TimeSeries
 from chronodp.privacy import Event, User
@@ -35,16 +34,8 @@ Series = tuple[float, ...]
 
 def noisy_numbers(plan: Plan, entropy: Entropy) -> NDArray[np.int64]:
     """Release a plan, ledger and all, and return its noisy numbers in steps of the grid."""
-    delta = plan.delta
-    with temporary_ledger(plan.design.table.unit, delta=min(0.5, 2 * delta)) as ledger:
-        made = plan.release(
-            ledger,
-            dataset="audit",
-            request="audit",
-            entropy=entropy,
-            progress=lambda _: None,
-        )
-        return np.array(json.loads(made.text)["noisy"][0], dtype=np.int64)
+    stored = stored_release(plan, entropy, unit=plan.design.table.unit, delta=min(0.5, 2 * plan.delta))
+    return np.array(stored["noisy"][0], dtype=np.int64)
 
 
 def coarse_plan(visits: tuple[str, ...], *, thin: float = 1.0) -> Plan:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from chronodp.audit.numerical import Linear
 from chronodp.audit.registry import Entry
 from chronodp.audit.subject import Subject
-from chronodp.audit.subjects.ledgers import temporary_ledger
+from chronodp.audit.subjects.ledgers import stored_release
 from chronodp.dataset import PlanTogether, Query, TimeSeries, plan_together
 from chronodp.estimation.spectrum import Lowest, Spectrum
 from chronodp.privacy import User
@@ -87,15 +86,7 @@ def _peaks() -> Subject:
 
 def _released(plan: PlanTogether, entropy: Entropy) -> tuple[int, ...]:
     """All noisy numbers, query by query."""
-    with temporary_ledger(User(), delta=2 * _LOOSE) as ledger:
-        plan.release(
-            ledger,
-            dataset="audit",
-            request="audit",
-            entropy=entropy,
-            progress=lambda _: None,
-        )
-        parts = json.loads(ledger.seen[0])["parts"]
+    parts = stored_release(plan, entropy, unit=User(), delta=2 * _LOOSE)["parts"]
     return tuple(number for name in sorted(parts) for number in _flat(parts[name]["noisy"]))
 
 

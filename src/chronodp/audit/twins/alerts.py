@@ -110,12 +110,9 @@ def _twin(
     *,
     alerts: int = 1,
 ) -> Twin:
-    price = _SPLIT.total(alerts)
     return Twin(
         name=name,
-        claim=Claim(User(), PureCost(price), "docs/explanation/proofs/alerts.md"),
-        epsilon=price,
-        delta=0.0,
+        claim=Claim(User(), PureCost(_SPLIT.total(alerts)), "docs/explanation/proofs/alerts.md"),
         sound=watch_once if alerts == 1 else watch_twice,
         broken=broken,
         neighbours=neighbours,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chronodp.audit.twins.noise import noisy
 from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, LaplaceCost, User
 from chronodp.randomness import Entropy
@@ -17,42 +18,39 @@ _SCALE = 0.125
 
 def release_hours_and_their_sum(hours: Hours, *, entropy: Entropy) -> Hours:
     """Count people in two hours, each with noise for both, and add the noisy counts up."""
-    noisy = [hour + noise for hour, noise in zip(hours, entropy.laplace(_SCALE, len(hours)).tolist(), strict=True)]
-    return (*noisy, sum(noisy))
+    told = noisy(hours, _SCALE, entropy)
+    return (*told, sum(told))
 
 
 def release_hours_and_a_total(hours: Hours, *, entropy: Entropy) -> Hours:
     """Take the total of the true counts instead, with noise of its own, as if that followed from the hours."""
-    noisy = [hour + noise for hour, noise in zip(hours, entropy.laplace(_SCALE, len(hours)).tolist(), strict=True)]
-    return (*noisy, sum(hours) + int(entropy.laplace(_SCALE, 1)[0]))
+    return (*noisy(hours, _SCALE, entropy), *noisy([sum(hours)], _SCALE, entropy))
 
 
 def release_peaks(days: Days, *, entropy: Entropy) -> Hours:
     """Tell the peak of each of two days, with noise for a person who is there on both."""
-    return tuple(max(day) + noise for day, noise in zip(days, entropy.laplace(_SCALE, 2).tolist(), strict=True))
+    return noisy(map(max, days), _SCALE, entropy)
 
 
 def release_peaks_at_the_price_of_one(days: Days, *, entropy: Entropy) -> Hours:
     """Reckon that a peak moves by one, however many periods a person is in: but every day has a peak."""
-    return tuple(max(day) + noise for day, noise in zip(days, entropy.laplace(_SCALE / 2, 2).tolist(), strict=True))
+    return noisy(map(max, days), _SCALE / 2, entropy)
 
 
 def release_a_peak(day: Hours, *, entropy: Entropy) -> Hours:
     """Tell the peak of a day."""
-    return (max(day) + int(entropy.laplace(_SCALE, 1)[0]),)
+    return noisy([max(day)], _SCALE, entropy)
 
 
 def release_a_peak_and_its_hour(day: Hours, *, entropy: Entropy) -> Hours:
     """Tell the hour of the peak as well, as it is: one person can move it from one hour to another."""
-    return (max(day) + int(entropy.laplace(_SCALE, 1)[0]), day.index(max(day)))
+    return (*noisy([max(day)], _SCALE, entropy), day.index(max(day)))
 
 
 TWINS: tuple[Twin, ...] = (
     Twin(
         name="a total with noise of its own, taken to follow from the hours",
         claim=Claim(User(), LaplaceCost(sensitivity=2.0, scale=_SCALE), _PAGE),
-        epsilon=16.0,
-        delta=0.0,
         sound=release_hours_and_their_sum,
         broken=release_hours_and_a_total,
         neighbours=(((3, 2), (2, 1)),),
@@ -60,8 +58,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="peaks of many days at the price of one",
         claim=Claim(User(), LaplaceCost(sensitivity=2.0, scale=_SCALE), _PAGE),
-        epsilon=16.0,
-        delta=0.0,
         sound=release_peaks,
         broken=release_peaks_at_the_price_of_one,
         neighbours=((((3, 1), (0, 2)), ((2, 1), (0, 1))),),
@@ -69,8 +65,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="the hour of a peak told with it",
         claim=Claim(User(), LaplaceCost(sensitivity=1.0, scale=_SCALE), _PAGE),
-        epsilon=8.0,
-        delta=0.0,
         sound=release_a_peak,
         broken=release_a_peak_and_its_hour,
         neighbours=(((2, 2), (1, 2)),),

@@ -106,8 +106,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="randomised response that is true too often",
         claim=Claim(Report(), PureCost(math.log(3)), _AUDIT),
-        epsilon=math.log(3),
-        delta=0.0,
         sound=respond,
         broken=respond_too_truthfully,
         neighbours=((0, 1),),
@@ -115,8 +113,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="Laplace noise of scale times 0.9",
         claim=Claim(Event(), LaplaceCost(sensitivity=1.0, scale=2.0), _NOISE),
-        epsilon=0.5,
-        delta=0.0,
         sound=add_laplace,
         broken=add_thin_laplace,
         neighbours=((0, 1),),
@@ -133,8 +129,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="one draw of noise for two counts",
         claim=Claim(Event(), LaplaceCost(sensitivity=1.0, scale=0.5), _NOISE),
-        epsilon=2.0,
-        delta=0.0,
         sound=add_own_noise,
         broken=add_shared_noise,
         neighbours=_TWO_COUNTS,
@@ -142,8 +136,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="a person who counts in every period, though one is paid for",
         claim=Claim(User(), LaplaceCost(sensitivity=1.0, scale=0.5), "docs/explanation/proofs/bounding.md"),
-        epsilon=2.0,
-        delta=0.0,
         sound=count_visits,
         broken=count_visits_without_limit,
         neighbours=(((("ann", 0), ("bo", 0), ("bo", 1)), (("ann", 0),)),),
@@ -151,8 +143,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="shuffle that exchanges every place with any place",
         claim=Claim(Swap(3), PureCost(1e-9), _AUDIT),
-        epsilon=1e-9,
-        delta=0.0,
         sound=shuffle,
         broken=shuffle_naively,
         neighbours=(((1, 2, 3), (2, 1, 3)), ((1, 2, 3), (1, 3, 2)), ((1, 2, 3), (3, 2, 1))),
@@ -160,8 +150,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="Laplace noise in floating point",
         claim=Claim(Event(), LaplaceCost(sensitivity=1.0, scale=2.0), _NOISE),
-        epsilon=0.5,
-        delta=0.0,
         sound=add_laplace,
         broken=release_in_floats,
         neighbours=((0, 1),),

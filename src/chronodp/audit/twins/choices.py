@@ -89,8 +89,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="choice without the 2 where a person is replaced",
         claim=Claim(_REPLACED, PureCost(1.0), _ARGUMENT),
-        epsilon=1.0,
-        delta=0.0,
         sound=choose_among_replaced,
         broken=choose_as_if_monotone,
         neighbours=(((0, 3, 3), (1, 2, 2)),),
@@ -98,8 +96,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="noisy maximum whose ties go to the better candidate",
         claim=Claim(_REPLACED, PureCost(8.0), _ARGUMENT),
-        epsilon=8.0,
-        delta=0.0,
         sound=settle_ties_by_chance,
         broken=settle_ties_by_merit,
         neighbours=(((2, 0), (1, 1)),),
@@ -107,8 +103,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="model order scored by one fit of the whole series",
         claim=Claim(Event(), PureCost(1.0), _ARGUMENT),
-        epsilon=1.0,
-        delta=0.0,
         sound=fit_in_blocks,
         broken=fit_once,
         neighbours=(_remembering(),),

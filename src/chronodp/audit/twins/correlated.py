@@ -93,8 +93,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="the paper's Theorem 1 as a guarantee",
         claim=Claim(_RECORD, AssumedCost(PureCost(_THEOREM_1), _CHAIN), _PAGE),
-        epsilon=_THEOREM_1,
-        delta=0.0,
         sound=release_by_exact_leakage,
         broken=release_by_theorem_1,
         neighbours=((0, 1),),
@@ -102,8 +100,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="forward Dobrushin on a chain that is not reversible",
         claim=Claim(_RECORD, AssumedCost(PureCost(_FORWARD), _CHAIN), _PAGE),
-        epsilon=_FORWARD,
-        delta=0.0,
         sound=release_by_backward_law,
         broken=release_by_forward_spread,
         neighbours=((0, 1), (1, 2), (0, 2)),
@@ -111,8 +107,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="noise whose scale is taken from the record",
         claim=Claim(_RECORD, LaplaceCost(sensitivity=1.0, scale=1.0), _PAGE),
-        epsilon=1.0,
-        delta=0.0,
         sound=release_with_public_noise,
         broken=release_with_noise_from_the_data,
         neighbours=((0, 1),),

@@ -52,8 +52,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="fresh answers over time at the price of one",
         claim=Claim(History(), PureCost(1.0), _ARGUMENT),
-        epsilon=1.0,
-        delta=0.0,
         sound=_reports(LocalPlan("split", _response(1 / 3), Fresh(horizon=3)).compiled),
         broken=_reports(LocalPlan("unsplit", _response(1.0), Fresh(horizon=3)).compiled),
         neighbours=_BITS,
@@ -61,8 +59,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="kept answers said to protect any two histories",
         claim=Claim(History(), PureCost(2.0), _ARGUMENT),
-        epsilon=2.0,
-        delta=0.0,
         sound=_reports(LocalPlan("two levels", _response(0.5), Memoised(1.0, horizon=3)).compiled),
         broken=_reports(LocalPlan("one level", _response(1.0), Memoised(1.0, horizon=3)).compiled),
         neighbours=_BITS,
@@ -70,8 +66,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="a coin decided by comparing floats",
         claim=Claim(Report(), PureCost(1.0), _ARGUMENT),
-        epsilon=1.0,
-        delta=0.0,
         sound=toss_exactly,
         broken=toss_in_floats,
         neighbours=((0, 1),),
@@ -79,8 +73,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="unary encoding with all of epsilon for each of the two bits that differ",
         claim=Claim(Report(), PureCost(1.0), _ARGUMENT),
-        epsilon=1.0,
-        delta=0.0,
         sound=_reports(_unary()),
         broken=_reports(_unary(held=WHOLE - OptimizedUnary(1.0, choices=3).numerators[1])),
         neighbours=(((0,), (1,)), ((1,), (2,))),

@@ -19,7 +19,7 @@ __all__ = ["TWINS"]
 
 _FILTER, _SPECTRUM = "docs/explanation/proofs/state-estimation.md", "docs/explanation/proofs/spectrum.md"
 _CHANGE, _SCALE = 2.0, 0.25  # in steps of a grid of 1, coarse enough to enumerate
-_EPSILON = _CHANGE / _SCALE
+_COST = LaplaceCost(sensitivity=_CHANGE, scale=_SCALE)
 _GAIN = (0.5, 0.25)  # of level and slope
 
 
@@ -81,7 +81,7 @@ def _told(coefficient: complex, entropy: Entropy) -> int:
 @cache
 def _filter_design() -> FilterDesign:
     room = StateSpace([[1.0]], [[1.0]], [[1.0]], [[1.0]])
-    design = design_filter(room, change=_CHANGE, unit=Event(), epsilon=_EPSILON)
+    design = design_filter(room, change=_CHANGE, unit=Event(), epsilon=_CHANGE / _SCALE)
     return replace(design, noise=Noise("laplace", _CHANGE, _SCALE, 1.0))
 
 
@@ -90,36 +90,28 @@ _SERIES = (((1.0, 0.0, 3.0, 2.0), (3.0, 0.0, 3.0, 2.0)),)
 TWINS: tuple[Twin, ...] = (
     Twin(
         name="noise on the surprises of a filter that sees exact measurements",
-        claim=Claim(Event(), LaplaceCost(sensitivity=_CHANGE, scale=_SCALE), _FILTER),
-        epsilon=_EPSILON,
-        delta=0.0,
+        claim=Claim(Event(), _COST, _FILTER),
         sound=filter_noisy_measurements,
         broken=add_noise_to_exact_surprises,
         neighbours=(((2.0, 1.0), (0.0, 1.0)),),
     ),
     Twin(
         name="exact predictions plus noisy surprises",
-        claim=Claim(Event(), LaplaceCost(sensitivity=_CHANGE, scale=_SCALE), _FILTER),
-        epsilon=_EPSILON,
-        delta=0.0,
+        claim=Claim(Event(), _COST, _FILTER),
         sound=filter_noisy_measurements,
         broken=add_noisy_surprises_to_exact_predictions,
         neighbours=(((2.0, 1.0), (0.0, 1.0)),),
     ),
     Twin(
         name="a spectrum in numpy's norm with noise for the orthonormal one",
-        claim=Claim(Event(), LaplaceCost(sensitivity=_CHANGE, scale=_SCALE), _SPECTRUM),
-        epsilon=_EPSILON,
-        delta=0.0,
+        claim=Claim(Event(), _COST, _SPECTRUM),
         sound=transform_to_scale,
         broken=transform_without_norm,
         neighbours=_SERIES,
     ),
     Twin(
         name="a harmonic and its mirror image for one charge",
-        claim=Claim(Event(), LaplaceCost(sensitivity=_CHANGE, scale=_SCALE), _SPECTRUM),
-        epsilon=_EPSILON,
-        delta=0.0,
+        claim=Claim(Event(), _COST, _SPECTRUM),
         sound=tell_a_harmonic,
         broken=tell_a_harmonic_and_its_mirror,
         neighbours=_SERIES,

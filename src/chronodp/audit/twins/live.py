@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chronodp.audit.twins.noise import noisy
 from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, LaplaceCost, User
 from chronodp.randomness import Entropy
@@ -22,7 +23,7 @@ def close_by_the_clock(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ..
     for _, window, hour in arrivals:
         if window < _WINDOWS and hour <= window:
             counts[window] += 1
-    return _noisy(counts, entropy)
+    return noisy(counts, _SCALE, entropy)
 
 
 def close_by_event_time(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
@@ -32,7 +33,7 @@ def close_by_event_time(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, .
         newest = max(newest, window)
         if window < _WINDOWS and window >= newest:
             counts[window] += 1
-    return _noisy(counts, entropy)
+    return noisy(counts, _SCALE, entropy)
 
 
 def count_the_first_window(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
@@ -40,17 +41,13 @@ def count_the_first_window(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int
     first: dict[str, int] = {}
     for who, window, _ in sorted(arrivals, key=lambda record: record[1]):
         first.setdefault(who, window)
-    return _noisy([list(first.values()).count(window) for window in range(_WINDOWS)], entropy)
+    return noisy([list(first.values()).count(window) for window in range(_WINDOWS)], _SCALE, entropy)
 
 
 def count_the_first_after_a_restart(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
     """Forget at the end of each window who has counted, as a process does whose state is lost."""
-    return _noisy([len({who for who, dated, _ in arrivals if dated == window}) for window in range(_WINDOWS)], entropy)
-
-
-def _noisy(counts: list[int], entropy: Entropy) -> tuple[int, ...]:
-    noise = entropy.laplace(_SCALE, len(counts)).tolist()
-    return tuple(count + draw for count, draw in zip(counts, noise, strict=True))
+    people = [{who for who, dated, _ in arrivals if dated == window} for window in range(_WINDOWS)]
+    return noisy(map(len, people), _SCALE, entropy)
 
 
 _CROWD: Arrivals = (("ann", 0, 0), ("bo", 0, 0), ("cy", 0, 0))
@@ -59,8 +56,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="windows closed by event time, so that a record from the future drops those of others",
         claim=Claim(Event(), LaplaceCost(sensitivity=1.0, scale=_SCALE), _PAGE),
-        epsilon=4.0,
-        delta=0.0,
         sound=close_by_the_clock,
         broken=close_by_event_time,
         neighbours=((_CROWD, (("eve", 9, 0), *_CROWD)),),
@@ -68,8 +63,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="a limit on a person's windows that a restart forgets",
         claim=Claim(User(), LaplaceCost(sensitivity=1.0, scale=_SCALE), _PAGE),
-        epsilon=4.0,
-        delta=0.0,
         sound=count_the_first_window,
         broken=count_the_first_after_a_restart,
         neighbours=((_CROWD, (("eve", 0, 0), ("eve", 1, 1), *_CROWD)),),

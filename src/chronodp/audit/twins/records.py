@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chronodp.accounting import gaussian
+from chronodp.audit.twins.noise import noisy
 from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost, User
 from chronodp.randomness import Entropy
@@ -28,12 +29,12 @@ def add_up_as_they_are(values: Values, *, entropy: Entropy) -> int:
 
 def count_by_place(places: Values, *, entropy: Entropy) -> tuple[int, ...]:
     """Count people in two places, with noise for a person who leaves one and enters the other."""
-    return _counted(places, 2 * _SCALE, entropy)
+    return noisy([places.count(0), places.count(1)], 2 * _SCALE, entropy)
 
 
 def count_by_place_for_one(places: Values, *, entropy: Entropy) -> tuple[int, ...]:
     """Count people in two places, with noise for a person who is there or not."""
-    return _counted(places, _SCALE, entropy)
+    return noisy([places.count(0), places.count(1)], _SCALE, entropy)
 
 
 def count_two_days(days: Values, *, entropy: Entropy) -> tuple[int, ...]:
@@ -61,17 +62,10 @@ def close_by_watermark(times: Values, *, entropy: Entropy) -> int:
     return counted + int(entropy.laplace(_SCALE, 1)[0])
 
 
-def _counted(places: Values, scale: float, entropy: Entropy) -> tuple[int, ...]:
-    first, second = entropy.laplace(scale, 2).tolist()
-    return places.count(0) + first, places.count(1) + second
-
-
 TWINS: tuple[Twin, ...] = (
     Twin(
         name="values that nobody clips",
         claim=Claim(User(), LaplaceCost(1.0, _SCALE), _BOUNDING),
-        epsilon=2.0,
-        delta=0.0,
         sound=add_up_clipped,
         broken=add_up_as_they_are,
         neighbours=(((1, 3), (1,)),),
@@ -79,8 +73,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="a person who moves, charged for a person who comes",
         claim=Claim(User(relation="replace"), LaplaceCost(2.0, 2 * _SCALE), _SENSITIVITY),
-        epsilon=2.0,
-        delta=0.0,
         sound=count_by_place,
         broken=count_by_place_for_one,
         neighbours=(((0, 1), (1, 1)),),
@@ -97,8 +89,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="a watermark that one record from the future moves",
         claim=Claim(Event(), LaplaceCost(1.0, _SCALE), _BOUNDING),
-        epsilon=2.0,
-        delta=0.0,
         sound=close_by_public_clock,
         broken=close_by_watermark,
         neighbours=(((99, 1, 2, 3), (1, 2, 3)),),

@@ -55,39 +55,40 @@ def release_pair_with_one_draw(values: tuple[float, float], *, entropy: Entropy)
 
 
 _LAPLACE = Claim(Event(), LaplaceCost(1.0, 1.0), _NOISE)
+_ONE_APART = ((0.0, 1.0),)
 
 TWINS: tuple[Twin, ...] = (
     Twin(
-        "numpy's floating-point noise",
-        _LAPLACE,
-        1.0,
-        0.0,
-        release_on_grid,
-        release_by_numpy,
-        ((0.0, 1.0),),
-        (Sampled(),),
+        name="numpy's floating-point noise",
+        claim=_LAPLACE,
+        sound=release_on_grid,
+        broken=release_by_numpy,
+        neighbours=_ONE_APART,
+        checks=(Sampled(),),
     ),
     Twin(
-        "noise times 0.8 on a fine grid", _LAPLACE, 1.0, 0.0, release_on_grid, release_thin, ((0.0, 1.0),), (Sampled(),)
+        name="noise times 0.8 on a fine grid",
+        claim=_LAPLACE,
+        sound=release_on_grid,
+        broken=release_thin,
+        neighbours=_ONE_APART,
+        checks=(Sampled(),),
     ),
     Twin(
-        "Gaussian noise without its logarithm",
-        Claim(Event(), GaussianCost(1.0, _SIGMA), _NOISE),
-        gaussian.epsilon_of(1 / _SIGMA, 1e-5),
-        1e-5,
-        release_gaussian,
-        release_by_classical_formula,
-        ((0.0, 1.0),),
-        (Sampled(),),
+        name="Gaussian noise without its logarithm",
+        claim=Claim(Event(), GaussianCost(1.0, _SIGMA), _NOISE),
+        sound=release_gaussian,
+        broken=release_by_classical_formula,
+        neighbours=_ONE_APART,
+        delta=1e-5,
+        checks=(Sampled(),),
     ),
     Twin(
-        "reused noise",
-        Claim(Event(), LaplaceCost(1.0, 1.0), _NOISE),
-        1.0,
-        0.0,
-        release_pair,
-        release_pair_with_one_draw,
-        (((0.0, 0.0), (1.0, 0.0)), ((0.0, 0.0), (1.0, 1.0))),
-        (Sampled(),),
+        name="reused noise",
+        claim=_LAPLACE,
+        sound=release_pair,
+        broken=release_pair_with_one_draw,
+        neighbours=(((0.0, 0.0), (1.0, 0.0)), ((0.0, 0.0), (1.0, 1.0))),
+        checks=(Sampled(),),
     ),
 )

@@ -66,8 +66,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="block shuffle with odds of staying above e^ε",
         claim=Claim(Swap(3), PureCost(1.0), _ARGUMENT),
-        epsilon=1.0,
-        delta=0.0,
         sound=shuffle_block,
         broken=shuffle_block_too_little,
         neighbours=(((1, 2, 3), (2, 1, 3)), ((1, 2, 3), (3, 2, 1))),
@@ -75,8 +73,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="block shuffles on two grids, one moved against the other",
         claim=Claim(Swap(4), PureCost(1.0), _ARGUMENT),
-        epsilon=1.0,
-        delta=0.0,
         sound=shuffle_whole,
         broken=shuffle_twice,
         neighbours=(((1, 2, 3, 4), (1, 3, 2, 4)), ((1, 2, 3, 4), (2, 1, 3, 4))),
@@ -84,8 +80,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="the Threshold mechanism labelled TLDP",
         claim=Claim(Swap(4), PureCost(2.2), _ARGUMENT),
-        epsilon=2.2,
-        delta=0.0,
         sound=shuffle_fours,
         broken=send_ahead,
         neighbours=(((1, 2, 3, 4, 5), (2, 1, 3, 4, 5)),),
@@ -93,8 +87,6 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="noisy sort of two values whose ties keep their order",
         claim=Claim(Swap(2), PureCost(1.6), _ARGUMENT),
-        epsilon=1.6,
-        delta=0.0,
         sound=sort_by_noisy_time,
         broken=sort_stably,
         neighbours=(((1, 2), (2, 1)),),

@@ -13,29 +13,32 @@ from chronodp.privacy import Claim
 __all__ = ["Twin"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Twin:
     """A mistake to be caught.
 
     Attributes:
         name: what is wrong.
         claim: what is claimed, truly of ``sound`` and falsely of ``broken``.
-        epsilon: the epsilon that follows from the claim at ``delta``.
-        delta: where the claim is read.
         sound: the mechanism without the mistake.
         broken: the mechanism with it.
         neighbours: inputs on which the difference shows.
+        epsilon: where the claim is read; that of its cost if not given.
+        delta: where the claim is read; 0 unless the cost has one.
         checks: the ways to attack both.
     """
 
     name: str
     claim: Claim
-    epsilon: float
-    delta: float
     sound: Callable[..., object]
     broken: Callable[..., object]
     neighbours: tuple[tuple[Any, Any], ...]
+    epsilon: float = 0.0
+    delta: float = 0.0
     checks: tuple[Check, ...] = (Enumerated(),)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", self.subjects[0].epsilon)
 
     @property
     def subjects(self) -> tuple[Subject, Subject]:

@@ -35,7 +35,7 @@ class PersonGradients:
     """
 
     def __init__(self, network: nn.Module, outcome: Outcome, example: tuple[int, int], *, expected: float = 40) -> None:
-        self._network = check_layers(network)
+        check_layers(network)
         self._outcome = outcome
         self._shapes = {name: tuple(part.shape) for name, part in network.named_parameters()}
         self.size = sum(part.numel() for part in network.parameters())

@@ -96,7 +96,8 @@ class Trainer:
         self._targets = plan.model.outcome.prepare(targets)
         if len(self._inputs) != len(self._targets):
             raise InvalidArgument("targets", targets, "one row for each person of values", private=True)
-        self._ledger, self._dataset = check_budget(ledger, dataset), dataset
+        check_budget(ledger, dataset)
+        self._ledger, self._dataset = ledger, dataset
         self.name, self.plan, self._run = name, plan, run
         self._declared = f"{declared}/{all_people}"
         self._weight, self._expected = declared / all_people, declared * plan.step.rate

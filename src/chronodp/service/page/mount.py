@@ -14,6 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from starlette.types import Scope
 
+from chronodp.report import house_style
 from chronodp.service.sessions import COOKIE
 
 __all__ = ["mount_page"]
@@ -49,6 +50,10 @@ def mount_page(app: FastAPI) -> None:
             headers["Content-Encoding"] = "gzip"
             return Response(_packed_plotly(), media_type="text/javascript", headers=headers)
         return Response(_plotly(), media_type="text/javascript", headers=headers)
+
+    @app.get("/static/house.css", include_in_schema=False)
+    def style() -> Response:
+        return Response(house_style(), media_type="text/css", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", _OwnFiles(directory=_HERE / "static"), name="static")
 

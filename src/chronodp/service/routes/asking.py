@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from chronodp.errors import LedgerError, LedgerUnavailable
+from chronodp.errors import LedgerError
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, Asker, curator_of
 from chronodp.service.curator import Curator
@@ -66,9 +66,7 @@ def make_plan(request: Request, caller: Asker, dataset: Named, question: Questio
     try:
         share = curator.ledger.status(asked.name).share
         curator.check_fits(caller, asked, plan)
-    except LedgerUnavailable as error:  # a plan needs no ledger; whether it fits does
-        refused = error
-    except LedgerError as error:
+    except LedgerError as error:  # told with the plan, which needs no ledger; also when the ledger is away
         refused = error
     return presenting.show_plan(plan, refused=refused, share=share)
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -55,24 +55,32 @@ async def follow(
     caller: Anyone,
     name: Name,
     wait: Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for further steps.")] = 600.0,
+    after: Annotated[int, Query(ge=0, description="The last step that is known already.")] = 0,
+    last_event_id: Annotated[int, Header(ge=0, description="The same, as a browser sends it.")] = 0,
 ) -> StreamingResponse:
-    """Every released step from the first on, then further ones as they are committed to the ledger.
+    """Every released step after those that are known, then further ones as they are committed to the ledger.
 
     Each event has `id` (the step) and `data`, a JSON object with `kind`: `value` (`period`, `values`, `half_width` at
     95 %), `alert` (`period`, `value`), `watched`, `released` (as stored), or at the end `end`.
     """
     curator = curator_of(request)
     stream = await run_in_threadpool(_stream, curator, caller, name)
-    return StreamingResponse(_events(request, curator, stream, wait), media_type="text/event-stream")
+    return StreamingResponse(
+        _events(request, curator, stream, wait, known=max(after, last_event_id)), media_type="text/event-stream"
+    )
 
 
-async def _events(request: Request, curator: Curator, stream: StoredStream, wait: float) -> AsyncIterator[str]:
+async def _events(
+    request: Request, curator: Curator, stream: StoredStream, wait: float, *, known: int
+) -> AsyncIterator[str]:
     reader = Reader(design_of(stream))
     deadline, quiet = time.monotonic() + wait, time.monotonic()
     try:
         while True:
             texts = await run_in_threadpool(curator.ledger.stored.steps, stream.name, after=reader.step)
             for event in await run_in_threadpool(reader.read, texts):
+                if event["step"] <= known:  # read all the same: a running answer needs every step
+                    continue
                 yield f"id: {event['step']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
             moment = time.monotonic()
             if stream.finished or moment >= deadline or await request.is_disconnected():
