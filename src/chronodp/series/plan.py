@@ -13,7 +13,7 @@ from chronodp.engines import Progress, Tally
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, dump
 from chronodp.privacy.parameters import check_delta, check_fraction
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
 from chronodp.series.describe import describe, half_width
 from chronodp.series.design import Design, Table
@@ -120,7 +120,7 @@ class Plan:
             progress: told which fraction is done; a bar on the terminal if not given.
         """
         check_ledger(ledger)
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         table = self.design.table
         # The ledger's own secret decides the choice of periods, so that a repeated request repeats it.
         purpose = ("periods", dataset, request)

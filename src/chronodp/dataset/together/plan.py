@@ -15,7 +15,7 @@ from chronodp.engines import Progress
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Cost, Guarantee, PureCost, SequenceCost, Unit
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class PlanTogether:
             progress: told which fraction is done; a bar on the terminal if not given.
         """
         check_ledger(ledger)
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         # One key for all: a person's periods are chosen alike in every query.
         purpose = ("periods", dataset, request)
         key = ledger.keys.derive(*purpose).hex()

@@ -22,7 +22,7 @@ from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, dump
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.units import check_unit
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
 
 __all__ = ["Spectrum", "SpectrumPlan", "draw_spectrum", "exact_of"]
@@ -123,7 +123,7 @@ class SpectrumPlan:
         """
         check_ledger(ledger)
         design = self.design
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         with watched(progress, f"Transforming {design.horizon:,} periods") as tell:
             exact = self.read(progress=tell)
 

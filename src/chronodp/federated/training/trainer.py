@@ -19,7 +19,7 @@ from chronodp.federated.training.step import private_sum
 from chronodp.ledger import Ledger, StreamState
 from chronodp.privacy import Certificate, User
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 if TYPE_CHECKING:
     from torch import nn
@@ -104,7 +104,7 @@ class Trainer:
         built = plan.model.build() if network is None else network
         example = (plan.model.inputs.length, plan.model.inputs.channels)
         self._gradients = PersonGradients(built, plan.model.outcome, example, expected=self._expected)
-        self._entropy = secure() if entropy is None else check_entropy(entropy)
+        self._entropy = check_entropy(entropy)
         self._seeded = self._entropy.seeded
         self._lock = threading.Lock()
 
