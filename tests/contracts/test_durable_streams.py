@@ -11,7 +11,7 @@ import chronodp as cdp
 from chronodp.correlated import Fran
 from chronodp.errors import StreamConflict, UnknownDocument
 from chronodp.estimation.state_space import PrivateFilter
-from chronodp.ledger.running import Running
+from chronodp.ledger import Running
 from chronodp.privacy import PureCost
 from chronodp.series.windowed import WindowedStream
 from chronodp.temporal import BlurredStream

@@ -6,10 +6,7 @@ import pytest
 
 from chronodp import User
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
-from chronodp.ledger import Ledger
-from chronodp.ledger.debits import Spend
-from chronodp.ledger.packing import Form, Standing
-from chronodp.ledger.running import Running
+from chronodp.ledger import Form, Ledger, Running, Spend, Standing
 from chronodp.privacy import PureCost
 from chronodp.randomness import secure, seeded
 

@@ -18,10 +18,7 @@ from chronodp.alerts.scaling import to_step
 from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
-from chronodp.ledger.debits import Spend
-from chronodp.ledger.packing import Standing
-from chronodp.ledger.running import Running
+from chronodp.ledger import Ledger, Running, Spend, Standing
 from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
 from chronodp.privacy.exact import at_least
 from chronodp.randomness import Entropy, check_entropy

@@ -7,9 +7,7 @@ from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign
 from chronodp.alerts.state import AlertState
 from chronodp.errors import StreamConflict
-from chronodp.ledger import Opening
-from chronodp.ledger.packing import Standing, packed
-from chronodp.ledger.running import Running
+from chronodp.ledger import Opening, Running, Standing, packed
 from chronodp.privacy import dump
 from chronodp.randomness import Entropy
 

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
-from chronodp.ledger.debits import Spend
-from chronodp.ledger.packing import Standing, packed
-from chronodp.ledger.running import Running
+from chronodp.ledger import Ledger, Running, Spend, Standing, packed
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
 from chronodp.privacy.documents import dump
 from chronodp.privacy.grid import as_numbers

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from chronodp.errors import InvalidArgument, StreamConflict
-from chronodp.ledger import Ledger
-from chronodp.ledger.debits import Spend
-from chronodp.ledger.packing import Form, Standing
-from chronodp.ledger.running import Running
+from chronodp.ledger import Form, Ledger, Running, Spend, Standing
 from chronodp.privacy import Cost, Swap, dump, load
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.temporal.block_shuffle import BlockShuffle

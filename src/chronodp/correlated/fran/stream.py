@@ -16,10 +16,8 @@ from chronodp.correlated.fran.plan import ARGUMENT, ONE_RECORD, AboutThePresent,
 from chronodp.correlated.fran.state import FranState, begin
 from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.query import Query
-from chronodp.ledger import Ledger
-from chronodp.ledger.debits import Spend
-from chronodp.ledger.packing import Form, Standing, frame, unframe
-from chronodp.ledger.running import Running
+from chronodp.ledger import Form, Ledger, Running, Spend, Standing
+from chronodp.ledger.packing import frame, unframe
 from chronodp.privacy import Certificate, Claim, Guarantee, User, Window, dump, load
 from chronodp.randomness import Entropy, check_entropy
 

@@ -20,10 +20,7 @@ from chronodp.estimation.state_space.design import FilterDesign
 from chronodp.estimation.state_space.filter import Belief, filter_states, first_belief, pass_through, predict
 from chronodp.estimation.state_space.perturb import Row, perturb
 from chronodp.estimation.state_space.smoother import smooth_states
-from chronodp.ledger import Ledger
-from chronodp.ledger.debits import Spend
-from chronodp.ledger.packing import Form, Standing
-from chronodp.ledger.running import Running
+from chronodp.ledger import Form, Ledger, Running, Spend, Standing
 from chronodp.privacy import Certificate, Claim, Guarantee, dump, load
 from chronodp.privacy.parameters import check_fraction
 from chronodp.randomness import Entropy, check_entropy

@@ -9,10 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.ledger import Ledger
-from chronodp.ledger.debits import Spend
-from chronodp.ledger.packing import Standing, packed
-from chronodp.ledger.running import Running
+from chronodp.ledger import Ledger, Running, Spend, Standing, packed
 from chronodp.privacy import Certificate, Claim, Guarantee, Window, dump
 from chronodp.privacy.parameters import check_whole
 from chronodp.randomness import Entropy, check_entropy
