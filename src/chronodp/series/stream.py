@@ -15,14 +15,14 @@ from chronodp.privacy.documents import dump
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_fraction, check_whole
 from chronodp.randomness import Entropy, check_entropy
-from chronodp.series.answers import Memory, answer
+from chronodp.series.answers import Memory
 from chronodp.series.ongoing import first_memory, next_noise
 from chronodp.series.recursion import Floats, Integers
+from chronodp.series.stream_answers import answer_steps
 from chronodp.series.stream_design import StreamDesign, design_stream
-from chronodp.series.tails import deviations, quantiles
-from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
+from chronodp.series.workloads import CausalFilter
 
-__all__ = ["Stream", "StreamAnswer", "step_half_widths"]
+__all__ = ["Stream", "StreamAnswer"]
 
 _ARGUMENT = "docs/explanation/proofs/streams.md"
 
@@ -162,12 +162,11 @@ class Stream:
     def certificate(self) -> Certificate:
         """What is promised for all steps together."""
         design = self.design
-        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
         return Certificate(
             mechanism=f"{design.workload} step by step; {design.noise.law} noise, {design.shape}",
             claim=Claim(design.unit, design.noise.cost, _ARGUMENT),
             guarantee=Guarantee(design.unit, design.epsilon, design.delta),
-            theorem=theorem[design.noise.law],
+            theorem=design.noise.theorem,
             precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds over {design.length:,} "
             "steps is in the sensitivity",
             seeded=self._running.seeded,
@@ -199,9 +198,9 @@ class Stream:
                 empty = np.zeros((0,) if design.keys == 1 else (0, design.keys))
                 return StreamAnswer(np.zeros(0, np.int64), empty, empty, empty)
             noisy, buffers = self._add_noise(numbers)
-            made, memory = answer(design.workload, running.memory.answers, Grid(design.noise.step).to_values(noisy))
+            answers, half, memory = answer_steps(design, running.memory.answers, noisy, begin=begin, level=level)
             running.advance(_Memory(memory, buffers), noisy.tolist(), finished=begin + len(numbers) == design.length)
-        return self._told(begin, made, level)
+        return self._told(begin, answers, half)
 
     def skip(self, count: int, *, level: float = 0.95) -> StreamAnswer:
         """Release ``count`` steps in which nothing came: they count as 0, and are answered like all others."""
@@ -211,10 +210,9 @@ class Stream:
     def released(self, *, level: float = 0.95) -> StreamAnswer:
         """Return all answers so far, read back from the ledger; nothing is spent."""
         check_fraction("level", level)
-        rows, keys = self._running.released(), self.design.keys
-        numbers = Grid(self.design.noise.step).to_values(np.array(rows, dtype=np.int64).reshape(len(rows), keys))
-        answers, _ = answer(self.design.workload, Memory.start(self.design.workload, keys), numbers)
-        return self._told(0, answers, level)
+        memory = Memory.start(self.design.workload, self.design.keys)
+        answers, half, _ = answer_steps(self.design, memory, self._running.released(), begin=0, level=level)
+        return self._told(0, answers, half)
 
     def __repr__(self) -> str:
         return f"Stream({self._running.name!r}, {self.design.workload}, {self.period} steps released)"
@@ -241,19 +239,9 @@ class Stream:
         )
         return Grid(design.noise.step).to_steps(numbers) + shaped, buffers
 
-    def _told(self, begin: int, answers: Floats, level: float) -> StreamAnswer:
-        half = step_half_widths(self.design, begin, len(answers), level)
+    def _told(self, begin: int, answers: Floats, half: Floats) -> StreamAnswer:
         value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
         return StreamAnswer(np.arange(begin, begin + len(answers)), value, value - half, value + half)
-
-
-def step_half_widths(design: StreamDesign, begin: int, count: int, level: float) -> Floats:
-    """Return how far noise carries the answers of so many steps from ``begin`` on, at a level."""
-    noise = design.noise
-    terms = design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
-    if noise.law == "gaussian" or isinstance(design.workload, EachPeriod | RunningTotal):
-        return quantiles(noise.law, terms, level) * noise.scale
-    return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
 
 
 _FORM = packed(StreamDesign, _Memory.to_bytes, lambda design, stored: _Memory.from_bytes(stored, design.keys))

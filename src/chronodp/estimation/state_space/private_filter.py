@@ -138,12 +138,11 @@ class PrivateFilter:
         design = self.design
         what = "measurements" if design.clip is None else f"surprises clipped to ±{design.clip:g}"
         what += f" of {design.model.channels} channels step by step, {design.change}"
-        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
         return Certificate(
             mechanism=f"{what}; {design.noise.law} noise",
             claim=Claim(design.unit, design.cost, _ARGUMENT),
             guarantee=Guarantee(design.unit, design.epsilon, design.delta, design.assumptions),
-            theorem=theorem[design.noise.law],
+            theorem=design.noise.theorem,
             precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds is in the sensitivity",
             seeded=self._running.seeded,
             processing=("states estimated by a Kalman filter whose gain is made for the noise",),
