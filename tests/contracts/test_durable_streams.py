@@ -29,7 +29,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
 
 @pytest.fixture
 def stored(golden: Any, tmp_path: Path) -> Any:
-    """A ledger with the states, as the first version that had each kind sealed them."""
+    """A ledger with states that 0.1.0 sealed."""
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("all", unit=cdp.User(), epsilon=1.0)
         for name, state in golden("streams/states.json").items():

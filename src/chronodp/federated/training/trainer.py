@@ -127,9 +127,8 @@ class Trainer:
                 try:
                     self._ledger.advance_stream(state, values=[_text(update)], state=state.state, finished=True)
                 except StreamConflict:
-                    state = self._ledger.resume_stream(
-                        name, plan=identity
-                    )  # another process was first: its update counts
+                    # Another process was first: its update counts.
+                    state = self._ledger.resume_stream(name, plan=identity)
                     if not state.finished:
                         raise
             self._seeded = self._seeded or state.state == _SEEDED
