@@ -283,7 +283,7 @@ def test_killed_anywhere_no_period_is_released_twice_and_none_unpaid(tmp_path: P
         assert ledger.status("ward").charges == 1
         live = Fran.resume(ledger, "live")
         assert live.period == len(released)
-        assert live._state.past[:, 0].tolist() == [(live.period - 2) % 2, (live.period - 1) % 2]
+        assert live._running.memory.past[:, 0].tolist() == [(live.period - 2) % 2, (live.period - 1) % 2]
     assert len({period for period, _ in told}) == len(told)
     for period, value in told:
         assert released[int(period)] == (None if value == "None" else [float(value)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import Self
 
@@ -14,15 +13,15 @@ from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign, design_alert
 from chronodp.alerts.noise import Noise
 from chronodp.alerts.plan import plan_alert
-from chronodp.alerts.record import AlertRecord
+from chronodp.alerts.record import FORM, AlertRecord
 from chronodp.alerts.scaling import to_step
 from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger, check_ledger
-from chronodp.privacy import Certificate, Claim, Guarantee, Unit
+from chronodp.ledger import Ledger, Running, Spend, Standing
+from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
 from chronodp.privacy.exact import at_least
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.randomness.keystream import Lineage
 
 __all__ = ["Alert"]
@@ -77,10 +76,8 @@ class Alert:
 
     _record: AlertRecord
     _period: int
-    _entropy: Entropy
     _noise: list[int]
     _generation: int
-    _lock: threading.Lock
 
     def __init__(
         self,
@@ -138,9 +135,8 @@ class Alert:
         Quiet steps are not on disk: `period` goes on after the last alert or `save`. Steps since then may be asked
         again, or left out. Only one process may go on with an alert at a time.
         """
-        record = AlertRecord.resume(ledger, name)
         alert = cls.__new__(cls)
-        alert._begin(record, secure() if entropy is None else check_entropy(entropy))
+        alert._begin(Running.resume(FORM, ledger, name, entropy=entropy))
         return alert
 
     @property
@@ -178,12 +174,12 @@ class Alert:
             guarantee=Guarantee(design.unit, design.cost.epsilon),
             theorem="the sparse vector technique (pure)",
             precision=f"whole numbers on a grid of {design.step:g}; the noise has exactly the stated law",
-            seeded=self._record.seeded,
+            seeded=self._record.running.seeded,
         )
 
     def step(self, value: float) -> AlertAnswer:
         """Ask whether the next value lies beyond the threshold."""
-        with self._lock:
+        with self._record.running.lock:
             record = self._record
             record.check_open()
             design, state = record.design, record.state
@@ -193,17 +189,19 @@ class Alert:
             self._period = period + 1
             if not fired:
                 return AlertAnswer(period, False, None)
-            told = float(tell_values(design, np.array([steps]), self._entropy)[0]) if design.value_epsilon else None
+            told = None
+            if design.value_epsilon:
+                told = float(tell_values(design, np.array([steps]), record.running.entropy)[0])
             answer = AlertAnswer(period, True, told)
             record.add(AlertState(state.threshold, state.alerts + 1, period + 1), [answer])
             return answer
 
     def steps(self, values: ArrayLike) -> AlertAnswer:
         """Ask for several values at once; after the last alert the rest is not asked, and answers are fewer."""
-        with self._lock:
+        with self._record.running.lock:
             record, first = self._record, self._period
             record.check_open()
-            state, alarms = advance(self.design, replace(record.state, period=first), values, self._entropy)
+            state, alarms = advance(self.design, replace(record.state, period=first), values, record.running.entropy)
             self._period = state.period
             fired, told = np.zeros(state.period - first, np.bool_), np.full(state.period - first, np.nan)
             fired[alarms.periods - first] = True
@@ -215,13 +213,13 @@ class Alert:
 
     def save(self) -> None:
         """Put the number of the next step on disk, so that an alert resumed later goes on with it."""
-        with self._lock:
+        with self._record.running.lock:
             self._record.check_open()
             if self._period != self._record.state.period:
                 self._record.save(replace(self._record.state, period=self._period))
 
     def __repr__(self) -> str:
-        return f"Alert({self._record.name!r}, {self.design}, {self.alerts} told)"
+        return f"Alert({self._record.running.name!r}, {self.design}, {self.alerts} told)"
 
     def _open(
         self,
@@ -232,26 +230,21 @@ class Alert:
         analyst: str,
         entropy: Entropy | None,
     ) -> None:
-        check_ledger(ledger)
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         # The threshold's noise exists before the debit, but nothing tells of it: one transaction debits and seals it.
-        state = start(design, bits)
-        record = AlertRecord.open(
-            ledger, design, state, seeded=bits.seeded, dataset=dataset, name=name, analyst=analyst
-        )
-        self._begin(record, bits)
+        standing = Standing(dump(design), design, start(design, bits), bits.seeded)
+        spend = Spend(dataset, design.cost, design.unit, analyst)
+        self._begin(Running.open(FORM, name, standing, spend, ledger=ledger, entropy=bits))
 
-    def _begin(self, record: AlertRecord, entropy: Entropy) -> None:
-        record.seeded = record.seeded or entropy.seeded
-        self._record, self._entropy, self._period = record, entropy, record.state.period
+    def _begin(self, running: Running[AlertDesign, AlertState]) -> None:
+        self._record, self._period = AlertRecord(running), running.memory.period
         self._noise, self._generation = [], Lineage.generation
-        self._lock = threading.Lock()
 
     def _fresh(self) -> int:
         """Return unused noise for a value, from a batch drawn ahead that no forked child shares."""
         if self._generation != Lineage.generation:
             self._noise, self._generation = [], Lineage.generation
         if not self._noise:
-            drawn = self.design.noise.draw(at_least(self.design.query_scale), _AHEAD, self._entropy)
+            drawn = self.design.noise.draw(at_least(self.design.query_scale), _AHEAD, self._record.running.entropy)
             self._noise = drawn[::-1].tolist()
         return self._noise.pop()

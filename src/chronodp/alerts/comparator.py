@@ -18,7 +18,7 @@ from chronodp.privacy.documents import document
 from chronodp.privacy.exact import at_least, written
 from chronodp.privacy.grid import FARTHEST
 from chronodp.privacy.parameters import check_epsilon, check_number
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["Comparator"]
 
@@ -112,7 +112,7 @@ class Comparator:
     ) -> Certified[bool]:
         """Pay, then tell whether the value lies beyond the threshold; the same request again repeats the answer."""
         check_ledger(ledger)
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         steps = to_step(value, self.step)
         certificate = self._certificate(seeded=bits.seeded)
         fulfilled = ledger.fulfil(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from chronodp.alerts.odds import Odds
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Unit
 from chronodp.privacy.parameters import check_fraction, check_number, check_whole
+from chronodp.privacy.printing import labelled
 from chronodp.report import Line, series_figure
 
 if TYPE_CHECKING:
@@ -121,9 +121,7 @@ class AlertPlan:
             ("Power", f"{self.power:.3g} within {self.within:,} loud step(s) at {self.loud:g}"),
             ("Delay", waits),
         ]
-        return "\n".join(
-            fill(f"{label:<13}{text}", 79, subsequent_indent=" " * 13, break_on_hyphens=False) for label, text in lines
-        )
+        return labelled(lines)
 
     def _gap(self, value: float) -> float:
         return self.design.sign * (self.threshold - value)

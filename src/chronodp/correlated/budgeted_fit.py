@@ -16,7 +16,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, LaplaceCost
 from chronodp.privacy.parameters import check_epsilon
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["PrivateFit", "fit_privately", "record_reach"]
 
@@ -67,7 +67,7 @@ def fit_privately(
     mask = check_hears(hears, rows.shape[2])
     check_epsilon(epsilon)
     check_ledger(ledger)
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
     cells = int(sum(float(states) ** (1 + int(count)) for count in mask.sum(axis=1)))
     if cells > _MOST_CELLS:
         raise InvalidArgument("hears", cells, f"fewer ties: at most {_MOST_CELLS:,} counts in all")

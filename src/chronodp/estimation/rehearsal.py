@@ -20,7 +20,7 @@ from chronodp.estimation.likelihood import likeliest
 from chronodp.estimation.motion import Walk
 from chronodp.privacy import Window
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watching
 from chronodp.series.windowed import (
     BudgetAbsorption,
@@ -81,7 +81,7 @@ def rehearse(
     if len(truth) < _FEWEST:
         raise InvalidArgument("example", f"{len(truth)} steps", f"at least {_FEWEST} steps")
     check_whole("runs", runs)
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
     unit = window if isinstance(window, Window) else Window(check_whole("window", window))
     designs = [
         design_windowed(

@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from chronodp.errors import BudgetConflict, InvalidArgument, LedgerUnavailable
-from chronodp.ledger import requests, streams
+from chronodp.errors import InvalidArgument, LedgerUnavailable
+from chronodp.ledger import budgets, requests, streams
 from chronodp.ledger.address import open_store
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
-from chronodp.ledger.certificates import BEGINNING, SignedLink, registry_entry
-from chronodp.ledger.debits import (
-    Charge,
-    Spend,
-    Terms,
-    check_fits,
-    debit,
-    find_budget,
-    newest_period,
-    now,
-    read_terms,
-    spent_in,
-)
+from chronodp.ledger.budgets import Entry
+from chronodp.ledger.certificates import SignedLink, export_chain
+from chronodp.ledger.debits import Charge, Spend, Terms, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name, check_text
-from chronodp.ledger.status import Status, make_status
-from chronodp.ledger.store import Transaction
+from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
 from chronodp.ledger.witness import Witness
-from chronodp.privacy import Cost, Unit, dump
+from chronodp.privacy import Cost, Unit
 from chronodp.privacy.parameters import check_positive, check_whole
 
-__all__ = ["Entry", "Ledger", "check_ledger"]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of a budget's history."""
-
-    analyst: str
-    period: str
-    number: int
-    made: dt.datetime
-    purpose: str
-    unit: str
-    cost: str
+__all__ = ["Ledger", "check_ledger"]
 
 
 class Ledger:
@@ -254,62 +228,33 @@ class Ledger:
         """
         check_text("period", period)
         with self._store.snapshot() as transaction:
-            budget = find_budget(transaction, dataset, analyst)
-            if period and budget.renews is None:
-                raise InvalidArgument("period", period, "left out: this budget does not renew")
-            if budget.renews is not None:
-                period = period or newest_period(transaction, dataset, analyst)
-            spent, charges = spent_in(transaction, budget, dataset, analyst, period)
-            waiting = requests.unreleased(transaction, dataset)
-        return make_status(budget, spent, charges, dataset=dataset, analyst=analyst, period=period, unreleased=waiting)
+            return budgets.read_status(transaction, dataset, analyst, period)
 
     def history(self, dataset: str, *, limit: int = 100) -> list[Entry]:
         """Return the newest charges of a dataset, newest first."""
         check_whole("limit", limit)
         with self._store.snapshot() as transaction:
-            self._known(transaction, dataset)
-            rows = transaction.run(
-                "SELECT analyst, period, number, made, purpose, unit, cost FROM charges WHERE dataset = ? "
-                "ORDER BY made DESC, number DESC LIMIT ?",
-                (dataset, limit),
-            )
-        return [
-            Entry(row[0], row[1], int(row[2]), dt.datetime.fromtimestamp(int(row[3]) / 1e6, dt.UTC), *row[4:])
-            for row in rows
-        ]
+            return budgets.list_charges(transaction, dataset, limit=limit)
 
     def budgets(self, *, closed: bool = True) -> list[tuple[str, str, Budget]]:
         """Return (dataset, analyst, terms) of every budget, closed ones too unless told otherwise."""
         with self._store.snapshot() as transaction:
-            rows = transaction.run("SELECT dataset, analyst, terms, closed FROM budgets ORDER BY dataset, analyst")
-        return [(row[0], row[1], read_terms(row[2])) for row in rows if closed or row[3] is None]
+            return budgets.list_budgets(transaction, closed=closed)
 
     def close(self, dataset: str, *, analyst: str = "") -> None:
         """Close a budget for good: nothing can be spent from it any more; its history stays."""
         with self._store.transaction() as transaction:
-            find_budget(transaction, dataset, analyst)
-            transaction.run(
-                "UPDATE budgets SET closed = ? WHERE dataset = ? AND analyst = ? AND closed IS NULL",
-                (now(), dataset, analyst),
-            )
+            budgets.close_budget(transaction, dataset, analyst)
 
     def chain(self, dataset: str) -> list[SignedLink]:
         """Return the signed links of all releases of a dataset, oldest first."""
         with self._store.snapshot() as transaction:
-            self._known(transaction, dataset)
-            rows = transaction.run("SELECT body, signature FROM links WHERE dataset = ? ORDER BY number", (dataset,))
-        return [SignedLink(*row) for row in rows]
+            budgets.check_known(transaction, dataset)
+            return requests.read_chain(transaction, dataset)
 
     def export(self, dataset: str) -> dict[str, Any]:
         """Return the chain with what is needed to verify it, and an entry for registries of deployments a release."""
-        chain = self.chain(dataset)
-        return {
-            "dataset": dataset,
-            "public_key": self.keys.public,
-            "head": chain[-1].digest if chain else BEGINNING,
-            "links": [signed.to_dict() for signed in chain],
-            "registry": [registry_entry(signed.link) for signed in chain],
-        }
+        return export_chain(dataset, self.chain(dataset), self.keys.public)
 
     def check_fits(
         self, dataset: str, cost: Cost, *, unit: Unit, analyst: str = "", dates: Dates | None = None
@@ -343,29 +288,8 @@ class Ledger:
         self.close_connection()
 
     def _open(self, dataset: str, analyst: str, budget: Budget) -> None:
-        check_name("dataset", dataset)
-        terms = dump(budget)
         with self._store.transaction() as transaction:
-            transaction.run(
-                "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (dataset, analyst, terms, now()),
-            )
-            known = find_budget(transaction, dataset, analyst)
-            if known != budget:
-                raise BudgetConflict(
-                    f"{dataset!r} is open with other terms: {known}, not {budget}. Terms never change: choose another "
-                    "name"
-                )
-            if budget.renews is None:
-                transaction.run(
-                    "INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, '') ON CONFLICT DO NOTHING",
-                    (dataset, analyst),
-                )
-
-    def _known(self, transaction: Transaction, dataset: str) -> None:
-        check_name("dataset", dataset)
-        if not transaction.run("SELECT 1 FROM budgets WHERE dataset = ? LIMIT 1", (dataset,)):
-            find_budget(transaction, dataset, "")  # raises, and lists the known ones
+            budgets.open_budget(transaction, dataset, analyst, budget)
 
 
 def check_ledger(ledger: object) -> None:

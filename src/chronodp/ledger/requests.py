@@ -15,7 +15,7 @@ from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.streams import Opening, write_stream
 from chronodp.privacy import Certificate, dump
 
-__all__ = ["Fulfilled", "Produce", "fulfil", "unreleased"]
+__all__ = ["Fulfilled", "Produce", "fulfil", "read_chain", "unreleased"]
 
 Produce = Callable[[], tuple[str, Certificate]]
 """Draws the noise and returns the release as text, with its certificate. Called after the debit is committed."""
@@ -106,6 +106,12 @@ def unreleased(transaction: Transaction, dataset: str) -> tuple[str, ...]:
         "SELECT request FROM requests WHERE dataset = ? AND link IS NULL ORDER BY made, request", (dataset,)
     )
     return tuple(row[0] for row in rows)
+
+
+def read_chain(transaction: Transaction, dataset: str) -> list[SignedLink]:
+    """Return the signed links of all releases of a dataset, oldest first."""
+    rows = transaction.run("SELECT body, signature FROM links WHERE dataset = ? ORDER BY number", (dataset,))
+    return [SignedLink(*row) for row in rows]
 
 
 def _stored(transaction: Transaction, dataset: str, request: str, fingerprint: str) -> Fulfilled | None:

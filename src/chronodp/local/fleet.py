@@ -24,7 +24,7 @@ from chronodp.local.reports import Records, make_records
 from chronodp.local.response import respond
 from chronodp.local.values import choices_of
 from chronodp.privacy.grid import as_numbers
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["simulate"]
 
@@ -40,7 +40,7 @@ def simulate(plan: LocalPlan, histories: ArrayLike, *, entropy: Entropy | None =
     >>> simulate(plan, np.zeros((1000, 90), dtype=int)).shape
     (3000,)
     """
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
     if not isinstance(plan, LocalPlan):
         raise InvalidArgument("plan", plan, "a LocalPlan")
     allowed = "devices × slots, within the plan's horizon"

@@ -16,7 +16,7 @@ from chronodp.local.response import respond
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, PureCost, Report
 from chronodp.privacy.documents import document
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["PRIME", "LocalHashing"]
 
@@ -96,7 +96,7 @@ class LocalHashing:
 
     def perturb(self, values: ArrayLike, *, entropy: Entropy | None = None) -> NDArray[np.uint32]:
         """Return multiplier, shift and bucket for each value."""
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         numbers = choices_of(values, self.choices)
         a, b = self.weights
         answers = np.empty((len(numbers), 3), dtype=np.uint32)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.local.odds import check_local_epsilon
 from chronodp.local.values import FINEST, Range, check_range
 from chronodp.privacy import Claim, PureCost, Report
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["Number"]
 
@@ -67,7 +67,7 @@ class Number(ABC):
 
     def perturb(self, values: ArrayLike, *, entropy: Entropy | None = None) -> NDArray[np.int64]:
         """Return one answer for each value."""
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         return self._draw(self.range.check(values), bits)
 
     def valid(self, answers: NDArray[Any]) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from chronodp.local.odds import check_local_epsilon, split_odds
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, RandomizedResponseCost, Report
 from chronodp.privacy.documents import document
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["RandomizedResponse", "respond"]
 
@@ -77,7 +77,7 @@ class RandomizedResponse:
 
     def perturb(self, values: ArrayLike, *, entropy: Entropy | None = None) -> NDArray[np.uint32]:
         """Return one answer for each value."""
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         a, b = self.weights
         return respond(choices_of(values, self.choices), self.choices, a, a + b * (self.choices - 1), bits)
 

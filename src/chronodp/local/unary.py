@@ -17,7 +17,7 @@ from chronodp.local.odds import WHOLE, check_local_epsilon, exponential_below
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, PureCost, Report
 from chronodp.privacy.documents import document
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["WIDEST", "OptimizedUnary", "SymmetricUnary", "Unary"]
 
@@ -63,7 +63,7 @@ class Unary(ABC):
 
     def perturb(self, values: ArrayLike, *, entropy: Entropy | None = None) -> NDArray[np.uint8]:
         """Return one row of packed bits for each value: bit v is bit v mod 8 of byte v // 8."""
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         numbers = choices_of(values, self.choices)
         held, other = self.numerators
         answers = np.empty((len(numbers), -(-self.choices // 8)), dtype=np.uint8)

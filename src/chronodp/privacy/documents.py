@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from chronodp.errors import UnknownDocument
 
-__all__ = ["document", "dump", "load", "to_document"]
+__all__ = ["canonical", "document", "dump", "load", "parse", "to_document"]
 
 Kind = TypeVar("Kind")
 
@@ -43,7 +43,23 @@ def to_document(item: object) -> dict[str, Any]:
 
 def dump(item: object) -> str:
     """Return the one canonical JSON text of ``item``: sorted keys, no spaces, shortest round-trip numbers."""
-    return json.dumps(to_document(item), sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return canonical(to_document(item))
+
+
+def canonical(content: Mapping[str, Any]) -> str:
+    """Return the one JSON text of plain content, which is stored, digested and signed."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def parse(text: str, kind: str) -> dict[str, Any]:
+    """Return the plain content of a canonical text, and refuse texts of another kind."""
+    try:
+        content = json.loads(text)
+    except ValueError:
+        content = None
+    if not isinstance(content, dict) or content.get("kind") != kind:
+        raise UnknownDocument(f"the text is not of the kind {kind!r}")
+    return content
 
 
 def load(text: str | bytes | Mapping[str, Any], expected: Any) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from textwrap import fill
 from typing import Generic, TypeVar
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import Assumption, Cost, check_cost
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_flag
+from chronodp.privacy.printing import labelled
 from chronodp.privacy.units import Unit, check_unit
 
 __all__ = ["Certificate", "Certified", "Claim", "Guarantee"]
@@ -104,18 +104,18 @@ class Certificate:
         return replace(self, processing=(*self.processing, step))
 
     def __str__(self) -> str:
-        lines = [] if not self.seeded else ["SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise."]
-        lines += [
-            f"Guarantee    {self.guarantee}",
-            f"Protects     {self.guarantee.unit.protects}",
-            f"Does not     {self.guarantee.unit.does_not_protect}",
-            f"Mechanism    {self.mechanism}: {self.claim.cost}",
-            f"Converted    by {self.theorem}",
-            f"Precision    {self.precision}",
-            f"Argument     {self.claim.argument}",
+        rows = [
+            ("Guarantee", f"{self.guarantee}"),
+            ("Protects", self.guarantee.unit.protects),
+            ("Does not", self.guarantee.unit.does_not_protect),
+            ("Mechanism", f"{self.mechanism}: {self.claim.cost}"),
+            ("Converted", f"by {self.theorem}"),
+            ("Precision", self.precision),
+            ("Argument", self.claim.argument),
+            *(("Then", f"{step} (free: post-processing)") for step in self.processing),
         ]
-        lines += [f"Then         {step} (free: post-processing)" for step in self.processing]
-        return "\n".join(fill(line, 79, subsequent_indent=" " * 13) for line in lines)
+        seeded = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise.\n" if self.seeded else ""
+        return seeded + labelled(rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,9 @@ class KeystreamEntropy:
 
 
 def check_entropy(value: object) -> Entropy:
-    """Return ``value`` if mechanisms can draw from it."""
+    """Return ``value`` if mechanisms can draw from it, and `secure` entropy if it is None."""
+    if value is None:
+        return secure()
     if not isinstance(value, Entropy):
         raise InvalidArgument("entropy", value, "secure() or, for tests, seeded(seed)")
     return value

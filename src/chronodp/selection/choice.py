@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chronodp.errors import CertificateInvalid
 from chronodp.ledger import SignedLink
-from chronodp.ledger.certificates import digest
+from chronodp.ledger.certificates import check_signed
 from chronodp.ledger.files import save_release
 from chronodp.privacy import Certificate
-from chronodp.privacy.documents import load, to_document
+from chronodp.privacy.documents import canonical, load, parse, to_document
 from chronodp.selection.design import ChoiceDesign
 
 __all__ = ["Choice", "choice_text"]
@@ -22,7 +20,7 @@ __all__ = ["Choice", "choice_text"]
 def choice_text(design: ChoiceDesign, place: int) -> str:
     """Return the canonical text of a choice: what is stored, digested and signed."""
     content = {"kind": "choice", "design": to_document(design), "place": place}
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return canonical(content)
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,8 +36,7 @@ class Choice:
     signed: SignedLink
 
     def __post_init__(self) -> None:
-        if self.signed.link.release != digest(self.text):
-            raise CertificateInvalid("the certificate belongs to another release")
+        check_signed(self.signed.link, self.text)
 
     @property
     def winner(self) -> str:
@@ -72,8 +69,7 @@ class Choice:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads(self.text)
-        return content
+        return parse(self.text, "choice")
 
     def __repr__(self) -> str:
         return f"Choice({self.winner!r} of {len(self.design.candidates)} candidates; {self.certificate.guarantee})"

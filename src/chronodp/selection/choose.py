@@ -8,7 +8,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.selection.choice import Choice, choice_text
 from chronodp.selection.design import ChoiceDesign, design_choice
 from chronodp.selection.gaps import check_utilities
@@ -86,7 +86,7 @@ def choose(
         purpose=purpose,
     )
     check_utilities(design, utilities)
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
 
     def produce() -> tuple[str, Certificate]:
         return choice_text(design, pick(design, utilities, bits)), _certificate(design, seeded=bits.seeded)

@@ -51,6 +51,13 @@ class Noise:
         return GaussianCost(sensitivity=self.sensitivity, sigma=self.scale)
 
     @property
+    def theorem(self) -> str:
+        """By which theorem the cost is converted: it loses nothing."""
+        if self.law == "laplace":
+            return "the Laplace mechanism (pure)"
+        return "Gaussian differential privacy (exact)"
+
+    @property
     def drawable(self) -> bool:
         """Whether the sampler can draw it: it spans from 2^-30 to 2^30 steps of the grid."""
         return SMALLEST_SCALE <= self.scale / self.step <= LARGEST_SCALE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,7 +12,8 @@ from chronodp.engines import Progress, Tally
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, dump
 from chronodp.privacy.parameters import check_delta, check_fraction
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.privacy.printing import labelled
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
 from chronodp.series.describe import describe, half_width
 from chronodp.series.design import Design, Table
@@ -120,7 +120,7 @@ class Plan:
             progress: told which fraction is done; a bar on the terminal if not given.
         """
         check_ledger(ledger)
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         table = self.design.table
         # The ledger's own secret decides the choice of periods, so that a repeated request repeats it.
         purpose = ("periods", dataset, request)
@@ -171,13 +171,12 @@ class Plan:
         """Return what a release by this plan is certified by."""
         design = self.design
         names = {"laplace": "Laplace", "gaussian": "Gaussian"}
-        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
         steps = " and ".join(f"{noise.step:g}" for noise in design.noises)
         return Certificate(
             mechanism=f"{design.table.measure}; {names[design.law]} noise, {design.shape}",
             claim=self.claim,
             guarantee=Guarantee(design.table.unit, design.epsilon, design.delta),
-            theorem=theorem[design.law],
+            theorem=design.noises[0].theorem,
             precision=f"whole numbers on a grid of {steps}; the noise has exactly the stated law, and what "
             "rounding its shape adds is in the sensitivity",
             seeded=seeded,
@@ -188,10 +187,7 @@ class Plan:
         return f"Plan({table.measure}; {Guarantee(table.unit, self.design.epsilon, self.design.delta)})"
 
     def __str__(self) -> str:
-        return "\n".join(
-            fill(f"{label:<13}{text}", 79, subsequent_indent=" " * 13, break_on_hyphens=False)
-            for label, text in describe(self.design, self.delta)
-        )
+        return labelled(describe(self.design, self.delta))
 
 
 def make_plan(table: Table, origin: Origin, *, epsilon: float, delta: float, tuned_for: Workload) -> Plan:

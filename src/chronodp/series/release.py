@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.errors import InvalidArgument
 from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import Link, check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid
-from chronodp.privacy.documents import load, to_document
+from chronodp.privacy.documents import canonical, load, parse, to_document
 from chronodp.privacy.parameters import check_fraction
 from chronodp.series.answers import Memory, answer
 from chronodp.series.bands import level_for_all
@@ -42,7 +41,7 @@ __all__ = ["Release", "release_text"]
 def release_text(design: Design, noisy: Sequence[NDArray[np.int64]]) -> str:
     """Return the canonical text of a release: what is stored, digested and signed."""
     content = {"kind": "release", "design": to_document(design), "noisy": [part.ravel().tolist() for part in noisy]}
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return canonical(content)
 
 
 class Release:
@@ -265,10 +264,7 @@ class Release:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        content = json.loads(self.text)
-        if not isinstance(content, dict) or content.get("kind") != "release":
-            raise UnknownDocument("the text is not a release")
-        return content
+        return parse(self.text, "release")
 
     @cached_property
     def _parts(self) -> tuple[Floats, ...]:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.errors import InvalidArgument, StreamConflict
-from chronodp.ledger import Ledger, StreamState, check_ledger
-from chronodp.ledger.packing import pack, unpack
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Ledger, Running, Spend, Standing, packed
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
 from chronodp.privacy.documents import dump
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_fraction, check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
-from chronodp.series.answers import Memory, answer
+from chronodp.randomness import Entropy, check_entropy
+from chronodp.series.answers import Memory
 from chronodp.series.ongoing import first_memory, next_noise
 from chronodp.series.recursion import Floats, Integers
+from chronodp.series.stream_answers import answer_steps
 from chronodp.series.stream_design import StreamDesign, design_stream
-from chronodp.series.tails import deviations, quantiles
-from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal
+from chronodp.series.workloads import CausalFilter
 
-__all__ = ["Stream", "StreamAnswer", "step_half_widths"]
+__all__ = ["Stream", "StreamAnswer"]
 
 _ARGUMENT = "docs/explanation/proofs/streams.md"
 
@@ -45,6 +42,24 @@ class StreamAnswer:
     value: Any
     lower: Any
     upper: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What a stream must remember: public but for the buffers, which would give the noise away."""
+
+    answers: Memory
+    buffers: Floats
+
+    def to_bytes(self) -> bytes:
+        rows = len(self.answers.numbers).to_bytes(4, "big")
+        return rows + self.answers.numbers.tobytes() + self.buffers.tobytes()
+
+    @classmethod
+    def from_bytes(cls, stored: bytes, keys: int) -> Self:
+        numbers = np.frombuffer(stored[4:], dtype=np.float64).reshape(-1, keys)
+        rows = int.from_bytes(stored[:4], "big")
+        return cls(Memory(numbers[:rows].copy()), numbers[rows:].copy())
 
 
 class Stream:
@@ -82,13 +97,7 @@ class Stream:
     """
 
     design: StreamDesign
-    _ledger: Ledger
-    _state: StreamState
-    _memory: Memory
-    _buffers: Floats
-    _entropy: Entropy
-    _seeded: bool
-    _lock: threading.Lock
+    _running: Running[StreamDesign, _Memory]
 
     def __init__(
         self,
@@ -108,7 +117,6 @@ class Stream:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        check_ledger(ledger)
         design = design_stream(
             workload,
             unit=unit,
@@ -120,53 +128,48 @@ class Stream:
             epsilon=epsilon,
             delta=delta,
         )
-        bits = secure() if entropy is None else check_entropy(entropy)
-        memory, buffers = Memory.start(workload, keys), first_memory(design.shape, design.length, keys)
-        state = ledger.open_stream(
-            dataset,
+        bits = check_entropy(entropy)
+        memory = _Memory(Memory.start(workload, keys), first_memory(design.shape, design.length, keys))
+        self.design = design
+        self._running = Running.open(
+            _FORM,
             name,
-            cost=design.noise.cost,
-            unit=unit,
-            plan=dump(design),
-            state=_sealed(design, memory, buffers, seeded=bits.seeded),
-            analyst=analyst,
+            Standing(dump(design), design, memory, bits.seeded),
+            Spend(dataset, design.noise.cost, unit, analyst),
+            ledger=ledger,
+            entropy=bits,
         )
-        self._begin(ledger, design, state, memory, buffers, bits, seeded=bits.seeded)
 
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a stream where it stands, after a restart or a crash."""
-        check_ledger(ledger)
-        state = ledger.resume_stream(name)
-        design, memory, buffers, seeded = _unsealed(state.state)
-        bits = secure() if entropy is None else check_entropy(entropy)
         stream = cls.__new__(cls)
-        stream._begin(ledger, design, state, memory, buffers, bits, seeded=seeded or bits.seeded)
+        stream._running = Running.resume(_FORM, ledger, name, entropy=entropy)
+        stream.design = stream._running.design
         return stream
 
     @property
     def period(self) -> int:
         """The number of the next step, from 0."""
-        return self._state.step
+        return self._running.step
 
     @property
     def finished(self) -> bool:
         """Whether the horizon is reached."""
-        return self._state.finished
+        return self._running.finished
 
     @property
     def certificate(self) -> Certificate:
         """What is promised for all steps together."""
         design = self.design
-        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
         return Certificate(
             mechanism=f"{design.workload} step by step; {design.noise.law} noise, {design.shape}",
             claim=Claim(design.unit, design.noise.cost, _ARGUMENT),
             guarantee=Guarantee(design.unit, design.epsilon, design.delta),
-            theorem=theorem[design.noise.law],
+            theorem=design.noise.theorem,
             precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds over {design.length:,} "
             "steps is in the sensitivity",
-            seeded=self._seeded,
+            seeded=self._running.seeded,
         )
 
     def step(self, value: ArrayLike, *, period: int | None = None, level: float = 0.95) -> StreamAnswer:
@@ -187,23 +190,17 @@ class Stream:
         """Release several steps at once, in one transaction; with several keys values are steps by keys."""
         check_fraction("level", level)
         numbers = self._check_values(values)
-        with self._lock:
-            self._check_place(first, len(numbers))
+        running, design = self._running, self.design
+        with running.lock:
+            begin = running.step
+            running.check_next(first, len(numbers), length=design.length, left_out="skip() counts them as 0")
             if not len(numbers):
-                empty = np.zeros((0,) if self.design.keys == 1 else (0, self.design.keys))
+                empty = np.zeros((0,) if design.keys == 1 else (0, design.keys))
                 return StreamAnswer(np.zeros(0, np.int64), empty, empty, empty)
             noisy, buffers = self._add_noise(numbers)
-            answers, memory = answer(self.design.workload, self._memory, Grid(self.design.noise.step).to_values(noisy))
-            begin = self._state.step
-            done = begin + len(numbers) == self.design.length
-            self._state = self._ledger.advance_stream(
-                self._state,
-                values=[json.dumps(row) for row in noisy.tolist()],
-                state=_sealed(self.design, memory, buffers, seeded=self._seeded),
-                finished=done,
-            )
-            self._memory, self._buffers = memory, buffers
-        return self._told(begin, answers, level)
+            answers, half, memory = answer_steps(design, running.memory.answers, noisy, begin=begin, level=level)
+            running.advance(_Memory(memory, buffers), noisy.tolist(), finished=begin + len(numbers) == design.length)
+        return self._told(begin, answers, half)
 
     def skip(self, count: int, *, level: float = 0.95) -> StreamAnswer:
         """Release ``count`` steps in which nothing came: they count as 0, and are answered like all others."""
@@ -213,30 +210,12 @@ class Stream:
     def released(self, *, level: float = 0.95) -> StreamAnswer:
         """Return all answers so far, read back from the ledger; nothing is spent."""
         check_fraction("level", level)
-        count, keys = self.period, self.design.keys
-        noisy = [json.loads(row) for row in self._ledger.released_steps(self._state.name)[:count]]
-        numbers = Grid(self.design.noise.step).to_values(np.array(noisy, dtype=np.int64).reshape(count, keys))
-        answers, _ = answer(self.design.workload, Memory.start(self.design.workload, keys), numbers)
-        return self._told(0, answers, level)
+        memory = Memory.start(self.design.workload, self.design.keys)
+        answers, half, _ = answer_steps(self.design, memory, self._running.released(), begin=0, level=level)
+        return self._told(0, answers, half)
 
     def __repr__(self) -> str:
-        return f"Stream({self._state.name!r}, {self.design.workload}, {self._state.step} steps released)"
-
-    def _begin(
-        self,
-        ledger: Ledger,
-        design: StreamDesign,
-        state: StreamState,
-        memory: Memory,
-        buffers: Floats,
-        entropy: Entropy,
-        *,
-        seeded: bool,
-    ) -> None:
-        self.design = design
-        self._ledger, self._state, self._memory, self._buffers = ledger, state, memory, buffers
-        self._entropy, self._seeded = entropy, seeded
-        self._lock = threading.Lock()
+        return f"Stream({self._running.name!r}, {self.design.workload}, {self.period} steps released)"
 
     def _check_values(self, values: ArrayLike) -> NDArray[Any]:
         keys = self.design.keys
@@ -248,53 +227,21 @@ class Stream:
             raise InvalidArgument("values", values, allowed, private=True)
         return numbers
 
-    def _check_place(self, first: int | None, count: int) -> None:
-        if first is not None and first != self._state.step:
-            raise StreamConflict(
-                f"stream {self._state.name!r} goes on with step {self._state.step}; step {first} "
-                + (
-                    "was released before"
-                    if first < self._state.step
-                    else "would leave steps out: skip() counts them as 0"
-                )
-            )
-        left = self.design.length - self._state.step
-        if count > left:
-            raise StreamConflict(
-                f"stream {self._state.name!r} ends after {self.design.length:,} steps: {left:,} are left"
-            )
-
     def _add_noise(self, numbers: NDArray[Any]) -> tuple[Integers, Floats]:
-        noise, shape = self.design.noise, self.design.shape
-        steps = Grid(noise.step).to_steps(numbers)
+        design, running = self.design, self._running
         buffers, shaped = next_noise(
-            shape, self.design.length, self._buffers, self._state.step, len(numbers), noise.draws(self._entropy)
+            design.shape,
+            design.length,
+            running.memory.buffers,
+            running.step,
+            len(numbers),
+            design.noise.draws(running.entropy),
         )
-        return steps + shaped, buffers
+        return Grid(design.noise.step).to_steps(numbers) + shaped, buffers
 
-    def _told(self, begin: int, answers: Floats, level: float) -> StreamAnswer:
-        half = step_half_widths(self.design, begin, len(answers), level)
+    def _told(self, begin: int, answers: Floats, half: Floats) -> StreamAnswer:
         value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
         return StreamAnswer(np.arange(begin, begin + len(answers)), value, value - half, value + half)
 
 
-def step_half_widths(design: StreamDesign, begin: int, count: int, level: float) -> Floats:
-    """Return how far noise carries the answers of so many steps from ``begin`` on, at a level."""
-    noise = design.noise
-    terms = design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
-    if noise.law == "gaussian" or isinstance(design.workload, EachPeriod | RunningTotal):
-        return quantiles(noise.law, terms, level) * noise.scale
-    return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
-
-
-def _sealed(design: StreamDesign, memory: Memory, buffers: Floats, *, seeded: bool) -> bytes:
-    """Return what a stream must remember: public but for the buffers, which would give the noise away."""
-    rows = len(memory.numbers).to_bytes(4, "big")
-    return pack(design, rows + memory.numbers.tobytes() + buffers.tobytes(), seeded=seeded)
-
-
-def _unsealed(state: bytes) -> tuple[StreamDesign, Memory, Floats, bool]:
-    design, content, seeded = unpack(state, StreamDesign)
-    numbers = np.frombuffer(content[4:], dtype=np.float64).reshape(-1, design.keys)
-    rows = int.from_bytes(content[:4], "big")
-    return design, Memory(numbers[:rows].copy()), numbers[rows:].copy(), seeded
+_FORM = packed(StreamDesign, _Memory.to_bytes, lambda design, stored: _Memory.from_bytes(stored, design.keys))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from textwrap import fill
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +11,7 @@ from chronodp.dataset import Askable
 from chronodp.errors import InvalidArgument, MissingExtra, ServiceError
 from chronodp.ledger import SignedLink, verify
 from chronodp.privacy import Calendar, Claim, Unit, load
+from chronodp.privacy.printing import labelled
 from chronodp.series import Design, Release, Table, Workload
 from chronodp.service.refusals import restore
 from chronodp.service.written import write_question
@@ -230,10 +230,7 @@ class RemotePlan:
         return self._client.release(self._dataset, job["release"])
 
     def __str__(self) -> str:
-        return "\n".join(
-            fill(f"{label:<13}{text}", 79, subsequent_indent=" " * 13, break_on_hyphens=False)
-            for label, text in self._facts
-        )
+        return labelled(self._facts)
 
 
 RemoteSeries = Askable[RemotePlan]

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from chronodp.alerts import AlertDesign
 from chronodp.errors import UnknownDocument
 from chronodp.ledger import StoredStream
-from chronodp.privacy import Grid, load
-from chronodp.series.answers import Memory, answer
-from chronodp.series.stream import step_half_widths
+from chronodp.privacy import load
+from chronodp.series.answers import Memory
+from chronodp.series.stream_answers import answer_steps
 from chronodp.series.stream_design import StreamDesign
 
 __all__ = ["Reader", "design_of"]
@@ -58,9 +56,8 @@ class Reader:
         if not texts:
             return
         memory = self._memory or Memory.start(design.workload, design.keys)
-        noisy = np.array([json.loads(text) for text in texts], dtype=np.int64)
-        values, self._memory = answer(design.workload, memory, Grid(design.noise.step).to_values(noisy))
-        halves = step_half_widths(design, self.step, len(texts), 0.95)
+        released = [json.loads(text) for text in texts]
+        values, halves, self._memory = answer_steps(design, memory, released, begin=self.step, level=0.95)
         for row, half in zip(values, halves, strict=True):
             yield {
                 "step": self.step + 1,

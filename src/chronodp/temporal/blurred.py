@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Certificate
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.temporal.damage import Damage, count_damage
 from chronodp.temporal.statement import DispatchStatement
 
@@ -66,7 +66,7 @@ class Blurred:
 def blur_series(values: ArrayLike, entropy: Entropy | None, draw: Draw, promise: Tell, *, complete: bool) -> Blurred:
     """Return one person's series, times or times by channels, with the sources that ``draw`` gives."""
     series = _check(values, (1, 2), "one value a time, or times by channels")
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
     source = draw(1, len(series), bits)[0]
     return Blurred(_released(series, source, complete=complete), promise(seeded=bits.seeded), source)
 
@@ -74,7 +74,7 @@ def blur_series(values: ArrayLike, entropy: Entropy | None, draw: Draw, promise:
 def blur_panel(values: ArrayLike, entropy: Entropy | None, draw: Draw, promise: Tell, *, complete: bool) -> Blurred:
     """Return many persons' series, persons by times or persons by times by channels, each with sources of its own."""
     panel = _check(values, (2, 3), "persons by times, or persons by times by channels")
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
     source = draw(panel.shape[0], panel.shape[1], bits)
     return Blurred(_released(panel, source, complete=complete), promise(seeded=bits.seeded), source)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import fill
 
 from chronodp.privacy import AssumedCost, Assumption, PureCost
 from chronodp.privacy.documents import document
+from chronodp.privacy.printing import labelled
 
 __all__ = ["ARGUMENT", "UNPROTECTED", "DispatchStatement"]
 
@@ -44,14 +44,20 @@ class DispatchStatement:
     seeded: bool = False
 
     def __str__(self) -> str:
-        lines = [] if not self.seeded else ["SEEDED RUN, FOR TESTS ONLY: whoever knows the seed knows every time."]
-        lines += [
-            f"Promise      marginal dispatch budget {self.budget:g} over a window of {self.window}: a value is sent to "
-            f"one time of its window at most e^{self.budget / 2:g} times as likely as to another",
-            "Not          differential privacy of any unit: no value is released before its time, and that tells",
-            f"Mechanism    {self.mechanism}",
-            "Rules out    for two values so many periods apart, how often (at least) the release proves their order: "
-            + ", ".join(f"{distance}: {chance:.3f}" for distance, chance in self.ruled_out),
-            f"Argument     {ARGUMENT}",
+        rows = [
+            (
+                "Promise",
+                f"marginal dispatch budget {self.budget:g} over a window of {self.window}: a value is sent to one time "
+                f"of its window at most e^{self.budget / 2:g} times as likely as to another",
+            ),
+            ("Not", "differential privacy of any unit: no value is released before its time, and that tells"),
+            ("Mechanism", self.mechanism),
+            (
+                "Rules out",
+                "for two values so many periods apart, how often (at least) the release proves their order: "
+                + ", ".join(f"{distance}: {chance:.3f}" for distance, chance in self.ruled_out),
+            ),
+            ("Argument", ARGUMENT),
         ]
-        return "\n".join(fill(line, 79, subsequent_indent=" " * 13) for line in lines)
+        seeded = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed knows every time.\n" if self.seeded else ""
+        return seeded + labelled(rows)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
 from typing import Any, Self
 
-from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
-from chronodp.ledger import Ledger, StreamState, check_ledger
+from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.ledger import Form, Ledger, Running, Spend, Standing
 from chronodp.privacy import Cost, Swap, dump, load
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.blurred import Promise
 from chronodp.temporal.mechanisms import Online, promise_of
@@ -75,12 +74,7 @@ class BlurredStream:
     """
 
     mechanism: Online
-    _ledger: Ledger
-    _stored: StreamState
-    _state: WaitingValues
-    _entropy: Entropy
-    _seeded: bool
-    _lock: threading.Lock
+    _running: Running[Online, WaitingValues]
 
     def __init__(
         self,
@@ -94,59 +88,55 @@ class BlurredStream:
     ) -> None:
         if not isinstance(mechanism, Online):
             raise InvalidArgument("mechanism", mechanism, "BlockShuffle, Backward, Forward or Threshold")
-        check_ledger(ledger)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        state = start(mechanism, bits)
+        bits = check_entropy(entropy)
         cost, unit = _price(mechanism)
-        stored = ledger.open_stream(
-            dataset,
+        self.mechanism = mechanism
+        self._running = Running.open(
+            _FORM,
             name,
-            cost=cost,
-            unit=unit,
-            plan=dump(mechanism),
-            state=_sealed(mechanism, state, seeded=bits.seeded),
-            analyst=analyst,
+            Standing(dump(mechanism), mechanism, start(mechanism, bits), bits.seeded),
+            Spend(dataset, cost, unit, analyst),
+            ledger=ledger,
+            entropy=bits,
         )
-        self._begin(ledger, mechanism, stored, state, bits, seeded=bits.seeded)
 
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a stream where it stands, after a restart or a crash."""
-        check_ledger(ledger)
-        stored = ledger.resume_stream(name)
-        mechanism, state, seeded = _unsealed(stored.state)
-        bits = secure() if entropy is None else check_entropy(entropy)
         stream = cls.__new__(cls)
-        stream._begin(ledger, mechanism, stored, state, bits, seeded=seeded or bits.seeded)
+        stream._running = Running.resume(_FORM, ledger, name, entropy=entropy)
+        stream.mechanism = stream._running.design
         return stream
 
     @property
     def period(self) -> int:
         """The number of the next value, from 0."""
-        return self._state.step
+        return self._running.memory.step
 
     @property
     def promise(self) -> Promise:
         """What holds of all releases together: a certificate, or the statement of a mechanism that gives none."""
-        return promise_of(self.mechanism, seeded=self._seeded)
+        return promise_of(self.mechanism, seeded=self._running.seeded)
 
     def step(self, value: object) -> Released:
         """Take the next value, or a list of channels, and return what is released now."""
         kept = _check_value(value)
-        with self._lock:
+        running = self._running
+        with running.lock:
             self._check_open()
-            after, slots = advance(self.mechanism, self._state, kept, self._entropy)
+            after, slots = advance(self.mechanism, running.memory, kept, running.entropy)
             return self._announce(after, slots, finished=False)
 
     def finish(self) -> Released:
         """End the stream and return what was still to come: a last block, or values sent to later times."""
-        with self._lock:
+        running = self._running
+        with running.lock:
             self._check_open()
-            after, slots = finish(self.mechanism, self._state, self._entropy)
+            after, slots = finish(self.mechanism, running.memory, running.entropy)
             return self._announce(after, slots, finished=True)
 
     def __repr__(self) -> str:
-        return f"BlurredStream({self.mechanism}, {self._state.step} values taken)"
+        return f"BlurredStream({self.mechanism}, {self.period} values taken)"
 
     def _announce(self, after: WaitingValues, slots: list[Slot], *, finished: bool) -> Released:
         """Commit what is about to be told; only then is it told."""
@@ -156,32 +146,12 @@ class BlurredStream:
             values=tuple(slot[0] if slot else None for slot in slots),
             filled=tuple(bool(slot) for slot in slots),
         )
-        self._stored = self._ledger.advance_stream(
-            self._stored,
-            values=[json.dumps(slots)],
-            state=_sealed(self.mechanism, after, seeded=self._seeded),
-            finished=finished,
-        )
-        self._state = after
+        self._running.advance(after, [slots], finished=finished)
         return made
 
     def _check_open(self) -> None:
-        if self._stored.finished:
-            raise StreamConflict(f"stream {self._stored.name!r} is finished: open another")
-
-    def _begin(
-        self,
-        ledger: Ledger,
-        mechanism: Online,
-        stored: StreamState,
-        state: WaitingValues,
-        entropy: Entropy,
-        *,
-        seeded: bool,
-    ) -> None:
-        self.mechanism, self._ledger, self._stored, self._state = mechanism, ledger, stored, state
-        self._entropy, self._seeded = entropy, seeded
-        self._lock = threading.Lock()
+        if self._running.finished:
+            raise StreamConflict(f"stream {self._running.name!r} is finished: open another")
 
 
 def _price(mechanism: Online) -> tuple[Cost, Swap]:
@@ -201,15 +171,17 @@ def _check_value(value: object) -> object:
     return plain
 
 
-def _sealed(mechanism: Online, state: WaitingValues, *, seeded: bool) -> bytes:
-    content = {"mechanism": dump(mechanism), "step": state.step, "slots": state.slots, "seeded": seeded}
+def _seal(standing: Standing[Online, WaitingValues]) -> bytes:
+    waiting = standing.memory
+    content = {"mechanism": standing.plan, "step": waiting.step, "slots": waiting.slots, "seeded": standing.seeded}
     return json.dumps(content).encode()
 
 
-def _unsealed(content: bytes) -> tuple[Online, WaitingValues, bool]:
-    try:
-        stored = json.loads(content)
-        mechanism: Online = load(stored["mechanism"], Online)
-        return mechanism, WaitingValues(stored["step"], stored["slots"]), bool(stored["seeded"])
-    except (ValueError, KeyError, TypeError):
-        raise UnknownDocument("not the state of a blurred stream") from None
+def _unseal(state: bytes) -> Standing[Online, WaitingValues]:
+    content = json.loads(state)
+    mechanism: Online = load(content["mechanism"], Online)
+    waiting = WaitingValues(content["step"], content["slots"])
+    return Standing(content["mechanism"], mechanism, waiting, bool(content["seeded"]))
+
+
+_FORM = Form(_seal, _unseal)

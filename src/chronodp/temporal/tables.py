@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument, UnsuitableColumn
 from chronodp.ledger import Ledger, SignedLink, check_ledger
 from chronodp.privacy import Certificate, dump
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.blurred import Promise
 from chronodp.temporal.cuts import Cut, Moment, cover, find_cut, segments
@@ -111,7 +111,7 @@ def blur_times(
     """
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", mechanism, "BlockShuffle, NoisySort, Backward, Forward or Threshold")
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
     table = arrange(data, time=time, user=user, values=values)
     cut = find_cut(table, _block(mechanism), start, end)
     return _blurred(cover(table, cut), mechanism, cut, bits)
@@ -162,7 +162,7 @@ def release_times(
     if not isinstance(mechanism, Private):
         raise InvalidArgument("mechanism", mechanism, "BlockShuffle or NoisySort")
     check_ledger(ledger)
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
     table = arrange(data, time=time, user=user, values=values)
     cut = find_cut(table, _block(mechanism), start, end)
     before = cover(table, cut)

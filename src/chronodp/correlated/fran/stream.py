@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -18,11 +16,14 @@ from chronodp.correlated.fran.plan import ARGUMENT, ONE_RECORD, AboutThePresent,
 from chronodp.correlated.fran.state import FranState, begin
 from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.query import Query
-from chronodp.ledger import Ledger, StreamState, check_ledger
+from chronodp.ledger import Form, Ledger, Running, Spend, Standing
+from chronodp.ledger.packing import frame, unframe
 from chronodp.privacy import Certificate, Claim, Guarantee, User, Window, dump, load
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["Fran", "FranAnswer"]
+
+_Public: TypeAlias = tuple[FranDesign, AboutThePresent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +80,7 @@ class Fran:
 
     design: FranDesign
     present: AboutThePresent
-    _ledger: Ledger
-    _stored: StreamState
-    _state: FranState
-    _head: bytes
-    _entropy: Entropy
-    _seeded: bool
-    _lock: threading.Lock
+    _running: Running[_Public, FranState]
 
     def __init__(
         self,
@@ -104,7 +99,6 @@ class Fran:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        check_ledger(ledger)
         gauge = model if isinstance(model, Gauge) else Gauge(model)
         design = design_fran(
             gauge,
@@ -116,36 +110,29 @@ class Fran:
             unit=unit,
             horizon=horizon,
         )
-        bits = secure() if entropy is None else check_entropy(entropy)
-        present = about_the_present(gauge, design)
-        head = _head(design, present, seeded=bits.seeded)
-        state = begin(design)
-        stored = ledger.open_stream(
-            dataset,
+        bits = check_entropy(entropy)
+        self.design, self.present = public = design, about_the_present(gauge, design)
+        self._running = Running.open(
+            _FORM,
             name,
-            cost=design.cost,
-            unit=design.unit,
-            plan=dump(design),
-            state=head + state.to_bytes(design.states),
-            analyst=analyst,
+            Standing(dump(design), public, begin(design), bits.seeded),
+            Spend(dataset, design.cost, design.unit, analyst),
+            ledger=ledger,
+            entropy=bits,
         )
-        self._begin(ledger, design, present, stored, state, bits, seeded=bits.seeded)
 
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a stream where it stands, after a restart or a crash."""
-        check_ledger(ledger)
-        stored = ledger.resume_stream(name)
-        design, present, state, seeded = _unsealed(stored.state)
-        bits = secure() if entropy is None else check_entropy(entropy)
         stream = cls.__new__(cls)
-        stream._begin(ledger, design, present, stored, state, bits, seeded=seeded or bits.seeded)
+        stream._running = Running.resume(_FORM, ledger, name, entropy=entropy)
+        stream.design, stream.present = stream._running.design
         return stream
 
     @property
     def period(self) -> int:
         """The number of the next period, from 0."""
-        return self._state.step
+        return self._running.step
 
     @property
     def certificate(self) -> Certificate:
@@ -158,52 +145,38 @@ class Fran:
             guarantee=Guarantee(design.unit, design.epsilon),
             theorem="each record is read by one release (pure)",
             precision=f"whole numbers on a grid of {design.step:g}; scales of noise rounded up",
-            seeded=self._seeded,
+            seeded=self._running.seeded,
         )
 
     def step(self, snapshot: ArrayLike) -> FranAnswer:
         """Take the states of one period, one a sequence, and release the answer about those that are old enough."""
-        with self._lock:
-            before = self._state
-            after, released = advance(self.design, before, snapshot, self._entropy)
-            self._stored = self._ledger.advance_stream(
-                self._stored,
-                values=[json.dumps(None if released is None else released.tolist())],
-                state=self._head + after.to_bytes(self.design.states),
+        running = self._running
+        with running.lock:
+            before = running.memory
+            after, released = advance(self.design, before, snapshot, running.entropy)
+            running.advance(
+                after,
+                [None if released is None else released.tolist()],
                 finished=after.step == self.design.horizon,
             )
-            self._state = after
         if released is None:
             return FranAnswer(before.step, None)
         return FranAnswer(before.step, float(released[0]) if len(released) == 1 else released)
 
     def __repr__(self) -> str:
-        return f"Fran({self.design.query}, {self.design.sequences} sequences, {self._state.step} periods)"
-
-    def _begin(
-        self,
-        ledger: Ledger,
-        design: FranDesign,
-        present: AboutThePresent,
-        stored: StreamState,
-        state: FranState,
-        entropy: Entropy,
-        *,
-        seeded: bool,
-    ) -> None:
-        self.design, self.present, self._ledger, self._stored, self._state = design, present, ledger, stored, state
-        self._head, self._entropy, self._seeded = _head(design, present, seeded=seeded), entropy, seeded
-        self._lock = threading.Lock()
+        return f"Fran({self.design.query}, {self.design.sequences} sequences, {self.period} periods)"
 
 
-def _head(design: FranDesign, present: AboutThePresent, *, seeded: bool) -> bytes:
-    content = json.dumps({"design": dump(design), "present": dump(present), "seeded": seeded}).encode()
-    return len(content).to_bytes(4, "big") + content
+def _seal(standing: Standing[_Public, FranState]) -> bytes:
+    design, present = standing.design
+    head = {"design": standing.plan, "present": dump(present), "seeded": standing.seeded}
+    return frame(head, standing.memory.to_bytes(design.states))
 
 
-def _unsealed(content: bytes) -> tuple[FranDesign, AboutThePresent, FranState, bool]:
-    size = int.from_bytes(content[:4], "big")
-    head = json.loads(content[4 : 4 + size])
-    design: FranDesign = load(head["design"], FranDesign)
-    present: AboutThePresent = load(head["present"], AboutThePresent)
-    return design, present, FranState.from_bytes(content[4 + size :]), bool(head["seeded"])
+def _unseal(state: bytes) -> Standing[_Public, FranState]:
+    head, memory = unframe(state)
+    public = (load(head["design"], FranDesign), load(head["present"], AboutThePresent))
+    return Standing(head["design"], public, FranState.from_bytes(memory), bool(head["seeded"]))
+
+
+_FORM = Form(_seal, _unseal)

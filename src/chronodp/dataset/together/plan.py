@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from chronodp.dataset.together.release import ReleaseTogether, stream_name, together_text
@@ -15,7 +14,8 @@ from chronodp.engines import Progress
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Cost, Guarantee, PureCost, SequenceCost, Unit
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.privacy.printing import labelled
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class PlanTogether:
             progress: told which fraction is done; a bar on the terminal if not given.
         """
         check_ledger(ledger)
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         # One key for all: a person's periods are chosen alike in every query.
         purpose = ("periods", dataset, request)
         key = ledger.keys.derive(*purpose).hex()
@@ -217,9 +217,7 @@ class PlanTogether:
             ("Price", f"{self.guarantee}, once for all of them"),
             ("Shared", f"{chosen.name} ({chosen.law}); error {saved:.0%} below that of equal shares"),
         ]
-        return "\n".join(
-            fill(f"{label:<13} {text}", 79, subsequent_indent=" " * 14, break_on_hyphens=False) for label, text in lines
-        )
+        return labelled(lines)
 
 
 def _within(tell: Progress, place: int, count: int) -> Progress:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chronodp.alerts import Alert, AlertDesign
-from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
+from chronodp.errors import CertificateInvalid, InvalidArgument
 from chronodp.estimation.spectrum import SpectrumRelease
 from chronodp.ledger import Ledger, SignedLink
 from chronodp.ledger.certificates import Link, check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, load
+from chronodp.privacy.documents import canonical, parse
 from chronodp.series import Release, View
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def together_text(parts: Mapping[str, str], derived: Mapping[str, tuple[str, str
         "parts": {name: json.loads(text) for name, text in parts.items()},
         "derived": {name: {"from": source, "every": every} for name, (source, every) in derived.items()},
     }
-    return _canonical(content)
+    return canonical(content)
 
 
 def stream_name(request: str, name: str) -> str:
@@ -90,8 +91,8 @@ class ReleaseTogether:
             return self.view(name)
         part = self._content["parts"][name]
         if part["kind"] == "spectrum":
-            return SpectrumRelease(_canonical(part), self.signed, self.text)
-        return Release(_canonical(part), self.signed, whole=self.text)
+            return SpectrumRelease(canonical(part), self.signed, self.text)
+        return Release(canonical(part), self.signed, whole=self.text)
 
     def view(self, name: str, *, level: float = 0.95) -> View:
         """Return a series' periods with intervals at a level."""
@@ -137,11 +138,4 @@ class ReleaseTogether:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        content = json.loads(self.text)
-        if not isinstance(content, dict) or content.get("kind") != "together":
-            raise UnknownDocument("the text does not hold several releases")
-        return content
-
-
-def _canonical(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return parse(self.text, "together")

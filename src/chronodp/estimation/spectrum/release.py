@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.errors import InvalidArgument
 from chronodp.estimation.columns import Floats
 from chronodp.estimation.spectrum.design import SpectrumDesign
 from chronodp.estimation.spectrum.harmonics import Complexes, count_numbers, is_real, numbers_of, to_series, transform
@@ -20,7 +19,7 @@ from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid, load
-from chronodp.privacy.documents import to_document
+from chronodp.privacy.documents import canonical, parse, to_document
 from chronodp.privacy.parameters import check_fraction
 from chronodp.series.tails import deviations
 
@@ -33,7 +32,7 @@ __all__ = ["SpectrumRelease", "spectrum_text"]
 def spectrum_text(design: SpectrumDesign, harmonics: tuple[int, ...], noisy: list[int]) -> str:
     """Return the canonical text of a spectrum: what is stored, digested and signed."""
     content = {"kind": "spectrum", "design": to_document(design), "harmonics": list(harmonics), "noisy": noisy}
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return canonical(content)
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,7 +177,4 @@ class SpectrumRelease:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        content = json.loads(self.text)
-        if not isinstance(content, dict) or content.get("kind") != "spectrum":
-            raise UnknownDocument("the text is not a spectrum")
-        return content
+        return parse(self.text, "spectrum")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,9 @@ from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, dump
 from chronodp.privacy.grid import as_numbers
+from chronodp.privacy.printing import labelled
 from chronodp.privacy.units import check_unit
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
 
 __all__ = ["Spectrum", "SpectrumPlan", "draw_spectrum", "exact_of"]
@@ -123,7 +123,7 @@ class SpectrumPlan:
         """
         check_ledger(ledger)
         design = self.design
-        bits = secure() if entropy is None else check_entropy(entropy)
+        bits = check_entropy(entropy)
         with watched(progress, f"Transforming {design.horizon:,} periods") as tell:
             exact = self.read(progress=tell)
 
@@ -173,14 +173,13 @@ class SpectrumPlan:
 
     def _certificate(self, *, seeded: bool) -> Certificate:
         design = self.design
-        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
         chosen = isinstance(design.wanted, Strongest)
         return Certificate(
             mechanism=f"{design.wanted} of {design.horizon:,} periods; {design.noise.law} noise"
             + (", after permute-and-flip" if chosen else ""),
             claim=self.claim,
             guarantee=Guarantee(design.unit, design.epsilon, design.delta),
-            theorem=("basic composition with " if chosen else "") + theorem[design.noise.law],
+            theorem=("basic composition with " if chosen else "") + design.noise.theorem,
             precision=f"sums of whole numbers without rounding, released on a grid of {design.noise.step:g}; what "
             "rounded cosines add is in the sensitivity",
             seeded=seeded,
@@ -204,9 +203,7 @@ class SpectrumPlan:
                 "reconstructed series, what other harmonics hold not counted",
             ),
         ]
-        return "\n".join(
-            fill(f"{label:<13}{text}", 79, subsequent_indent=" " * 13, break_on_hyphens=False) for label, text in rows
-        )
+        return labelled(rows)
 
 
 def exact_of(design: SpectrumDesign, values: NDArray[np.float64], *, progress: Progress) -> list[int]:

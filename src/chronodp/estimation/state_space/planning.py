@@ -18,7 +18,7 @@ from chronodp.estimation.state_space.perturb import perturb
 from chronodp.estimation.state_space.steady import error_with_gain, solve_steady, wander
 from chronodp.privacy import Unit
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 if TYPE_CHECKING:
     import pandas
@@ -135,7 +135,7 @@ def rehearse_filter(design: FilterDesign, *, steps: int = 100_000, entropy: Entr
     if not isinstance(design, FilterDesign):
         raise InvalidArgument("design", design, "what design_filter(...) returns")
     check_whole("steps", steps, least=100)
-    bits = secure() if entropy is None else check_entropy(entropy)
+    bits = check_entropy(entropy)
     states, measured = _simulate(design, steps, bits)
     if design.clip is None:
         noisy = measured + design.noise.draws(bits)(measured.shape) * design.noise.step

@@ -7,7 +7,6 @@ it is computed again.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,16 +14,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.errors import InvalidArgument
 from chronodp.estimation.columns import Floats, Track
 from chronodp.estimation.state_space.design import FilterDesign
 from chronodp.estimation.state_space.filter import Belief, filter_states, first_belief, pass_through, predict
 from chronodp.estimation.state_space.perturb import Row, perturb
 from chronodp.estimation.state_space.smoother import smooth_states
-from chronodp.ledger import Ledger, StreamState, check_ledger
+from chronodp.ledger import Form, Ledger, Running, Spend, Standing
 from chronodp.privacy import Certificate, Claim, Guarantee, dump, load
 from chronodp.privacy.parameters import check_fraction
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["PrivateFilter", "StateAnswer"]
 
@@ -84,12 +83,8 @@ class PrivateFilter:
     """
 
     design: FilterDesign
-    _ledger: Ledger
-    _state: StreamState
+    _running: Running[FilterDesign, None]
     _next: Belief
-    _entropy: Entropy
-    _seeded: bool
-    _lock: threading.Lock
 
     def __init__(
         self,
@@ -103,44 +98,39 @@ class PrivateFilter:
     ) -> None:
         if not isinstance(design, FilterDesign):
             raise InvalidArgument("design", design, "what design_filter(...) returns")
-        check_ledger(ledger)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        belief = first_belief(design.model, added=design.added)
-        state = ledger.open_stream(
-            dataset,
+        bits = check_entropy(entropy)
+        self.design, self._next = design, first_belief(design.model, added=design.added)
+        self._running = Running.open(
+            _FORM,
             name,
-            cost=design.cost,
-            unit=design.unit,
-            plan=dump(design),
-            state=_sealed(design, seeded=bits.seeded),
-            analyst=analyst,
+            Standing(dump(design), design, None, bits.seeded),
+            Spend(dataset, design.cost, design.unit, analyst),
+            ledger=ledger,
+            entropy=bits,
         )
-        self._begin(ledger, design, state, belief, bits, seeded=bits.seeded)
 
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a filter where it stands, after a restart or a crash: its state is computed from what was released."""
-        check_ledger(ledger)
-        state = ledger.resume_stream(name)
-        design, seeded = _unsealed(state.state)
-        bits = secure() if entropy is None else check_entropy(entropy)
-        belief = first_belief(design.model, added=design.added)
-        if state.step:
-            passed = pass_through(design.model, _stored(ledger, name, design), added=design.added, first=belief)
-            belief = predict(design.model, Belief(passed.means[-1], passed.posterior[-1]))
         live = cls.__new__(cls)
-        live._begin(ledger, design, state, belief, bits, seeded=seeded or bits.seeded)
+        live._running = Running.resume(_FORM, ledger, name, entropy=entropy)
+        live.design = live._running.design
+        model, added = live.design.model, live.design.added
+        live._next = first_belief(model, added=added)
+        if live.period:
+            passed = pass_through(model, live.released(), added=added, first=live._next)
+            live._next = predict(model, Belief(passed.means[-1], passed.posterior[-1]))
         return live
 
     @property
     def period(self) -> int:
         """The number of the next step, from 0."""
-        return self._state.step
+        return self._running.step
 
     @property
     def finished(self) -> bool:
         """Whether the horizon is reached."""
-        return self._state.finished
+        return self._running.finished
 
     @property
     def certificate(self) -> Certificate:
@@ -148,14 +138,13 @@ class PrivateFilter:
         design = self.design
         what = "measurements" if design.clip is None else f"surprises clipped to ±{design.clip:g}"
         what += f" of {design.model.channels} channels step by step, {design.change}"
-        theorem = {"laplace": "the Laplace mechanism (pure)", "gaussian": "Gaussian differential privacy (exact)"}
         return Certificate(
             mechanism=f"{what}; {design.noise.law} noise",
             claim=Claim(design.unit, design.cost, _ARGUMENT),
             guarantee=Guarantee(design.unit, design.epsilon, design.delta, design.assumptions),
-            theorem=theorem[design.noise.law],
+            theorem=design.noise.theorem,
             precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds is in the sensitivity",
-            seeded=self._seeded,
+            seeded=self._running.seeded,
             processing=("states estimated by a Kalman filter whose gain is made for the noise",),
         )
 
@@ -177,19 +166,15 @@ class PrivateFilter:
 
         wide = float(ndtri((1 + check_fraction("level", level)) / 2))
         numbers = _check_values(values, self.design.model.channels)
-        with self._lock:
-            begin = self._state.step
-            self._check_place(first, len(numbers))
+        running, design = self._running, self.design
+        with running.lock:
+            begin = running.step
+            running.check_next(first, len(numbers), length=design.length, left_out="step(None) has no measurement")
             if not len(numbers):
-                empty = np.zeros((0, self.design.model.states))
+                empty = np.zeros((0, design.model.states))
                 return StateAnswer(np.zeros(0, np.int64), empty, empty, empty)
-            rows, beliefs, following = perturb(self.design, self._next, numbers, self._entropy)
-            self._state = self._ledger.advance_stream(
-                self._state,
-                values=[json.dumps(row) for row in rows],
-                state=_sealed(self.design, seeded=self._seeded),
-                finished=begin + len(rows) == self.design.length,
-            )
+            rows, beliefs, following = perturb(design, self._next, numbers, running.entropy)
+            running.advance(None, rows, finished=begin + len(rows) == design.length)
             self._next = following
         half = wide * beliefs.deviation
         return StateAnswer(
@@ -198,7 +183,9 @@ class PrivateFilter:
 
     def released(self) -> Floats:
         """Return the noisy measurements of all steps so far, steps × channels, NaN where there was none. Free."""
-        return _stored(self._ledger, self._state.name, self.design)
+        rows: Sequence[Row] = self._running.released()
+        numbers = np.array(rows, dtype=np.float64).reshape(len(rows), self.design.model.channels)
+        return numbers * self.design.noise.step
 
     def filtered(self) -> Track:
         """Return all states so far, each from measurements up to it. Free."""
@@ -209,23 +196,7 @@ class PrivateFilter:
         return smooth_states(self.design.model, self.released(), added=self.design.added)
 
     def __repr__(self) -> str:
-        return f"PrivateFilter({self._state.name!r}, {self.design.model.states} states, {self.period} steps released)"
-
-    def _begin(
-        self, ledger: Ledger, design: FilterDesign, state: StreamState, belief: Belief, bits: Entropy, *, seeded: bool
-    ) -> None:
-        self.design, self._ledger, self._state, self._next = design, ledger, state, belief
-        self._entropy, self._seeded = bits, seeded
-        self._lock = threading.Lock()
-
-    def _check_place(self, first: int | None, count: int) -> None:
-        name, step = self._state.name, self._state.step
-        if first is not None and first != step:
-            what = "was released before" if first < step else "would leave steps out: step(None) has no measurement"
-            raise StreamConflict(f"filter {name!r} goes on with step {step}; step {first} {what}")
-        left = self.design.length - step
-        if count > left:
-            raise StreamConflict(f"filter {name!r} ends after {self.design.length:,} steps: {left:,} are left")
+        return f"PrivateFilter({self._running.name!r}, {self.design.model.states} states, {self.period} steps released)"
 
 
 def _check_values(values: ArrayLike, channels: int) -> Floats:
@@ -241,17 +212,14 @@ def _check_values(values: ArrayLike, channels: int) -> Floats:
     return numbers.astype(np.float64)
 
 
-def _stored(ledger: Ledger, name: str, design: FilterDesign) -> Floats:
-    rows: Sequence[Row] = [json.loads(text) for text in ledger.released_steps(name)]
-    numbers = np.array(rows, dtype=np.float64).reshape(len(rows), design.model.channels)
-    return numbers * design.noise.step
+def _seal(standing: Standing[FilterDesign, None]) -> bytes:
+    return json.dumps({"design": standing.plan, "seeded": standing.seeded}).encode()
 
 
-def _sealed(design: FilterDesign, *, seeded: bool) -> bytes:
-    return json.dumps({"design": dump(design), "seeded": seeded}).encode()
-
-
-def _unsealed(state: bytes) -> tuple[FilterDesign, bool]:
+def _unseal(state: bytes) -> Standing[FilterDesign, None]:
     head = json.loads(state)
     design: FilterDesign = load(head["design"], FilterDesign)
-    return design, bool(head["seeded"])
+    return Standing(head["design"], design, None, bool(head["seeded"]))
+
+
+_FORM = Form(_seal, _unseal)

@@ -19,7 +19,7 @@ from chronodp.federated.training.step import private_sum
 from chronodp.ledger import Ledger, StreamState
 from chronodp.privacy import Certificate, User
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 if TYPE_CHECKING:
     from torch import nn
@@ -105,7 +105,7 @@ class Trainer:
         built = plan.model.build() if network is None else network
         example = (plan.model.inputs.length, plan.model.inputs.channels)
         self._gradients = PersonGradients(built, plan.model.outcome, example, expected=self._expected)
-        self._entropy = secure() if entropy is None else check_entropy(entropy)
+        self._entropy = check_entropy(entropy)
         self._seeded = self._entropy.seeded
         self._lock = threading.Lock()
 
@@ -128,9 +128,8 @@ class Trainer:
                 try:
                     self._ledger.advance_stream(state, values=[_text(update)], state=state.state, finished=True)
                 except StreamConflict:
-                    state = self._ledger.resume_stream(
-                        name, plan=identity
-                    )  # another process was first: its update counts
+                    # Another process was first: its update counts.
+                    state = self._ledger.resume_stream(name, plan=identity)
                     if not state.finished:
                         raise
             self._seeded = self._seeded or state.state == _SEEDED

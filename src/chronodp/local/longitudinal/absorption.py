@@ -15,7 +15,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.local.longitudinal.protocols import WindowAsked
 from chronodp.local.mechanism import ChoiceMechanism
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 
 if TYPE_CHECKING:
     from chronodp.local.plan import LocalPlan
@@ -56,7 +56,7 @@ class Absorption:
         self._law = plan.law
         self._window = plan.protocol.window
         self._share = check_whole("devices", devices, least=2 * self._window) // (2 * self._window)
-        self._entropy = secure() if entropy is None else check_entropy(entropy)
+        self._entropy = check_entropy(entropy)
         self._free_from = np.zeros(devices, dtype=np.int64)
         self._slot, self._anchor, self._shares = 0, -1, 0
         self._released: NDArray[np.float64] = np.full(plan.mechanism.choices, 1.0 / plan.mechanism.choices)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -11,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.ledger import Ledger, StreamState, check_ledger
-from chronodp.ledger.packing import pack, unpack
+from chronodp.ledger import Ledger, Running, Spend, Standing, packed
 from chronodp.privacy import Certificate, Claim, Guarantee, Window, dump
 from chronodp.privacy.parameters import check_whole
-from chronodp.randomness import Entropy, check_entropy, secure
+from chronodp.randomness import Entropy, check_entropy
 from chronodp.series.windowed.advance import advance
 from chronodp.series.windowed.design import LONGEST_WINDOW, WindowedDesign, design_windowed
 from chronodp.series.windowed.mechanisms import WindowedMechanism
@@ -77,12 +74,7 @@ class WindowedStream:
     """
 
     design: WindowedDesign
-    _ledger: Ledger
-    _stored: StreamState
-    _state: WindowedState
-    _entropy: Entropy
-    _seeded: bool
-    _lock: threading.Lock
+    _running: Running[WindowedDesign, WindowedState]
 
     def __init__(
         self,
@@ -100,45 +92,38 @@ class WindowedStream:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        check_ledger(ledger)
         unit = window if isinstance(window, Window) else Window(check_whole("window", window, most=LONGEST_WINDOW))
         design = design_windowed(
             mechanism, unit=unit, change=change, columns=columns, max_groups=max_groups, epsilon=epsilon, delta=delta
         )
-        bits = secure() if entropy is None else check_entropy(entropy)
-        state = start(design)
-        stored = ledger.open_stream(
-            dataset,
+        bits = check_entropy(entropy)
+        self.design = design
+        self._running = Running.open(
+            _FORM,
             name,
-            cost=design.cost,
-            unit=unit,
-            plan=dump(design),
-            state=pack(design, state.to_bytes(), seeded=bits.seeded),
-            analyst=analyst,
+            Standing(dump(design), design, start(design), bits.seeded),
+            Spend(dataset, design.cost, unit, analyst),
+            ledger=ledger,
+            entropy=bits,
         )
-        self._begin(ledger, design, stored, state, bits, seeded=bits.seeded)
 
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
         """Return a stream where it stands, after a restart or a crash."""
-        check_ledger(ledger)
-        stored = ledger.resume_stream(name)
-        design, memory, seeded = unpack(stored.state, WindowedDesign)
-        state = WindowedState.from_bytes(memory)
-        bits = secure() if entropy is None else check_entropy(entropy)
         stream = cls.__new__(cls)
-        stream._begin(ledger, design, stored, state, bits, seeded=seeded or bits.seeded)
+        stream._running = Running.resume(_FORM, ledger, name, entropy=entropy)
+        stream.design = stream._running.design
         return stream
 
     @property
     def period(self) -> int:
         """The number of the next step, from 0."""
-        return self._state.step
+        return self._running.step
 
     @property
     def rolling_spend(self) -> Fraction:
         """The largest share of the guarantee, from 0 to 1, that any window so far was charged."""
-        return self._state.rolling_spend(self.design)
+        return self._running.memory.rolling_spend(self.design)
 
     @property
     def certificate(self) -> Certificate:
@@ -150,42 +135,27 @@ class WindowedStream:
             guarantee=Guarantee(design.unit, design.epsilon, design.delta),
             theorem="Gaussian differential privacy (exact)" if design.delta else "sums over any window (pure)",
             precision=f"whole numbers on a grid of {design.step:g}; shares of the budget are whole numbers",
-            seeded=self._seeded,
+            seeded=self._running.seeded,
         )
 
     def step(self, values: ArrayLike) -> WindowedAnswer:
         """Release the next step: one number, or with several columns one each."""
-        with self._lock:
-            before = self._state
-            after, released = advance(self.design, before, values, self._entropy)
-            self._stored = self._ledger.advance_stream(
-                self._stored,
-                values=[json.dumps(released.tolist())],
-                state=pack(self.design, after.to_bytes(), seeded=self._seeded),
-            )
-            self._state = after
+        running = self._running
+        with running.lock:
+            before = running.memory
+            after, released = advance(self.design, before, values, running.entropy)
+            running.advance(after, [released.tolist()])
             charged = int(after.spent[-1])
         value = float(released[0]) if self.design.columns == 1 else released
         return WindowedAnswer(before.step, value, charged > self.design.watch, Fraction(charged, self.design.total))
 
     def released(self) -> NDArray[np.float64]:
         """Return all releases so far, steps by columns, read back from the ledger; nothing is spent."""
-        rows = [json.loads(row) for row in self._ledger.released_steps(self._stored.name)[: self.period]]
-        return np.array(rows, dtype=np.float64).reshape(self.period, self.design.columns)
+        rows = self._running.released()
+        return np.array(rows, dtype=np.float64).reshape(len(rows), self.design.columns)
 
     def __repr__(self) -> str:
-        return f"WindowedStream({self.design.mechanism}, {self.design.unit}, {self._state.step} steps released)"
+        return f"WindowedStream({self.design.mechanism}, {self.design.unit}, {self.period} steps released)"
 
-    def _begin(
-        self,
-        ledger: Ledger,
-        design: WindowedDesign,
-        stored: StreamState,
-        state: WindowedState,
-        entropy: Entropy,
-        *,
-        seeded: bool,
-    ) -> None:
-        self.design, self._ledger, self._stored, self._state = design, ledger, stored, state
-        self._entropy, self._seeded = entropy, seeded
-        self._lock = threading.Lock()
+
+_FORM = packed(WindowedDesign, WindowedState.to_bytes, lambda _, stored: WindowedState.from_bytes(stored))

@@ -1,0 +1,41 @@
+"""What a stream's released steps say: answers to its workload and how far noise carries them. Free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from chronodp.privacy import Grid
+from chronodp.series.answers import Memory, answer
+from chronodp.series.recursion import Floats, Integers
+from chronodp.series.stream_design import StreamDesign
+from chronodp.series.tails import deviations, quantiles
+from chronodp.series.workloads import EachPeriod, RunningTotal
+
+__all__ = ["answer_steps"]
+
+
+def answer_steps(
+    design: StreamDesign, memory: Memory, released: Integers | Sequence[Sequence[int]], *, begin: int, level: float
+) -> tuple[Floats, Floats, Memory]:
+    """Return the answers of steps, half the width of their intervals, and the memory after them.
+
+    Args:
+        design: of the stream.
+        memory: after the steps before.
+        released: the noisy numbers of the steps, steps by keys, in steps of the grid.
+        begin: the number of the first of them, from 0.
+        level: how often an interval holds the value before noise.
+    """
+    noisy = np.asarray(released, dtype=np.int64).reshape(len(released), design.keys)
+    answers, after = answer(design.workload, memory, Grid(design.noise.step).to_values(noisy))
+    return answers, _half_widths(design, begin, len(noisy), level), after
+
+
+def _half_widths(design: StreamDesign, begin: int, count: int, level: float) -> Floats:
+    noise = design.noise
+    terms = design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
+    if noise.law == "gaussian" or isinstance(design.workload, EachPeriod | RunningTotal):
+        return quantiles(noise.law, terms, level) * noise.scale
+    return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)

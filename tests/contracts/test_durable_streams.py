@@ -1,0 +1,80 @@
+"""What must be true of everything that steps: what was sealed resumes for ever, and only the newest state goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chronodp as cdp
+from chronodp.correlated import Fran
+from chronodp.errors import StreamConflict, UnknownDocument
+from chronodp.estimation.state_space import PrivateFilter
+from chronodp.ledger import Running
+from chronodp.privacy import PureCost
+from chronodp.series.windowed import WindowedStream
+from chronodp.temporal import BlurredStream
+
+KINDS: dict[str, tuple[Any, Any]] = {
+    "door": (cdp.Stream, [3.0, 4.0]),
+    "beds": (WindowedStream, [100, 200]),
+    "pulse": (BlurredStream, 72),
+    "heat": (PrivateFilter, [0.5]),
+    "alarms": (Fran, [1, 0]),
+    "alarm": (cdp.Alert, 1e6),
+}
+"""By the name of a state that was sealed after four steps: its class, and a value that every class commits."""
+
+
+@pytest.fixture
+def stored(golden: Any, tmp_path: Path) -> Any:
+    """A ledger with states that 0.1.0 sealed."""
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("all", unit=cdp.User(), epsilon=1.0)
+        for name, state in golden("streams/states.json").items():
+            sealed = bytes.fromhex(state["state"])
+            opened = ledger.open_stream(
+                "all", name, cost=PureCost(0.01), unit=cdp.User(), plan=state["plan"], state=sealed
+            )
+            ledger.advance_stream(opened, values=state["released"], state=sealed)
+        yield ledger
+
+
+def running(live: Any) -> Running[Any, Any]:
+    held: Running[Any, Any] = live._record.running if isinstance(live, cdp.Alert) else live._running
+    return held
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_was_sealed_resumes_and_is_sealed_alike(name: str, stored: cdp.Ledger, golden: Any) -> None:
+    kind, value = KINDS[name]
+    live = kind.resume(stored, name)
+    held = running(live)
+    assert live.period == 4
+    assert held.seeded  # its draws were repeatable once, so for ever
+    assert held._form.seal(held._standing).hex() == golden("streams/states.json")[name]["state"]
+    live.step(value)
+    assert kind.resume(stored, name).period == live.period == 5
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_only_the_newest_state_goes_on(name: str, stored: cdp.Ledger) -> None:
+    kind, value = KINDS[name]
+    older, newer = kind.resume(stored, name), kind.resume(stored, name)
+    newer.step(value)
+    told, memory = running(older).released(), running(older).memory
+    with pytest.raises(StreamConflict, match="resume its newest state"):
+        older.step(value)
+    assert running(older).released() == told
+    assert running(older).memory is memory
+    assert len(running(newer).released()) == len(told) + 1
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_stream_of_another_kind_is_refused(name: str, stored: cdp.Ledger) -> None:
+    for other in KINDS.keys() - {name}:
+        with pytest.raises(UnknownDocument, match=f"stream '{other}' is of another kind") as refused:
+            KINDS[name][0].resume(stored, other)
+        assert refused.value.__cause__ is None
+        assert refused.value.__suppress_context__
