@@ -14,6 +14,7 @@ from rich.table import Table
 from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument, LedgerUnavailable
 from chronodp.privacy import Unit, load
+from chronodp.privacy.parameters import check_text
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger, Status
@@ -174,7 +175,7 @@ def export(
 
 def parse_unit(text: str) -> Unit:
     """Return the unit that a text such as ``window:24/replace`` names."""
-    body, _, relation = text.partition("/")
+    body, _, relation = check_text("unit", text).partition("/")
     kind, _, detail = body.partition(":")
     document: dict[str, object] = {"kind": kind}
     if kind in ("window", "swap"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from rich.console import Console
 
 from chronodp.cli.federate_simulate import simulate
 from chronodp.errors import InvalidArgument
+from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
     import numpy as np
@@ -201,11 +201,10 @@ def _end(parameters: NDArray[np.float32], out: Path | None, *, as_json: bool) ->
 
 
 def _own(path: Path) -> dict[str, Any]:
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))["holder"]
-    except (OSError, KeyError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise InvalidArgument("own_file", str(path), "a TOML file with a table [holder]") from None
-    return dict(found)
+    found = read_toml("own_file", path).get("holder")
+    if not isinstance(found, dict):
+        raise InvalidArgument("own_file", str(path), "a TOML file with a table [holder]")
+    return found
 
 
 def _check_extra() -> None:

@@ -14,6 +14,7 @@ __all__ = [
     "check_fraction",
     "check_number",
     "check_positive",
+    "check_text",
     "check_whole",
     "check_word",
 ]
@@ -89,6 +90,13 @@ def check_whole(name: str, value: object, *, least: int = 1, most: int | None = 
     if number < least or (most is not None and number > most):
         raise InvalidArgument(name, number, allowed)
     return number
+
+
+def check_text(name: str, value: object, allowed: str = "a text") -> str:
+    """Return ``value`` if it is a text."""
+    if not isinstance(value, str):
+        raise InvalidArgument(name, value, allowed)
+    return value
 
 
 def check_word(name: str, value: object, words: tuple[str, ...]) -> str:
