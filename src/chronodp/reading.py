@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 
-__all__ = ["parse_arrays", "parse_json", "parse_toml", "read_text", "read_toml"]
+__all__ = ["check_path", "parse_arrays", "parse_json", "parse_toml", "read_text", "read_toml"]
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -61,13 +61,20 @@ def parse_arrays(content: bytes, *names: str) -> list[NDArray[Any]]:
         raise UnknownDocument(f"not a file of arrays ({type(error).__name__})") from None
 
 
-def read_text(argument: str, path: str | Path) -> str:
+def check_path(argument: str, path: object) -> Path:
+    """Return what names a file or folder, whether it is there or not."""
+    if not isinstance(path, str | Path) or "\x00" in str(path):
+        raise InvalidArgument(argument, path, "the path of a file or folder")
+    return Path(path)
+
+
+def read_text(argument: str, path: object) -> str:
     """Return the text in a file."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return check_path(argument, path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InvalidArgument(argument, str(path), f"a text file ({_reason(error)})") from None
-    except (OSError, ValueError, TypeError):  # a value: no path has a zero in it; a type: not a path at all
+    except (OSError, UnicodeEncodeError):
         raise InvalidArgument(argument, str(path), "a file that can be read") from None
 
 

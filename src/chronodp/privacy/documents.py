@@ -61,7 +61,10 @@ def load(text: str | bytes | Mapping[str, Any], expected: Any) -> Any:
     """
     if isinstance(text, str | bytes):
         text = parse_json(text)
-    known = sorted(name for kind, name in _NAMES.items() if issubclass(kind, expected))
+    try:
+        known = sorted(name for kind, name in _NAMES.items() if issubclass(kind, expected))
+    except TypeError:
+        raise InvalidArgument("expected", expected, "a class, or a union of classes") from None
     kind = text.get("kind") if isinstance(text, Mapping) else None
     if kind not in known:
         raise UnknownDocument(f"unknown kind {kind!r} here; known: {', '.join(known)}")

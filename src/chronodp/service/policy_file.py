@@ -8,7 +8,7 @@ from typing import Any, cast, get_args
 from chronodp.errors import ChronodpError, InvalidArgument, MissingBound
 from chronodp.ledger.budget import Budget, Renewal
 from chronodp.privacy import Calendar, Unit, load
-from chronodp.reading import parse_toml, read_text
+from chronodp.reading import check_path, parse_toml, read_text
 from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, Running
 from chronodp.service.section import Section
 from chronodp.service.toml_lines import toml_lines
@@ -21,7 +21,7 @@ _EXTRA = set("._-")
 
 def read_policy(path: str | Path) -> Policy:
     """Return the policy in a file. Sources are looked for beside the file, and only when something is released."""
-    file = Path(path)
+    file = check_path("policy", path)
     text = read_text("policy", file)
     content = parse_toml("policy", file.name, text)
     whole = Section(content, (), file=file, lines=toml_lines(text))

@@ -25,7 +25,7 @@ from chronodp.federated.models import (
     Risk,
 )
 from chronodp.federated.training.plan import TrainingPlan, plan_training
-from chronodp.reading import read_toml
+from chronodp.reading import check_path, read_toml
 
 __all__ = ["PlanFile", "read_plan"]
 
@@ -76,7 +76,7 @@ class PlanFile:
 
 def read_plan(path: str | Path) -> PlanFile:
     """Return what a TOML file says, its noise found anew; no data is read."""
-    place = Path(path)
+    place = check_path("plan", path)
     said = read_toml("plan", place)
     if unknown := sorted(said.keys() - {*_TOP, *_PLAN}):
         raise InvalidArgument("plan", unknown[0], f"one of {', '.join((*_TOP, *_PLAN))}")

@@ -18,7 +18,7 @@ from chronodp.federated.holder import Task
 from chronodp.federated.quantise import Grid
 from chronodp.federated.rounds import check_weights, digest_of, starting_point
 from chronodp.privacy.parameters import check_positive, check_whole
-from chronodp.reading import read_toml
+from chronodp.reading import check_path, read_toml
 
 __all__ = ["LOOPBACK", "RunFile", "read_run"]
 
@@ -84,7 +84,7 @@ class RunFile:
 
 def read_run(path: str | Path) -> RunFile:
     """Return the run that a TOML file describes; paths in it are seen from where the file lies."""
-    place = Path(path)
+    place = check_path("run", path)
     content = read_toml("run", place)
     _check_known("", content)
     options, server, people = (_table(content, name) for name in ("task", "server", "holders"))
