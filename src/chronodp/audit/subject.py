@@ -113,11 +113,12 @@ class Subject:
         object.__setattr__(self, "draws", _takes_entropy(self.mechanism))
         if not isinstance(self.claim, Claim):
             raise InvalidArgument("claim", self.claim, "a Claim")
-        pairs = check_listed("neighbours", self.neighbours, object, "a list of pairs of inputs")
-        if not pairs or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
-            raise InvalidArgument("neighbours", len(pairs), "at least one pair of inputs")
+        given = check_listed("neighbours", self.neighbours, object, "a list of pairs of inputs")
+        pairs = tuple(tuple(pair) for pair in given if isinstance(pair, list | tuple) and len(pair) == 2)
+        if not pairs or len(pairs) != len(given):
+            raise InvalidArgument("neighbours", len(given), "at least one pair of inputs")
         check_number("epsilon", self.epsilon)
-        object.__setattr__(self, "neighbours", tuple(tuple(pair) for pair in pairs))
+        object.__setattr__(self, "neighbours", pairs)
         object.__setattr__(self, "delta", check_delta(self.delta))
         if not self.epsilon:
             object.__setattr__(self, "epsilon", _epsilon_of(self.claim, self.delta))

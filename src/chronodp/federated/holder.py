@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.terms import RINGS
-from chronodp.privacy.parameters import check_kind, check_positive, check_text, check_whole
+from chronodp.privacy.parameters import check_positive, check_table, check_text, check_whole
 
 __all__ = ["Holder", "Task", "check_update", "load_holder"]
 
@@ -84,7 +84,7 @@ def load_holder(config: Mapping[str, Any], *, name: str, task: Task) -> Holder:
         name: of the holder.
         task: what it trains.
     """
-    options = dict(check_kind("config", config, Mapping, "a table with make, and what it takes"))
+    options = dict(check_table("config", config, "a table with make, and what it takes"))
     check_text("name", name)
     address = options.pop("make", None)
     module, _, function = str(address).partition(":")

@@ -69,7 +69,7 @@ _MOST = {
     "whole": 2**128,
     "whole_again": 2**128,
 }  # so that no plan keeps a device busy
-_REMEMBERED = {  # what the state of each protocol holds beside its budget
+_REMEMBERED: dict[str, dict[str, type]] = {  # what the state of each protocol holds beside its budget
     "fresh": {},
     "slots": {"slots": list},
     "memoised": {"memo": dict},
@@ -275,8 +275,9 @@ class Device:
         seal, _, body = text.partition("\n")
         if seal != hashlib.sha256(body.encode()).hexdigest():
             raise Refused("state", "its file is damaged; without it nothing may be told")
+        state: dict[str, Any] = {}
         try:
-            state: dict[str, Any] = json.loads(body)
+            state = json.loads(body)
             other, sound = state["plan"] != digest(self._plan), _is_state(state, self._plan)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             other = sound = False

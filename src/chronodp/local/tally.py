@@ -109,8 +109,8 @@ class Tally:
         """Return a stored tally."""
         names = "plan", "parts", "of", "first", "dropped", "reports", "counted", "sums"
         try:
-            plan, parts, of, first, dropped, *columns = parse_arrays(stored, *names)
+            plan, parts, of, first, dropped, reports, counted, sums = parse_arrays(stored, *names)
             part = tuple(int(one) for one in parts), int(of)
-            return cls(str(plan), int(first), part, *columns, Dropped(*(int(count) for count in dropped)))
+            return cls(str(plan), int(first), part, reports, counted, sums, Dropped(*map(int, dropped)))
         except (ValueError, TypeError, OverflowError) as error:
             raise UnknownDocument(f"not a stored tally ({type(error).__name__})") from None

@@ -113,7 +113,7 @@ def _decode(value: Any) -> Any:
     ]
     if missing:
         raise UnknownDocument(f"kind {name!r} needs the field {', '.join(missing)}")
-    hints = _hints(kind)
+    hints = _hints(str(name))
     for key, part in fields.items():
         if not _fits(part, hints[key]):
             raise InvalidArgument(key, part, f"{_name(hints[key])} in a document of kind {name!r}")
@@ -121,8 +121,8 @@ def _decode(value: Any) -> Any:
 
 
 @cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _hints(name: str) -> dict[str, Any]:
+    return get_type_hints(_KINDS[name])
 
 
 def _fits(value: object, hint: Any) -> bool:

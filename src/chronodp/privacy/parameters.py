@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from chronodp.errors import InvalidArgument
 
@@ -17,6 +18,7 @@ __all__ = [
     "check_listed",
     "check_number",
     "check_positive",
+    "check_table",
     "check_text",
     "check_whole",
     "check_word",
@@ -108,6 +110,13 @@ def check_word(name: str, value: object, words: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of several words."""
     if not isinstance(value, str) or value not in words:
         raise InvalidArgument(name, value, f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}")
+    return value
+
+
+def check_table(name: str, value: object, allowed: str) -> Mapping[Any, Any]:
+    """Return ``value`` if it is a table of things by their names."""
+    if not isinstance(value, Mapping):
+        raise InvalidArgument(name, value, allowed, private=True)
     return value
 
 

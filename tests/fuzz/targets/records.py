@@ -11,6 +11,7 @@ from chronodp.cli.stream import number_in
 from chronodp.engines import DuckDB
 from chronodp.federated.training import read_people, read_plan
 from chronodp.live import Fields, Reader
+from chronodp.live.records import Batch
 from chronodp.live.sources import FileSource
 from tests.cli.clinics import MODEL, TOP
 from tests.fuzz.target import MARK, Target, loose
@@ -24,9 +25,8 @@ _READER = Reader(_FIELDS, groups=("north", "south"))
 _ONE = '{"at": "2026-01-01T06:00:00", "who": "%s", "kwh": 1.5, "site": "north", "id": 1}'
 
 
-def _check(batch: object) -> None:
-    times, values = np.asarray(batch.times), np.asarray(batch.values)
-    if not (np.all(np.isfinite(values)) and len(times) == len(values)):
+def _check(batch: Batch) -> None:
+    if batch.values is None or len(batch.times) != len(batch.values) or not np.all(np.isfinite(batch.values)):
         raise AssertionError("a batch holds what is no number")
 
 

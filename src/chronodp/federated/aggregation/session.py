@@ -10,7 +10,7 @@ from chronodp.federated.aggregation.identity import Identity
 from chronodp.federated.aggregation.masks import RingVector
 from chronodp.federated.aggregation.server import AggregationServer, Total
 from chronodp.federated.aggregation.terms import Context, Phase, Terms
-from chronodp.privacy.parameters import check_kind
+from chronodp.privacy.parameters import check_kind, check_table
 
 __all__ = ["aggregate"]
 
@@ -43,8 +43,8 @@ def aggregate(
     >>> total.values.tolist(), total.survivors
     ([0, 0], ('north', 'south'))
     """
-    ends = {} if silent is None else dict(check_kind("silent", silent, Mapping, "a phase by name"))
-    check_kind("identities", identities, Mapping, "an Identity by name")
+    ends = {} if silent is None else dict(check_table("silent", silent, "a phase by name"))
+    check_table("identities", identities, "an Identity by name")
     server = AggregationServer(terms, context)
     clients = {
         name: AggregationClient(
