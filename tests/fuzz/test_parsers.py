@@ -50,6 +50,13 @@ FOUND: list[tuple[str, bytes]] = [
     ("address", b"postgresql://\xff:7346281@x"),
     ("address", b"postgresql:/ann:7346281@localhost"),
     ("address", b"\x00"),
+    ("calendar", b"1h\n2026-01-01\n2026-01-02\n" + b"a." * 400 + b"b"),
+    (
+        "table",
+        b"at,who,k\xf92026-01-01T01:00,46,north\n2026-01-02T01:00,731e308462812,2.5,north\n"
+        b"2026-01-03T01:00,7346,north\n2026-01-00,73462813,3.5,no2.5,north\n2026-01-03T01:00,73462813,3.5,north\n"
+        b"4052-01-04T01:00,73462814,4.5,north\n",
+    ),
 ]
 """What once failed, made small."""
 
