@@ -58,7 +58,7 @@ def make_live_windows(_folder: Path) -> Target:
     def door(content: bytes) -> None:
         every, start, timezone, lateness = _four(content)
         made = Windows(every, start, timezone=timezone, lateness=lateness)
-        made.begins(0), made.ends(10), made.begins(1_000)
+        made.closes(0), made.closes(min(1_000, made.length) - 1)
 
     return Target("live_windows", (b"1min\n2026-01-01\nUTC\n10s", b"1mo\n2026-01-28\nEurope/Berlin\n1h"), door)
 

@@ -126,6 +126,8 @@ class AggregationClient:
             allowed = f"{terms.size:,} numbers of the ring 2^{terms.bits}"
             raise InvalidArgument("vector", vector, allowed, private=True)
         letters = unpack_pairs(told)
+        if self.name in letters:
+            raise ServerInconsistent(f"the server passed on a letter of {self.name} to itself, who wrote none")
         self._check_list((*letters, self.name), tuple(self._keys))
         for name, letter in letters.items():
             content = read_letter(self._secrets[name], context, name, self.name, letter)
