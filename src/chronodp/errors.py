@@ -133,7 +133,7 @@ class UnreadableSource(SourceError):
 
 
 class UnknownColumn(SourceError):
-    """The table has no column of that name; the message lists those it has and the nearest."""
+    """The table has no column of that name; the message tells the nearest, and of tables with a schema all others."""
 
 
 class UnsuitableColumn(SourceError):

@@ -148,7 +148,7 @@ def test_refusals_before_anything_starts(tmp_path: Path, refuse: Callable[..., s
         ({"--token-file": str(tmp_path / "none")}, "token_file must be a file with the token"),
         ({"--identity": str(tmp_path / "none")}, "identity must be a file that can be read"),
         ({"--identity": str(tmp_path / "south.key")}, "the private key of the public one in the run's file"),
-        ({"--own-file": key}, "own_file must be a TOML file with a table"),
+        ({"--own-file": key}, "own_file must be a TOML file (Expected"),
     ):
         arguments = [part for pair in {**given, **change}.items() for part in pair]
         assert said in refuse("federate", "client", file, *arguments)

@@ -53,6 +53,14 @@ def test_a_client_refuses_what_it_is_told_with_any_bit_changed(phase: Phase) -> 
         assert client._next is None
 
 
+def test_a_client_refuses_a_letter_of_its_own() -> None:
+    meeting = Meeting(Crowd(3))
+    meeting.go_to(Phase.MASK)
+    letters = unpack_pairs(meeting.server.told("h01"))
+    with pytest.raises(ServerInconsistent, match="to itself"):
+        meeting.answer("h01", pack_pairs({**letters, "h01": letters["h00"]}))
+
+
 def test_messages_of_elsewhere_are_refused_by_name() -> None:
     crowd = Crowd(3)
     server = AggregationServer(crowd.terms, crowd.context)

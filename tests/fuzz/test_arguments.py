@@ -17,8 +17,13 @@ import chronodp as cdp
 from chronodp.errors import ChronodpError
 from chronodp.privacy import Swap
 from tests.conftest import Trials
-from tests.fuzz.calls import FREE, MARK, Call, spending
+from tests.fuzz.calls import FREE as RELEASING
+from tests.fuzz.calls import MARK, Call, spending
+from tests.fuzz.distant import DISTANT
 from tests.fuzz.odd import ODD
+from tests.fuzz.plain import PLAIN
+
+FREE = {**RELEASING, **DISTANT, **PLAIN}
 
 
 def try_out(call: Call, wrong: dict[str, Any], paid: Callable[[], object] = int) -> str | None:
@@ -37,7 +42,8 @@ def try_out(call: Call, wrong: dict[str, Any], paid: Callable[[], object] = int)
 
 
 @pytest.mark.parametrize("name", sorted(FREE))
-def test_one_wrong_argument(name: str) -> None:
+def test_one_wrong_argument(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where a path that was meant as something else leads to nothing
     call = FREE[name]
     assert try_out(call, {}) is None
     tried = (try_out(call, {argument: value}) for argument in call.arguments for value in ODD)

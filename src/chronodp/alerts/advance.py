@@ -18,7 +18,8 @@ from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Grid
 from chronodp.privacy.exact import at_least
-from chronodp.randomness import Entropy
+from chronodp.privacy.parameters import check_kind
+from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["Alarms", "advance", "start", "tell_values"]
 
@@ -45,7 +46,8 @@ class Alarms:
 
 def start(design: AlertDesign, entropy: Entropy) -> AlertState:
     """Return the state before the first step, with the noisy threshold of the whole run."""
-    noise = int(design.noise.draw(at_least(design.threshold_scale), 1, entropy)[0])
+    check_kind("design", design, AlertDesign, "an AlertDesign")
+    noise = int(design.noise.draw(at_least(design.threshold_scale), 1, check_entropy(entropy))[0])
     return AlertState(design.threshold_steps + noise, alerts=0, period=0)
 
 
@@ -65,6 +67,9 @@ def advance(design: AlertDesign, state: AlertState, values: ArrayLike, entropy: 
     >>> alarms.periods.tolist(), state.period         # the last step was not asked any more
     ([1, 3], 4)
     """
+    check_kind("design", design, AlertDesign, "an AlertDesign")
+    check_kind("state", state, AlertState, "an AlertState")
+    check_entropy(entropy)
     left = design.max_alerts - state.alerts
     if left <= 0:
         raise InvalidArgument(

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_epsilon
+from chronodp.privacy.parameters import check_epsilon, check_flag, check_whole
 
 __all__ = ["Split", "best_split", "float_above"]
 
@@ -55,6 +55,9 @@ def best_split(epsilon: float, *, max_alerts: int, monotone: bool) -> Split:
     >>> best_split(1.0, max_alerts=1, monotone=True)
     Split(threshold=0.5, alert=0.5)
     """
+    epsilon = check_epsilon(epsilon)
+    max_alerts = check_whole("max_alerts", max_alerts)
+    check_flag("monotone", monotone)
     weight = (max_alerts if monotone else 2 * max_alerts) ** (2 / 3)
     threshold = epsilon / (1 + weight)
     alert = (epsilon - threshold) / max_alerts

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.subject import Curve, Reached, Subject, Unfit
+from chronodp.privacy.parameters import check_kind
 from chronodp.randomness import secure
 from chronodp.report import watched
 
@@ -67,7 +68,8 @@ def judge(subject: Subject, allowance: Allowance | None = None) -> Verdict:
     >>> judge(always, Allowance(samples=1_000)).reason
     'it is not random: one input always gives one output'
     """
-    given = Allowance() if allowance is None else allowance
+    check_kind("subject", subject, Subject, "a Subject")
+    given = Allowance() if allowance is None else check_kind("allowance", allowance, Allowance, "an Allowance")
     started = time.perf_counter()
     reached: list[Reached] = []
     reason = ""

@@ -15,7 +15,7 @@ from chronodp.audit.allowance import Allowance
 from chronodp.audit.enumerated_entropy import Unfollowed
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Claim
-from chronodp.privacy.parameters import check_delta, check_epsilon
+from chronodp.privacy.parameters import check_delta, check_epsilon, check_listed, check_number
 from chronodp.randomness import Entropy
 
 __all__ = ["Check", "Curve", "Likelihood", "Many", "Reached", "Subject", "Unfit"]
@@ -113,9 +113,11 @@ class Subject:
         object.__setattr__(self, "draws", _takes_entropy(self.mechanism))
         if not isinstance(self.claim, Claim):
             raise InvalidArgument("claim", self.claim, "a Claim")
-        pairs = tuple(tuple(pair) for pair in self.neighbours)
-        if not pairs or any(len(pair) != 2 for pair in pairs):
-            raise InvalidArgument("neighbours", len(pairs), "at least one pair of inputs")
+        given = check_listed("neighbours", self.neighbours, object, "a list of pairs of inputs")
+        pairs = tuple(tuple(pair) for pair in given if isinstance(pair, list | tuple) and len(pair) == 2)
+        if not pairs or len(pairs) != len(given):
+            raise InvalidArgument("neighbours", len(given), "at least one pair of inputs")
+        check_number("epsilon", self.epsilon)
         object.__setattr__(self, "neighbours", pairs)
         object.__setattr__(self, "delta", check_delta(self.delta))
         if not self.epsilon:

@@ -13,6 +13,7 @@ from rich.table import Table
 from chronodp.cli.options import Json
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy import Cost, RepeatedCost, load
+from chronodp.reading import parse_json
 from chronodp.report import watching
 
 __all__ = ["account", "parse_release", "read_releases"]
@@ -109,8 +110,8 @@ def parse_release(text: str) -> Cost:
 def read_releases(file: Path) -> list[Cost]:
     """Return the costs in a JSON file: one document, or a list of them."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+        content = parse_json(file.read_bytes())
+    except (OSError, UnknownDocument) as error:
         raise UnknownDocument(f"{file.name} is not JSON: {error}") from None
     documents = content if isinstance(content, list) else [content]
     if not documents:

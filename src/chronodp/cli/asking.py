@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 
 from chronodp.cli.options import parse_unit
 from chronodp.errors import InvalidArgument
+from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
     from chronodp.dataset import Query
@@ -154,12 +154,7 @@ def _merge(flags: dict[str, Any]) -> Asked:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        options = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise InvalidArgument("config", str(path), "a file that can be read") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidArgument("config", str(path), f"a TOML file ({error})") from None
+    options = read_toml("config", path)
     unknown = sorted(options.keys() - OPTIONS.keys())
     if unknown:
         raise InvalidArgument("config", unknown[0], f"made of the options {', '.join(OPTIONS)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,7 @@ from chronodp.cli.extras import check_extra
 from chronodp.cli.federate_simulate import simulate
 from chronodp.cli.options import JsonLines
 from chronodp.errors import InvalidArgument
+from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
     import numpy as np
@@ -201,8 +201,7 @@ def _end(parameters: NDArray[np.float32], out: Path | None, *, as_json: bool) ->
 
 
 def _own(path: Path) -> dict[str, Any]:
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))["holder"]
-    except (OSError, KeyError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise InvalidArgument("own_file", str(path), "a TOML file with a table [holder]") from None
-    return dict(found)
+    found = read_toml("own_file", path).get("holder")
+    if not isinstance(found, dict):
+        raise InvalidArgument("own_file", str(path), "a TOML file with a table [holder]")
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from chronodp.cli.options import parse_unit
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument, MissingExtra
+from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
@@ -180,12 +180,7 @@ class LiveSettings:
 
 def read_settings(path: Path) -> LiveSettings:
     """Return the settings in a file; what is unknown, missing or of the wrong kind is named."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise InvalidArgument("settings", str(path), "a file that can be read") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidArgument("settings", str(path), f"a TOML file ({error})") from None
+    content = read_toml("settings", path)
     sinks = content.pop("sinks", [])
     if not isinstance(sinks, list) or not all(isinstance(sink, dict) for sink in sinks):
         raise InvalidArgument("sinks", None, "tables [[sinks]], one for each")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from chronodp.privacy import Unit, load
+from chronodp.privacy.parameters import check_text
 
 __all__ = [
     "Address",
@@ -41,7 +42,7 @@ Units = Annotated[str, typer.Option(help="`event`, `user`, `window:24`; `/replac
 
 def parse_unit(text: str) -> Unit:
     """Return the unit that a text such as ``window:24/replace`` names."""
-    body, _, relation = text.partition("/")
+    body, _, relation = check_text("unit", text).partition("/")
     kind, _, detail = body.partition(":")
     document: dict[str, object] = {"kind": kind}
     if kind in ("window", "swap"):

@@ -13,6 +13,7 @@ import typer
 
 from chronodp.cli.options import Address, JsonLines, Keys, Units, parse_unit
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
+from chronodp.privacy.parameters import check_text
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
@@ -95,7 +96,7 @@ def parse_workload(text: str) -> CausalFilter:
     """Return the workload that a text such as ``rolling:7`` names."""
     from chronodp.series import EachPeriod, Ewm, Rolling, RunningTotal
 
-    kind, _, detail = text.partition(":")
+    kind, _, detail = check_text("workload", text).partition(":")
     try:
         match kind:
             case "running_total":
@@ -202,7 +203,7 @@ def parse_share(text: str) -> WindowedMechanism:
         "distribution": BudgetDistribution(),
         "absorption": BudgetAbsorption(),
     }
-    if text not in shares:
+    if check_text("share", text) not in shares:
         raise InvalidArgument("share", text, f"one of {', '.join(shares)}")
     return shares[text]
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from chronodp.cli.options import Json
 from chronodp.errors import CertificateInvalid
+from chronodp.reading import parse_json
 
 __all__ = ["verify"]
 
@@ -63,8 +64,8 @@ def verify(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError):
+        document = parse_json(file.read_bytes())
+    except (OSError, ValueError):
         raise CertificateInvalid(f"{file.name} is not JSON") from None
     if not isinstance(document, dict):
         raise CertificateInvalid(f"{file.name} holds no release and no chain")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from chronodp.cli.asking import OPTIONS, Asked
 from chronodp.cli.options import parse_unit
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
+from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
     from chronodp.alerts import AlertDesign
@@ -80,12 +80,7 @@ def _alert(name: str, options: dict[str, Any], shared: dict[str, Any]) -> AlertD
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise InvalidArgument("workload", str(path), "a file that can be read") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidArgument("workload", str(path), f"a TOML file ({error})") from None
+    content = read_toml("workload", path)
     queries = content.pop("queries", None)
     if not isinstance(queries, dict) or not queries or not all(isinstance(one, dict) for one in queries.values()):
         raise InvalidArgument("queries", None, "a table [queries.NAME] for each query")

@@ -11,6 +11,7 @@ import numpy as np
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy.parameters import check_whole
+from chronodp.reading import parse_json, read_text
 
 __all__ = ["model_from_json", "model_to_json", "read_model"]
 
@@ -22,12 +23,7 @@ _SHAPE = (
 
 def read_model(path: str | Path) -> CouplingMarkovChain:
     """Return the model in a file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise InvalidArgument("model", str(path), f"a file that can be read ({reason})") from None
-    return model_from_json(text)
+    return model_from_json(read_text("model", path))
 
 
 def model_from_json(text: str) -> CouplingMarkovChain:
@@ -38,10 +34,7 @@ def model_from_json(text: str) -> CouplingMarkovChain:
     >>> model_from_json('{"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[1, 0], [0.5, 0.5]]}')
     CouplingMarkovChain(2 sequences of 2 states, 3 edges)
     """
-    try:
-        content: Any = json.loads(text)
-    except ValueError as error:
-        raise UnknownDocument(f"not a JSON document: {error}") from None
+    content = parse_json(text)
     if not isinstance(content, dict) or "transitions" not in content or not {"coupling", "edges"} & content.keys():
         raise UnknownDocument(f"not a model; a model is {_SHAPE}")
     if "coupling" in content:

@@ -196,6 +196,6 @@ def _largest_of_others(numbers: Floats) -> Floats:
 
 
 def _check_numbers(name: str, values: object) -> tuple[float, ...]:
-    if not isinstance(values, tuple | list | np.ndarray):
+    if not isinstance(values, tuple | list) and not (isinstance(values, np.ndarray) and values.ndim == 1):
         raise InvalidArgument(name, values, "a tuple of numbers")
     return tuple(check_number(name, value) for value in values)

@@ -64,10 +64,12 @@ def check_series_columns(schema: Schema, *, time: str, user: str | None, value: 
 def _check(schema: Schema, argument: str, column: str, types: tuple[str, ...], wanted: str) -> None:
     if column not in schema.types:
         names = list(schema.types)
-        shown = ", ".join(names[:30]) + (" ..." if len(names) > 30 else "")
+        # In a CSV file without a header, or with a damaged one, what stands for the names is somebody's row.
+        listed = ", ".join(names[:30]) + (" ..." if len(names) > 30 else "")
+        shown = "" if schema.text else f"; it has {listed}"
         near = difflib.get_close_matches(column.lower(), [name.lower() for name in names], n=1)
         hint = next((f"; did you mean {name}?" for name in names if near and name.lower() == near[0]), "")
-        raise UnknownColumn(f"{argument}: the table has no column {column!r}; it has {shown}{hint}")
+        raise UnknownColumn(f"{argument}: the table has no column {column!r}{shown}{hint}")
     kind = schema.types[column]
     # A column of nothing but nulls has no type of its own: every row is left out.
     if not schema.text and kind != '"NULL"' and not kind.startswith(types):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
 from chronodp.estimation.columns import Floats, as_columns, as_deviations
-from chronodp.privacy.parameters import check_number, check_positive
+from chronodp.privacy.parameters import check_flag, check_number, check_positive, check_word
 from chronodp.series.tails import Law
 
 __all__ = ["clip_at_zero", "clipping_bias", "project", "round_whole"]
@@ -49,7 +49,7 @@ def clipping_bias(truth: float, deviation: float, *, law: Law = "gaussian") -> f
     true, spread = check_number("truth", truth), check_positive("deviation", deviation)
     if true < 0:
         raise InvalidArgument("truth", truth, "at least 0: only then is clipping right")
-    if law == "laplace":
+    if check_word("law", law, ("laplace", "gaussian")) == "laplace":
         scale = spread / math.sqrt(2)
         return scale / 2 * math.exp(-true / scale)
     ratio = true / spread
@@ -115,6 +115,7 @@ def round_whole(values: ArrayLike, *, keep_total: bool = True) -> Floats:
     >>> round_whole([0.4, 0.4, 0.4, 1.9], keep_total=False).ravel().tolist()
     [0.0, 0.0, 0.0, 2.0]
     """
+    check_flag("keep_total", keep_total)
     columns = as_columns("values", values)
     if not keep_total:
         return np.rint(columns) + 0.0
@@ -136,7 +137,7 @@ def _totals(columns: Floats, total: ArrayLike | None) -> Floats:
     try:
         given = np.array(total, dtype=np.float64)
         wide = np.broadcast_to(given, (columns.shape[1],))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidArgument("total", total, allowed) from None
     if not np.isfinite(wide).all():
         raise InvalidArgument("total", total, allowed)

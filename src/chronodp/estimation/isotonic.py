@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
 from chronodp.estimation.columns import Floats, as_columns, as_deviations
+from chronodp.privacy.parameters import check_flag, check_number
 
 __all__ = ["grow", "tighten_band"]
 
@@ -51,6 +52,9 @@ def grow(values: ArrayLike, *, deviation: ArrayLike = 1.0, least: float | None =
     """
     from scipy.optimize import isotonic_regression
 
+    check_flag("whole", whole)
+    if least is not None:
+        check_number("least", least)
     columns = as_columns("values", values)
     weights = as_deviations("deviation", deviation, (columns.shape[0], columns.shape[1])) ** -2.0
     fitted = np.empty_like(columns)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import InvalidArgument, RoundConflict, UnreadableSource
+from chronodp.errors import InvalidArgument, RoundConflict, UnknownDocument, UnreadableSource
+from chronodp.reading import parse_arrays
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
@@ -31,10 +30,11 @@ def save_checkpoint(path: Path, task: str, rounds_done: int, parameters: NDArray
 def load_checkpoint(path: Path, task: str) -> tuple[int, NDArray[np.float32]]:
     """Return how many rounds are done and the parameters after them; a checkpoint of another task is refused."""
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
-            same, done, parameters = str(found["task"]) == task, int(found["rounds_done"]), found["parameters"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        stored, done, parameters = parse_arrays(path.read_bytes(), "task", "rounds_done", "parameters")
+    except (OSError, UnknownDocument):
         raise UnreadableSource(f"{path.name} is no checkpoint, or damaged") from None
-    if not same:
+    if done.shape or done.dtype.kind != "i" or done < 0 or parameters.dtype != np.float32 or parameters.ndim != 1:
+        raise UnreadableSource(f"{path.name} is no checkpoint, or damaged")
+    if str(stored) != task:
         raise RoundConflict(f"{path.name} is a checkpoint of another task: choose another file, or remove it")
-    return done, parameters.astype(np.float32)
+    return int(done), parameters

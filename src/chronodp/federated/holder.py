@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.terms import RINGS
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy.parameters import check_positive, check_table, check_text, check_whole
 
 __all__ = ["Holder", "Task", "check_update", "load_holder"]
 
@@ -42,7 +42,7 @@ class Task:
         if not isinstance(self.model, str) or not self.model:
             raise InvalidArgument("model", self.model, "the fingerprint of a model")
         object.__setattr__(self, "clip", check_positive("clip", self.clip))  # 1 and 1.0 are one task
-        if self.bits not in RINGS:
+        if type(self.bits) is not int or self.bits not in RINGS:
             raise InvalidArgument("bits", self.bits, f"one of {', '.join(map(str, RINGS))}")
 
     def to_json(self) -> str:
@@ -84,7 +84,8 @@ def load_holder(config: Mapping[str, Any], *, name: str, task: Task) -> Holder:
         name: of the holder.
         task: what it trains.
     """
-    options = dict(config)
+    options = dict(check_table("config", config, "a table with make, and what it takes"))
+    check_text("name", name)
     address = options.pop("make", None)
     module, _, function = str(address).partition(":")
     try:

@@ -18,7 +18,9 @@ from chronodp.federated.aggregation.terms import check_name, check_threshold
 from chronodp.federated.checkpoint import load_checkpoint, save_checkpoint
 from chronodp.federated.holder import Holder, Task, check_update
 from chronodp.federated.quantise import Grid
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy.grid import as_numbers
+from chronodp.privacy.parameters import check_listed, check_positive, check_whole, check_word
+from chronodp.reading import check_path
 
 __all__ = ["Federation", "Round", "check_weights", "digest_of", "moved", "starting_point"]
 
@@ -74,12 +76,10 @@ class Federation:
         checkpoint: str | Path | None = None,
         drop: Callable[[int, str], Phase | None] | None = None,
     ) -> None:
-        if aggregation not in ("plain", "secure"):
-            raise InvalidArgument("aggregation", aggregation, '"plain" or "secure"')
+        check_word("aggregation", aggregation, ("plain", "secure"))
         if not isinstance(task, Task):
             raise InvalidArgument("task", task, "a Task")
-        if not all(isinstance(one, Holder) for one in holders):
-            raise InvalidArgument("holders", holders, "a list of objects with a name and an update")
+        check_listed("holders", holders, Holder, "a list of objects with a name and an update")  # type: ignore[type-abstract]  # a protocol
         self._holders = {check_name("holders", one.name): one for one in holders}
         names = sorted(self._holders)
         if len(names) != len(holders):
@@ -92,7 +92,7 @@ class Federation:
         self._weights = check_weights(weights, names)
         self._grid = Grid(task.clip, task.bits, len(names))
         self._start = starting_point(start, task)
-        self._checkpoint = None if checkpoint is None else Path(checkpoint)
+        self._checkpoint = None if checkpoint is None else check_path("checkpoint", checkpoint)
         self._drop = drop
 
     def rounds(self) -> Iterator[Round]:
@@ -161,8 +161,8 @@ def check_weights(weights: Mapping[str, float] | None, names: Sequence[str]) -> 
     """Return the holders' weights if each has one above 0."""
     if weights is None:
         return None
-    if set(weights) != set(names):
-        raise InvalidArgument("weights", sorted(weights), "one for each holder")
+    if not isinstance(weights, Mapping) or set(weights) != set(names):
+        raise InvalidArgument("weights", weights, "one for each holder")
     return {name: check_positive("weights", weights[name]) for name in names}
 
 
@@ -170,7 +170,7 @@ def starting_point(start: ArrayLike | None, task: Task) -> NDArray[np.float32]:
     """Return the parameters to begin with."""
     if start is None:
         return np.zeros(task.size, dtype=np.float32)
-    numbers = np.asarray(start)
-    if numbers.dtype.kind not in "iuf" or numbers.shape != (task.size,) or not np.all(np.isfinite(numbers)):
+    numbers = as_numbers("start", start, f"{task.size:,} finite numbers")
+    if numbers.shape != (task.size,) or not np.all(np.isfinite(numbers)):
         raise InvalidArgument("start", start, f"{task.size:,} finite numbers")
     return numbers.astype(np.float32)

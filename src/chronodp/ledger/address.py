@@ -14,14 +14,16 @@ __all__ = ["open_store"]
 
 def open_store(address: str, *, timeout: float) -> Store:
     """Return the store at a path or at a ``postgresql://`` address, its tables brought up to date."""
+    allowed = "a file's path or postgresql://...: a ledger must last"
+    if "\x00" in address or not address.isprintable():
+        raise InvalidArgument("address", "one with letters that cannot be shown", allowed)
     if re.match(r"postgres(ql)?://", address):
         from chronodp.ledger.postgres import PostgresStore
 
         store: Store = PostgresStore(address, timeout=timeout)
-    elif "://" in address or address == ":memory:":
-        raise InvalidArgument(
-            "address", address.partition("://")[0], "a file's path or postgresql://...: a ledger must last"
-        )
+    elif re.match(r"\w\w+:/", address) or "://" in address or address == ":memory:":
+        # What comes after the colon may hold a password.
+        raise InvalidArgument("address", address.partition(":/")[0], allowed)
     else:
         from chronodp.ledger.sqlite import SQLiteStore
 

@@ -59,7 +59,7 @@ class Budget:
         if self.reserve is None:
             object.__setattr__(self, "reserve", self.delta if self.rule == "pure" else 0.0)
         object.__setattr__(self, "reserve", check_delta(self.reserve, "reserve"))
-        if self.renews is not None and self.renews not in _PERIODS_A_YEAR:
+        if self.renews is not None and (not isinstance(self.renews, str) or self.renews not in _PERIODS_A_YEAR):
             raise InvalidArgument("renews", self.renews, "None, '1D', '1W', '1mo' or '1Y'")
         if self.collusion not in ("expected", "excluded"):
             raise InvalidArgument("collusion", self.collusion, "'expected' or 'excluded'")

@@ -78,7 +78,7 @@ class SignedLink:
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encoded(text)).hexdigest()
 
 
 def sign(link: Link, keys: Keys) -> SignedLink:
@@ -89,7 +89,7 @@ def sign(link: Link, keys: Keys) -> SignedLink:
 
 def verify(signed: SignedLink, public_key: str, *, release: str | None = None) -> Link:
     """Return the link if it was signed with this key, and for this release if one is given."""
-    check_signature(public_key, signed.signature, signed.body.encode())
+    check_signature(public_key, signed.signature, _encoded(signed.body))
     link = signed.link
     if release is not None and digest(release) != link.release:
         raise CertificateInvalid("the certificate is genuine but belongs to another release")
@@ -140,6 +140,13 @@ def export_chain(dataset: str, chain: list[SignedLink], public_key: str) -> dict
         "links": [signed.to_dict() for signed in chain],
         "registry": [registry_entry(signed.link) for signed in chain],
     }
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise CertificateInvalid("a text with halves of letters was never signed") from None
 
 
 def registry_entry(link: Link) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger.certificates import SignedLink
+from chronodp.reading import parse_json
 
 __all__ = ["load_release", "save_release"]
 
@@ -29,7 +30,7 @@ def save_release(path: str | Path, text: str, signed: SignedLink, *, whole: str 
 def load_release(path: str | Path) -> tuple[str, SignedLink]:
     """Return a release's text and its link; whether the signature is genuine is for `verify` to tell."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = parse_json(Path(path).read_bytes())
         text, link = document["release"], document["link"]
         if not isinstance(text, str):
             raise TypeError(text)

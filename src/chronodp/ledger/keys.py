@@ -16,8 +16,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from chronodp.errors import CertificateInvalid, InvalidArgument, LedgerUnavailable
 from chronodp.ledger.names import check_name
+from chronodp.reading import parse_json
 
 __all__ = ["Keys", "check_signature"]
+
+_KEY = 32  # bytes of each key
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,7 +33,7 @@ class Keys:
     @classmethod
     def create(cls) -> Keys:
         """Return fresh keys from the operating system's randomness."""
-        return cls(signing=Ed25519PrivateKey.generate().private_bytes_raw(), sealing=os.urandom(32))
+        return cls(signing=Ed25519PrivateKey.generate().private_bytes_raw(), sealing=os.urandom(_KEY))
 
     @classmethod
     def at(cls, path: Path) -> Keys:
@@ -38,10 +41,13 @@ class Keys:
         if not path.exists():
             _write(path, cls.create())
         try:
-            stored = json.loads(path.read_text(encoding="ascii"))
-            return cls(signing=_bytes(stored["signing"]), sealing=_bytes(stored["sealing"]))
+            stored = parse_json(path.read_bytes())
+            keys = cls(signing=_bytes(stored["signing"]), sealing=_bytes(stored["sealing"]))
         except (ValueError, KeyError, TypeError):
-            raise LedgerUnavailable(f"{path.name} does not hold a ledger's keys") from None
+            keys = None
+        if keys is None or not len(keys.signing) == len(keys.sealing) == _KEY:
+            raise LedgerUnavailable(f"{path.name} does not hold a ledger's keys")
+        return keys
 
     @property
     def public(self) -> str:
@@ -59,10 +65,10 @@ class Keys:
 
     def unseal(self, sealed: str, context: str) -> bytes:
         """Decrypt what was sealed in the same context."""
-        content = _bytes(sealed)
         try:
+            content = _bytes(sealed)
             return AESGCM(self.sealing).decrypt(content[:12], content[12:], context.encode())
-        except InvalidTag:
+        except (InvalidTag, ValueError):  # a value: too short, or no base64
             raise LedgerUnavailable(f"the sealed state of {context} was changed, or sealed with other keys") from None
 
     def derive(self, *purpose: str) -> bytes:

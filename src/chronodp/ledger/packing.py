@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from chronodp.errors import UnknownDocument
 from chronodp.privacy.documents import load
+from chronodp.reading import parse_json
 
 __all__ = ["Form", "Standing", "frame", "packed", "unframe"]
 
@@ -56,8 +58,11 @@ def packed(
 
     def unseal(state: bytes) -> Standing[Design, Memory]:
         head, memory = unframe(state)
-        design: Design = load(head["design"], kind)
-        return Standing(head["design"], design, read(design, memory), bool(head["seeded"]))
+        plan = head.get("design")
+        if not isinstance(plan, str):
+            raise UnknownDocument("a stream's state is damaged")
+        design: Design = load(plan, kind)
+        return Standing(plan, design, read(design, memory), head["seeded"])
 
     return Form(seal, unseal)
 
@@ -71,5 +76,7 @@ def frame(head: Mapping[str, Any], memory: bytes) -> bytes:
 def unframe(state: bytes) -> tuple[dict[str, Any], bytes]:
     """Return the head and the memory behind it."""
     size = int.from_bytes(state[:4], "big")
-    head: dict[str, Any] = json.loads(state[4 : 4 + size])
+    head = parse_json(state[4 : 4 + size])
+    if not isinstance(head, dict) or not isinstance(head.get("seeded"), bool):
+        raise UnknownDocument("a stream's state is damaged")
     return head, state[4 + size :]

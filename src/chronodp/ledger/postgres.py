@@ -54,10 +54,13 @@ class PostgresStore:
 
     def _connect(self) -> psycopg.Connection[Any]:
         options = f"-c lock_timeout={int(self._timeout * 1000)} -c synchronous_commit=on"
-        with self._translated():
-            return self._psycopg.connect(
-                self._address, autocommit=True, connect_timeout=max(2, int(self._timeout)), options=options
-            )
+        try:
+            with self._translated():
+                return self._psycopg.connect(
+                    self._address, autocommit=True, connect_timeout=max(2, int(self._timeout)), options=options
+                )
+        except self._psycopg.ProgrammingError:  # it repeats the address, or a part of it
+            raise LedgerUnavailable("the ledger's address is none that PostgreSQL can read") from None
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

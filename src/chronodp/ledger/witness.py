@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from chronodp.errors import LedgerUnavailable
+from chronodp.reading import parse_json
 
 __all__ = ["FileWitness", "Witness"]
 
@@ -47,9 +48,11 @@ class FileWitness:
 
     def _read(self) -> dict[str, int]:
         try:
-            content = json.loads(self._path.read_text(encoding="utf-8"))
+            content = parse_json(self._path.read_bytes())
         except FileNotFoundError:
             return {}
-        except ValueError:
-            raise LedgerUnavailable(f"the witness {self._path.name} is damaged") from None
-        return {str(name): int(step) for name, step in content.items()}
+        except (OSError, ValueError):
+            content = None
+        if not isinstance(content, dict) or not all(type(step) is int for step in content.values()):
+            raise LedgerUnavailable(f"the witness {self._path.name} is damaged or cannot be read")
+        return content

@@ -10,7 +10,7 @@ from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.live.windows import Windows
 from chronodp.privacy import Calendar, Contribution, Event, Grid, Unit, User, UserPeriod, Window
 from chronodp.privacy.calendar import LONGEST
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.parameters import check_flag, check_kind, check_listed, check_whole
 from chronodp.privacy.sensitivity import check_clip
 
 __all__ = ["MOST_GROUPS", "Limits"]
@@ -54,6 +54,10 @@ class Limits:
     def __post_init__(self) -> None:
         if not isinstance(self.unit, Event | User | UserPeriod | Window):
             raise InvalidArgument("unit", str(self.unit), "event, user, user_period or window")
+        check_kind("windows", self.windows, Windows, "Windows")
+        check_listed("groups", self.groups, str, "a list of public keys")
+        check_flag("people", self.people)
+        check_flag("ids", self.ids)
         if (self.clip is None) == (self.at_most is None):
             raise InvalidArgument("measure", None, "either `clip` of a sum or `at_most` of a count")
         if self.clip is not None:

@@ -18,7 +18,7 @@ from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
 from chronodp.ledger import Ledger
 from chronodp.live.contribution import Limits
 from chronodp.privacy import Certificate, Window
-from chronodp.privacy.parameters import check_fraction
+from chronodp.privacy.parameters import check_fraction, check_kind
 from chronodp.series import EachPeriod, Stream
 from chronodp.series.stream_design import StreamDesign, design_stream
 from chronodp.series.windowed import WindowedDesign, WindowedMechanism, WindowedStream, design_windowed
@@ -186,6 +186,7 @@ def stream_design(
     delta: float = 0.0,
 ) -> StreamDesign | WindowedDesign:
     """Return the stream that fits the limits: what one unit changes comes from there. Nothing is spent."""
+    check_kind("limits", limits, Limits, "Limits")
     if share is None:
         return design_stream(
             workload,
@@ -213,7 +214,7 @@ def stream_design(
 
 def alert_design(limits: Limits, **terms: Any) -> AlertDesign:
     """Return the alert that fits the limits. Nothing is spent."""
-    if limits.columns > 1:
+    if check_kind("limits", limits, Limits, "Limits").columns > 1:
         raise InvalidArgument("alert", f"of {limits.columns} groups", "left out where there are groups")
     return design_alert(change=limits.change, unit=limits.unit, **terms)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.clock import check_zone
+from chronodp.privacy.parameters import check_kind, check_listed, check_word
 
 __all__ = ["LARGEST", "Batch", "Fields", "Reader"]
 
@@ -60,8 +61,7 @@ class Fields:
             field = getattr(self, name)
             if (field is None and name == "time") or (field is not None and (not isinstance(field, str) or not field)):
                 raise InvalidArgument(name, field, "the name of a field")
-        if self.time_unit not in _UNITS:
-            raise InvalidArgument("time_unit", self.time_unit, f"one of {', '.join(_UNITS)}")
+        check_word("time_unit", self.time_unit, tuple(_UNITS))
         check_zone(self.timezone)
 
 
@@ -105,8 +105,9 @@ class Reader:
     """
 
     def __init__(self, fields: Fields, *, groups: Sequence[str] = ()) -> None:
-        self._fields = fields
-        self._groups = {key: place for place, key in enumerate(groups)}
+        self._fields = check_kind("fields", fields, Fields, "Fields")
+        keys = check_listed("groups", groups, str, "a list of public keys")
+        self._groups = {key: place for place, key in enumerate(keys)}
         self._zone = check_zone(fields.timezone)
         self._scale = _UNITS[fields.time_unit]
 

@@ -21,6 +21,7 @@ from chronodp.live.state import State
 from chronodp.live.tally import Closing, Part, Tally
 from chronodp.live.windows import Clock, SystemClock
 from chronodp.privacy.documents import to_document
+from chronodp.privacy.parameters import check_kind, check_text
 
 __all__ = ["Live", "terms_of"]
 
@@ -287,7 +288,11 @@ class Live:
 
 def terms_of(limits: Limits, **more: str | None) -> str:
     """Return the public terms that a live stream is opened with, as text."""
-    parts = {name: value for name, value in asdict(limits).items() if name not in ("unit", "windows")}
+    for name, value in more.items():
+        if value is not None:
+            check_text(name, value)
+    limited = asdict(check_kind("limits", limits, Limits, "Limits"))
+    parts = {name: value for name, value in limited.items() if name not in ("unit", "windows")}
     unit, windows = to_document(limits.unit), asdict(limits.windows)
     return json.dumps({"unit": unit, **windows, **parts, **more}, sort_keys=True)
 

@@ -49,6 +49,32 @@ LAST_SLOT = 2**32 - 1
 _HEAD = struct.Struct("<2sB8sI16s")  # mark, version, plan, slot, id
 _MARK = b"cd"
 _PROTOCOLS = ("fresh", "slots", "memoised", "window")
+_LARGEST_EPSILON = 100  # beyond it an answer is as good as the truth
+_NUMBERS = {  # whole numbers that each kind of table and protocol is made of
+    "choice": ("choices", "keep", "whole"),
+    "unary": ("choices", "held", "other", "whole"),
+    "hashing": ("choices", "prime", "buckets", "keep", "whole"),
+    "bit": ("steps", "keep", "whole"),
+    "piecewise": ("outputs", "window", "inside", "whole"),
+    "hybrid": ("whole",),
+    "laplace": ("steps",),
+    "fresh": ("horizon",),
+    "slots": ("horizon", "reports"),
+    "memoised": ("horizon", "max_values", "keep", "whole", "keep_again", "whole_again"),
+    "window": ("window", "reports"),
+}
+_MOST = {
+    "horizon": 2**20,
+    "choices": 2**31,
+    "whole": 2**128,
+    "whole_again": 2**128,
+}  # so that no plan keeps a device busy
+_REMEMBERED: dict[str, dict[str, type]] = {  # what the state of each protocol holds beside its budget
+    "fresh": {},
+    "slots": {"slots": list},
+    "memoised": {"memo": dict},
+    "window": {"recent": list},
+}
 
 
 class Refused(Exception):
@@ -108,7 +134,10 @@ class SecretChance:
 
 def digest(plan: Mapping[str, Any]) -> str:
     """Return the name of a plan in reports and state files: 16 hexadecimal digits of its content."""
-    text = json.dumps(plan, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    try:
+        text = json.dumps(plan, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        raise Refused("plan", "it is no plan that JSON can hold") from None
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -246,9 +275,16 @@ class Device:
         seal, _, body = text.partition("\n")
         if seal != hashlib.sha256(body.encode()).hexdigest():
             raise Refused("state", "its file is damaged; without it nothing may be told")
-        state: dict[str, Any] = json.loads(body)
-        if state["plan"] != digest(self._plan):
+        state: dict[str, Any] = {}
+        try:
+            state = json.loads(body)
+            other, sound = state["plan"] != digest(self._plan), _is_state(state, self._plan)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            other = sound = False
+        if other:
             raise Refused("state", "it belongs to another plan; each plan has a budget of its own")
+        if not sound:
+            raise Refused("state", "its file is damaged; without it nothing may be told")
         return state
 
 
@@ -273,8 +309,24 @@ def to_bytes(report: Mapping[str, Any], plan: Mapping[str, Any]) -> bytes:
             return head + struct.pack("<q", *made)
 
 
+def _is_state(state: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
+    """Tell whether a state has what the plan's protocol remembers."""
+    protocol, bit = plan["protocol"], plan["mechanism"]["kind"] == "bit"
+    numbers = ["spent", "slot", *(["phase"] if protocol.get("phased") else [])]
+    if protocol["kind"] == "memoised":
+        numbers += ["threshold"] if bit else []
+    held = [(state[name], kind) for name, kind in _REMEMBERED[protocol["kind"]].items()]
+    inner = [number for part, kind in held for number in (part.values() if kind is dict else part)]
+    return (
+        all(isinstance(part, kind) for part, kind in held)
+        and all(type(number) is int for number in (*(state[name] for name in numbers), *inner))
+        and state["spent"] >= 0
+        and isinstance(state["report"], dict | None)
+    )
+
+
 def _protocol(plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    if plan.get("format") != "chronodp device plan" or plan.get("version") != VERSION:
+    if not isinstance(plan, Mapping) or plan.get("format") != "chronodp device plan" or plan.get("version") != VERSION:
         raise Refused("plan", f"not a device plan of version {VERSION}")
     protocol = plan.get("protocol")
     if not isinstance(protocol, Mapping) or protocol.get("kind") not in _PROTOCOLS:
@@ -284,16 +336,46 @@ def _protocol(plan: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _check_odds(plan: Mapping[str, Any]) -> None:
     """Refuse a plan whose table tells more than the plan states, or is of a kind that is not known."""
-    _protocol(plan)
+    protocol = _protocol(plan)
     try:
         table, stated = plan["mechanism"], Fraction(plan["epsilon"]["report"])
+        _check_numbers(protocol)
+        _check_numbers(table)
+        if not 0 < stated <= _LARGEST_EPSILON or (
+            protocol["kind"] == "window" and type(protocol["phased"]) is not bool
+        ):
+            raise ValueError
         sound = _tells_at_most(table, stated)
         if plan["protocol"]["kind"] == "memoised":
             sound = _kept_tells_at_most(plan["protocol"], 2 if table["kind"] == "bit" else table["choices"], stated)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise Refused("plan", "its table is damaged") from None
     if not sound:
         raise Refused("plan", "its table tells more than it states")
+
+
+def _check_numbers(part: Mapping[str, Any]) -> None:
+    """Raise unless a table or protocol has all its numbers, none of them larger than a plan needs."""
+    kind = part["kind"]
+    if kind not in _NUMBERS:
+        raise Refused("plan", "its mechanism is not known to this device")
+    if not all(type(part[name]) is int and 0 < part[name] <= _MOST.get(name, 2**64) for name in _NUMBERS[kind]):
+        raise ValueError
+    if kind in ("bit", "piecewise", "laplace") and not -math.inf < part["lower"] < part["upper"] < math.inf:
+        raise ValueError
+    if kind == "unary" and part["choices"] > _MOST["horizon"]:  # one draw for each
+        raise ValueError
+    if kind == "laplace":
+        numerator, denominator = part["scale"]
+        if not all(type(one) is int for one in (numerator, denominator, part["least"], part["most"])):
+            raise ValueError
+        if not 0 < numerator <= 2**1200 or not 0 < denominator <= 2**1200:
+            raise ValueError
+    if kind == "hybrid":
+        if [one["kind"] for one in part["parts"]] != ["piecewise", "bit"] or type(part["share"]) is not int:
+            raise ValueError
+        for one in part["parts"]:
+            _check_numbers(one)
 
 
 def _tells_at_most(table: Mapping[str, Any], epsilon: Fraction) -> bool:

@@ -23,7 +23,7 @@ from chronodp.local.plan import LocalPlan
 from chronodp.local.robustness import Influence, influence_of
 from chronodp.local.simplex import project_rows
 from chronodp.local.tally import Tally
-from chronodp.privacy.parameters import check_fraction, check_whole
+from chronodp.privacy.parameters import check_fraction, check_kind, check_listed, check_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,6 +150,10 @@ def estimate(plan: LocalPlan, tally: Tally, *, labels: tuple[Any, ...] | None = 
     >>> np.abs(made.values).round(1).tolist()[0], bool(np.all(made.deviations < 0.02))
     ([0.0, 0.0, 1.0], True)
     """
+    check_kind("plan", plan, LocalPlan, "a LocalPlan")
+    check_kind("tally", tally, Tally, "a Tally")
+    if labels is not None:
+        check_listed("labels", labels, object, "a name for each value")
     if tally.plan != plan.digest:
         raise InvalidArgument("tally", tally.plan, f"of this plan, {plan.digest}")
     slots = tally.first + np.arange(len(tally.reports))
@@ -174,7 +178,7 @@ def best_window(estimates: Estimates, *, most: int = 31) -> int:
     is not known, and no smoothing is advised.
     """
     check_whole("most", most)
-    if estimates.kept:
+    if check_kind("estimates", estimates, Estimates, "Estimates").kept:
         return 1
     noise = estimates.deviations**2
     known = np.isfinite(noise)

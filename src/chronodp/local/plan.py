@@ -42,6 +42,7 @@ from chronodp.privacy import (
     load,
 )
 from chronodp.privacy.documents import document, to_document
+from chronodp.reading import parse_json
 
 __all__ = ["ONE_DEVICE", "LocalPlan"]
 
@@ -188,9 +189,9 @@ class LocalPlan:
     def load(cls, path: str | Path) -> Self:
         """Return the plan in a file that `save` wrote; a table that does not follow from its parameters is refused."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content = parse_json(Path(path).read_bytes())
             plan: Self = load(content["source"], cls)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise UnknownDocument(f"{Path(path).name} is no device plan ({type(error).__name__})") from None
         if plan.compiled != content:
             raise UnknownDocument(f"{Path(path).name} was altered: its tables do not follow from its parameters")

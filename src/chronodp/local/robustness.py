@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.local.number import Number
 from chronodp.local.plan import LocalPlan
-from chronodp.privacy.parameters import check_number
+from chronodp.privacy.parameters import check_kind, check_number
 
 __all__ = ["Influence", "influence_of"]
 
@@ -61,6 +61,7 @@ def influence_of(plan: LocalPlan) -> Influence:
     >>> round(influence_of(quiet).up, 1), round(influence_of(loud).up, 2)
     (10.5, 1.05)
     """
+    check_kind("plan", plan, LocalPlan, "a LocalPlan")
     if isinstance(plan.mechanism, Number):
         least, most = plan.mechanism.amount_bounds()
         lower, upper = plan.mechanism.clip

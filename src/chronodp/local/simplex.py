@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.grid import as_numbers
 
 __all__ = ["project_rows"]
 
@@ -21,7 +22,7 @@ def project_rows(values: ArrayLike) -> NDArray[np.float64]:
     >>> project_rows([[0.5, 0.7, -0.1]]).round(3).tolist()
     [[0.4, 0.6, 0.0]]
     """
-    given = np.asarray(values, dtype=np.float64)
+    given = as_numbers("values", values, "a table with one frequency a column").astype(np.float64)
     if given.ndim != 2 or not given.shape[1]:
         raise InvalidArgument("values", values, "a table with one frequency a column")
     ordered = np.sort(given, axis=1)[:, ::-1]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import io
-import zlib
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.reading import parse_arrays
 
 __all__ = ["Dropped", "Tally"]
 
@@ -108,20 +107,10 @@ class Tally:
     @classmethod
     def from_bytes(cls, stored: bytes) -> Self:
         """Return a stored tally."""
+        names = "plan", "parts", "of", "first", "dropped", "reports", "counted", "sums"
         try:
-            with np.load(io.BytesIO(stored), allow_pickle=False) as kept:
-                parts = tuple(int(part) for part in kept["parts"]), int(kept["of"])
-                dropped = Dropped(*(int(count) for count in kept["dropped"]))
-                columns = kept["reports"], kept["counted"], kept["sums"]
-                return cls(str(kept["plan"]), int(kept["first"]), parts, *columns, dropped)
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            EOFError,
-            TypeError,
-            RuntimeError,
-            BadZipFile,
-            zlib.error,
-        ) as error:
+            plan, parts, of, first, dropped, reports, counted, sums = parse_arrays(stored, *names)
+            part = tuple(int(one) for one in parts), int(of)
+            return cls(str(plan), int(first), part, reports, counted, sums, Dropped(*map(int, dropped)))
+        except (ValueError, TypeError, OverflowError) as error:
             raise UnknownDocument(f"not a stored tally ({type(error).__name__})") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from zoneinfo import ZoneInfo
 
 from chronodp.errors import InvalidArgument
@@ -10,13 +11,14 @@ from chronodp.errors import InvalidArgument
 __all__ = ["check_moment", "check_zone", "instant_of", "microseconds_of", "moment_at", "offset_at"]
 
 _MICROSECOND = dt.timedelta(microseconds=1)
+_ZONE = re.compile(r"[A-Za-z0-9_+/-]{1,100}")
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def check_zone(name: object) -> ZoneInfo:
     """Return the time zone of that name."""
     allowed = "the name of a time zone such as 'UTC' or 'Europe/Berlin'"
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not _ZONE.fullmatch(name):  # others are looked for as modules, however deep
         raise InvalidArgument("timezone", name, allowed)
     try:
         return ZoneInfo(name)

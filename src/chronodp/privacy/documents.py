@@ -1,7 +1,8 @@
 """The stable JSON form of units, costs, guarantees, claims and certificates.
 
 Each kind of thing has a name that never changes; its fields are its constructor's arguments. A document read
-back goes through the same constructor, so a forged or damaged number is refused like any other bad argument.
+back must hold what its fields are declared to hold, and goes through the same constructor, so that a forged or damaged
+number is refused like any other bad argument.
 """
 
 from __future__ import annotations
@@ -9,13 +10,18 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from chronodp.errors import UnknownDocument
+from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.reading import parse_json
 
-__all__ = ["canonical", "document", "dump", "load", "parse", "to_document"]
+__all__ = ["canonical", "document", "dump", "load", "load_parts", "to_document"]
 
 Kind = TypeVar("Kind")
+
+_FLOAT_BITS = 1000  # whole numbers below 2^1000 can be floats
 
 _KINDS: dict[str, type[Any]] = {}
 _NAMES: dict[type[Any], str] = {}
@@ -51,17 +57,6 @@ def canonical(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
-def parse(text: str, kind: str) -> dict[str, Any]:
-    """Return the plain content of a canonical text, and refuse texts of another kind."""
-    try:
-        content = json.loads(text)
-    except ValueError:
-        content = None
-    if not isinstance(content, dict) or content.get("kind") != kind:
-        raise UnknownDocument(f"the text is not of the kind {kind!r}")
-    return content
-
-
 def load(text: str | bytes | Mapping[str, Any], expected: Any) -> Any:
     """Return the thing that a JSON text or a decoded document describes.
 
@@ -70,15 +65,26 @@ def load(text: str | bytes | Mapping[str, Any], expected: Any) -> Any:
         expected: the class, or union of classes, that is wanted here.
     """
     if isinstance(text, str | bytes):
-        try:
-            text = json.loads(text)
-        except ValueError as error:
-            raise UnknownDocument(f"not a JSON document: {error}") from None
-    known = sorted(name for kind, name in _NAMES.items() if issubclass(kind, expected))
+        text = parse_json(text)
+    try:
+        known = sorted(name for kind, name in _NAMES.items() if issubclass(kind, expected))
+    except TypeError:
+        raise InvalidArgument("expected", expected, "a class, or a union of classes") from None
     kind = text.get("kind") if isinstance(text, Mapping) else None
     if kind not in known:
         raise UnknownDocument(f"unknown kind {kind!r} here; known: {', '.join(known)}")
-    return _decode(text)
+    try:
+        return _decode(text)
+    except RecursionError:
+        raise UnknownDocument("not a document: it is nested too deep") from None
+
+
+def load_parts(text: str, kind: str, *names: str) -> dict[str, Any]:
+    """Return the parts of what was released as JSON of a kind; it must have all that are named."""
+    content = parse_json(text)
+    if not isinstance(content, dict) or content.get("kind") != kind or not content.keys() >= set(names):
+        raise UnknownDocument(f"the text is no {kind}: that has {', '.join(names)}")
+    return content
 
 
 def _encode(value: object) -> Any:
@@ -112,4 +118,38 @@ def _decode(value: Any) -> Any:
     ]
     if missing:
         raise UnknownDocument(f"kind {name!r} needs the field {', '.join(missing)}")
+    hints = _hints(str(name))
+    for key, part in fields.items():
+        if not _fits(part, hints[key]):
+            raise InvalidArgument(key, part, f"{_name(hints[key])} in a document of kind {name!r}")
     return kind(**fields)
+
+
+@cache
+def _hints(name: str) -> dict[str, Any]:
+    return get_type_hints(_KINDS[name])
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Tell whether a decoded value is what a field is declared to hold, as far as JSON and our own kinds go."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, one) for one in inner)
+    if origin is Literal:
+        return value in inner
+    if origin is tuple:
+        if not isinstance(value, tuple) or (inner[-1] is not Ellipsis and len(value) != len(inner)):
+            return False
+        hints = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
+        return all(map(_fits, value, hints))
+    if hint is float:
+        return type(value) is float or (type(value) is int and value.bit_length() < _FLOAT_BITS)
+    if hint in (bool, int, str, NoneType):
+        return type(value) is hint
+    if isinstance(hint, type) and any(issubclass(kind, hint) for kind in _NAMES):
+        return isinstance(value, hint)
+    return True  # checked by whoever is made of it
+
+
+def _name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("chronodp.", "")

@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_number, check_positive
 
-__all__ = ["FARTHEST", "Grid", "as_numbers"]
+__all__ = ["FARTHEST", "Grid", "as_numbers", "stored_steps"]
 
 FARTHEST = 2**52
 """Values beyond so many steps are moved to there, which brings no two of them farther apart.
@@ -74,6 +74,17 @@ class Grid:
     def to_values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return grid points as floats, without loss below 2^53 steps."""
         return np.multiply(steps, self.step, dtype=np.float64)
+
+
+def stored_steps(numbers: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return released whole numbers that were read back, if they are as many as the design says and fit 64 bits."""
+    try:
+        steps = np.array(numbers)
+    except (ValueError, OverflowError):  # lists of different lengths
+        steps = np.array([])
+    if steps.dtype != np.int64 or steps.size != math.prod(shape):
+        raise UnknownDocument("the released numbers are not as many whole numbers as the design says")
+    return steps.reshape(shape)
 
 
 def as_numbers(name: str, values: object, allowed: str) -> NDArray[Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from numbers import Integral, Real
+from typing import Any, TypeVar
 
 from chronodp.errors import InvalidArgument
 
@@ -12,11 +14,17 @@ __all__ = [
     "check_epsilon",
     "check_flag",
     "check_fraction",
+    "check_kind",
+    "check_listed",
     "check_number",
     "check_positive",
+    "check_table",
+    "check_text",
     "check_whole",
     "check_word",
 ]
+
+Kind = TypeVar("Kind")
 
 _SMALLEST, _LARGEST = 1e-60, 1e60  # ratios of two such numbers, and sums of their squares, stay finite
 
@@ -91,11 +99,39 @@ def check_whole(name: str, value: object, *, least: int = 1, most: int | None = 
     return number
 
 
+def check_text(name: str, value: object, allowed: str = "a text", *, private: bool = False) -> str:
+    """Return ``value`` if it is a text that files and networks can carry."""
+    if not isinstance(value, str) or "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InvalidArgument(name, value, allowed, private=private)
+    return value
+
+
 def check_word(name: str, value: object, words: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of several words."""
     if not isinstance(value, str) or value not in words:
         raise InvalidArgument(name, value, f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}")
     return value
+
+
+def check_table(name: str, value: object, allowed: str) -> Mapping[Any, Any]:
+    """Return ``value`` if it is a table of things by their names."""
+    if not isinstance(value, Mapping):
+        raise InvalidArgument(name, value, allowed, private=True)
+    return value
+
+
+def check_kind(name: str, value: object, kind: type[Kind], allowed: str) -> Kind:
+    """Return ``value`` if it is a thing of a kind."""
+    if not isinstance(value, kind):
+        raise InvalidArgument(name, value, allowed, private=True)
+    return value
+
+
+def check_listed(name: str, value: object, kind: type[Kind], allowed: str) -> tuple[Kind, ...]:
+    """Return the things of a kind in a list or tuple."""
+    if not isinstance(value, list | tuple) or not all(isinstance(one, kind) for one in value):
+        raise InvalidArgument(name, value, allowed, private=True)
+    return tuple(value)
 
 
 def check_flag(name: str, value: object) -> bool:

@@ -7,11 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from chronodp.errors import UnknownDocument
 from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import check_signed
 from chronodp.ledger.files import save_release
 from chronodp.privacy import Certificate
-from chronodp.privacy.documents import canonical, load, parse, to_document
+from chronodp.privacy.documents import canonical, load, load_parts, to_document
 from chronodp.selection.design import ChoiceDesign
 
 __all__ = ["Choice", "choice_text"]
@@ -46,7 +47,10 @@ class Choice:
     @property
     def place(self) -> int:
         """The chosen candidate's place in the list, from 0."""
-        return int(self._content["place"])
+        place, last = self._content["place"], len(self.design.candidates) - 1
+        if type(place) is not int or not 0 <= place <= last:
+            raise UnknownDocument(f"the place of a choice is a whole number from 0 to {last}")
+        return place
 
     @cached_property
     def design(self) -> ChoiceDesign:
@@ -69,7 +73,7 @@ class Choice:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        return parse(self.text, "choice")
+        return load_parts(self.text, "choice", "design", "place")
 
     def __repr__(self) -> str:
         return f"Choice({self.winner!r} of {len(self.design.candidates)} candidates; {self.certificate.guarantee})"

@@ -15,6 +15,7 @@ from chronodp.accounting import gaussian
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import written
+from chronodp.privacy.parameters import check_positive
 from chronodp.randomness import Entropy
 from chronodp.randomness.reservoir import LARGEST_SCALE, SMALLEST_SCALE
 from chronodp.series.tails import Law
@@ -42,6 +43,10 @@ class Noise:
     sensitivity: float
     scale: float
     step: float
+
+    def __post_init__(self) -> None:
+        for name in ("sensitivity", "scale", "step"):
+            check_positive(name, getattr(self, name))
 
     @property
     def cost(self) -> LaplaceCost | GaussianCost:

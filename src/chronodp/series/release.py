@@ -15,7 +15,8 @@ from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import Link, check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid
-from chronodp.privacy.documents import canonical, load, parse, to_document
+from chronodp.privacy.documents import canonical, load, load_parts, to_document
+from chronodp.privacy.grid import stored_steps
 from chronodp.privacy.parameters import check_fraction
 from chronodp.series.answers import Memory, answer
 from chronodp.series.bands import level_for_all
@@ -264,13 +265,11 @@ class Release:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        return parse(self.text, "release")
+        return load_parts(self.text, "release", "design", "noisy")
 
     @cached_property
     def _parts(self) -> tuple[Floats, ...]:
         """The noisy numbers of each kind, periods by places."""
-        table = self.design.table
-        return tuple(
-            Grid(noise.step).to_values(np.array(steps, dtype=np.int64)).reshape(table.horizon, table.places)
-            for steps, noise in zip(self._content["noisy"], self.design.noises, strict=True)
-        )
+        table, noises = self.design.table, self.design.noises
+        noisy = stored_steps(self._content["noisy"], (len(noises), table.horizon, table.places))
+        return tuple(Grid(noise.step).to_values(steps) for steps, noise in zip(noisy, noises, strict=True))

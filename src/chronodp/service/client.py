@@ -11,7 +11,9 @@ from chronodp.dataset import Askable
 from chronodp.errors import InvalidArgument, MissingExtra, ServiceError
 from chronodp.ledger import SignedLink, verify
 from chronodp.privacy import Calendar, Claim, Unit, load
+from chronodp.privacy.parameters import check_positive
 from chronodp.privacy.printing import labelled
+from chronodp.reading import check_path
 from chronodp.series import Design, Release, Table, Workload
 from chronodp.service.refusals import restore
 from chronodp.service.written import write_question
@@ -275,8 +277,14 @@ def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client
 
     trusted: bool | ssl.SSLContext = True
     if certificates is not None:
-        trusted = ssl.create_default_context(cafile=certificates)
-    return httpx.Client(base_url=url, timeout=timeout, verify=trusted)
+        try:
+            trusted = ssl.create_default_context(cafile=check_path("certificates", certificates))
+        except (OSError, UnicodeEncodeError):
+            raise InvalidArgument("certificates", str(certificates), "a file of certificates (PEM)") from None
+    try:
+        return httpx.Client(base_url=url, timeout=check_positive("timeout", timeout), verify=trusted)
+    except httpx.InvalidURL:
+        raise InvalidArgument("url", url, "an address that begins with https:// or http://") from None
 
 
 def _quoted(name: str) -> str:

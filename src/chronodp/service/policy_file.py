@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from chronodp.errors import ChronodpError, InvalidArgument, MissingBound
 from chronodp.ledger.budget import Budget, Renewal
 from chronodp.privacy import Calendar, Unit, load
+from chronodp.reading import check_path, parse_toml, read_text
 from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, Running
 from chronodp.service.section import Section
 from chronodp.service.toml_lines import toml_lines
@@ -21,14 +21,9 @@ _EXTRA = set("._-")
 
 def read_policy(path: str | Path) -> Policy:
     """Return the policy in a file. Sources are looked for beside the file, and only when something is released."""
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
-    except OSError:
-        raise InvalidArgument("policy", str(path), "a file that can be read") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidArgument("policy", file.name, f"a TOML file ({error})") from None
+    file = check_path("policy", path)
+    text = read_text("policy", file)
+    content = parse_toml("policy", file.name, text)
     whole = Section(content, (), file=file, lines=toml_lines(text))
     running = _running(whole.below("service"))
     datasets = {name: _dataset(name, part, file.parent) for name, part in whole.sections("datasets").items()}

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chronodp.alerts import Alert, AlertDesign
-from chronodp.errors import CertificateInvalid, InvalidArgument
+from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
 from chronodp.estimation.spectrum import SpectrumRelease
 from chronodp.ledger import Ledger, SignedLink
 from chronodp.ledger.certificates import Link, check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, load
-from chronodp.privacy.documents import canonical, parse
+from chronodp.privacy.documents import canonical, load_parts
 from chronodp.series import Release, View
 
 if TYPE_CHECKING:
@@ -138,4 +138,20 @@ class ReleaseTogether:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        return parse(self.text, "together")
+        content = load_parts(self.text, "together", "parts", "derived")
+        parts, derived = content["parts"], content["derived"]
+        # What answers another query must be there itself, or reading would go round in circles.
+        known = isinstance(parts, dict) and all(isinstance(one, dict) and "kind" in one for one in parts.values())
+        if not known or not isinstance(derived, dict) or not all(_answered(one, parts) for one in derived.values()):
+            raise UnknownDocument("the text does not hold several releases")
+        return content
+
+
+def _answered(derived: object, parts: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(derived, dict)
+        and derived.keys() == {"from", "every"}
+        and isinstance(derived["from"], str)
+        and derived["from"] in parts
+        and isinstance(derived["every"], str | None)
+    )

@@ -58,6 +58,9 @@ class SpectrumDesign:
     noise: Noise
     choice: float = 0.0
 
+    def __post_init__(self) -> None:
+        check_whole("horizon", self.horizon, most=LONGEST)
+
     @property
     def harmonics(self) -> tuple[int, ...]:
         """The harmonics that are released, as far as they are known before; those to choose from otherwise."""

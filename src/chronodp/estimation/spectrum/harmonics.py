@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from chronodp.errors import InvalidArgument
 from chronodp.estimation.columns import Floats
+from chronodp.privacy.grid import as_numbers
 
 __all__ = ["Complexes", "count_numbers", "highest", "is_real", "numbers_of", "to_series", "transform"]
 
@@ -41,7 +43,10 @@ def transform(series: ArrayLike) -> Complexes:
     >>> transform([1.0, 2.0, 3.0, 2.0]).tolist()
     [(8+0j), (-2+0j), 0j]
     """
-    found: Complexes = np.fft.rfft(np.asarray(series, dtype=np.float64))
+    numbers = as_numbers("series", series, "numbers, one a period").astype(np.float64)
+    if numbers.ndim != 1 or not len(numbers):
+        raise InvalidArgument("series", series, "numbers, one a period", private=True)
+    found: Complexes = np.fft.rfft(numbers)
     return found
 
 

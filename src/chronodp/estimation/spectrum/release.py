@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.estimation.columns import Floats
 from chronodp.estimation.spectrum.design import SpectrumDesign
 from chronodp.estimation.spectrum.harmonics import Complexes, count_numbers, is_real, numbers_of, to_series, transform
@@ -19,7 +19,8 @@ from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import check_signed
 from chronodp.ledger.files import load_release, save_release
 from chronodp.privacy import Certificate, Grid, load
-from chronodp.privacy.documents import canonical, parse, to_document
+from chronodp.privacy.documents import canonical, load_parts, to_document
+from chronodp.privacy.grid import stored_steps
 from chronodp.privacy.parameters import check_fraction
 from chronodp.series.tails import deviations
 
@@ -70,18 +71,22 @@ class SpectrumRelease:
     @property
     def harmonics(self) -> tuple[int, ...]:
         """The harmonics that were released."""
-        return tuple(self._content["harmonics"])
+        told, last = self._content["harmonics"], self.design.horizon // 2
+        if not isinstance(told, list) or not all(type(one) is int and 0 <= one <= last for one in told):
+            raise UnknownDocument(f"the harmonics of a spectrum are whole numbers from 0 to {last}")
+        return tuple(told)
 
     @cached_property
     def coefficients(self) -> Complexes:
         """X_k with noise, for each released harmonic."""
-        step = self.design.noise.step
+        step, horizon = self.design.noise.step, self.design.horizon
         if isinstance(self.design.wanted, Whole):
-            return transform(Grid(step).to_values(np.array(self._content["noisy"], dtype=np.int64)))
-        numbers = iter(float(number) * step for number in self._content["noisy"])
+            return transform(Grid(step).to_values(stored_steps(self._content["noisy"], (horizon,))))
+        count = sum(1 if is_real(harmonic, horizon) else 2 for harmonic in self.harmonics)
+        numbers = iter(float(number) * step for number in stored_steps(self._content["noisy"], (count,)))
         found = []
         for harmonic in self.harmonics:
-            if is_real(harmonic, self.design.horizon):
+            if is_real(harmonic, horizon):
                 found.append(complex(next(numbers) * math.sqrt(2)))
             else:
                 found.append(complex(next(numbers), next(numbers)))
@@ -177,4 +182,4 @@ class SpectrumRelease:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        return parse(self.text, "spectrum")
+        return load_parts(self.text, "spectrum", "design", "harmonics", "noisy")

@@ -23,8 +23,9 @@ from chronodp.federated.aggregation.envelope import open_envelope, seal
 from chronodp.federated.aggregation.identity import Identity
 from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import SHARE_BYTES, split
-from chronodp.federated.aggregation.terms import RINGS, Context, Phase, Terms
+from chronodp.federated.aggregation.terms import RINGS, Context, Phase, Terms, check_name
 from chronodp.federated.aggregation.wire import pack_pairs, unpack, unpack_pairs
+from chronodp.privacy.parameters import check_kind
 
 __all__ = ["AggregationClient"]
 
@@ -45,7 +46,10 @@ class AggregationClient:
     """
 
     def __init__(self, identity: Identity, name: str, terms: Terms, context: Context) -> None:
-        if dict(terms.roster).get(name) != identity.public:
+        check_kind("identity", identity, Identity, "an Identity")
+        check_kind("terms", terms, Terms, "Terms")
+        check_kind("context", context, Context, "a Context")
+        if dict(terms.roster).get(check_name("name", name)) != identity.public:
             raise InvalidArgument("identity", name, "the one that the roster has for this holder")
         if context.run != terms.digest:
             raise InvalidArgument("context", "of another run", "of a run with these terms")
@@ -118,10 +122,12 @@ class AggregationClient:
         """Take the letters to this holder; return its vector under a mask with each writer and one of its own."""
         self._begin(Phase.MASK)
         terms, context = self._terms, self._context
-        if vector.dtype != np.dtype(RINGS[terms.bits]) or vector.shape != (terms.size,):
+        if not isinstance(vector, np.ndarray) or vector.dtype != RINGS[terms.bits] or vector.shape != (terms.size,):
             allowed = f"{terms.size:,} numbers of the ring 2^{terms.bits}"
             raise InvalidArgument("vector", vector, allowed, private=True)
         letters = unpack_pairs(told)
+        if self.name in letters:
+            raise ServerInconsistent(f"the server passed on a letter of {self.name} to itself, who wrote none")
         self._check_list((*letters, self.name), tuple(self._keys))
         for name, letter in letters.items():
             content = read_letter(self._secrets[name], context, name, self.name, letter)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Self
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
@@ -40,7 +40,7 @@ class Identity:
             key = load_pem_private_key(Path(path).read_bytes(), password=None)
         except OSError:
             raise InvalidArgument("identity", str(path), "a file that can be read") from None
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, UnsupportedAlgorithm):
             key = None
         if not isinstance(key, Ed25519PrivateKey):
             raise InvalidArgument("identity", str(path), "a file with an Ed25519 key, as `save` writes it")

@@ -24,6 +24,7 @@ from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import join, weights_at_zero
 from chronodp.federated.aggregation.terms import Context, Phase, Terms
 from chronodp.federated.aggregation.wire import pack, pack_pairs, unpack_pairs
+from chronodp.privacy.parameters import check_kind
 
 __all__ = ["AggregationServer", "Total"]
 
@@ -50,7 +51,8 @@ class AggregationServer:
     """
 
     def __init__(self, terms: Terms, context: Context) -> None:
-        self._terms, self._context = terms, context
+        self._terms = check_kind("terms", terms, Terms, "Terms")
+        self._context = check_kind("context", context, Context, "a Context")
         self.phase = Phase.ADVERTISE
         self.members: tuple[str, ...] = terms.names
         self._heard: dict[str, bytes] = {}

@@ -10,6 +10,7 @@ from chronodp.federated.aggregation.identity import Identity
 from chronodp.federated.aggregation.masks import RingVector
 from chronodp.federated.aggregation.server import AggregationServer, Total
 from chronodp.federated.aggregation.terms import Context, Phase, Terms
+from chronodp.privacy.parameters import check_kind, check_table
 
 __all__ = ["aggregate"]
 
@@ -42,9 +43,15 @@ def aggregate(
     >>> total.values.tolist(), total.survivors
     ([0, 0], ('north', 'south'))
     """
-    ends = dict(silent or {})
+    ends = {} if silent is None else dict(check_table("silent", silent, "a phase by name"))
+    check_table("identities", identities, "an Identity by name")
     server = AggregationServer(terms, context)
-    clients = {name: AggregationClient(identities[name], name, terms, context) for name in terms.names}
+    clients = {
+        name: AggregationClient(
+            check_kind(f"identity of {name}", identities.get(name), Identity, "given"), name, terms, context
+        )
+        for name in terms.names
+    }
     for phase in Phase:
         for name in server.members:
             if ends.get(name, Phase.UNMASK + 1) <= phase:

@@ -10,7 +10,7 @@ from enum import IntEnum
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.identity import check_public
 from chronodp.federated.aggregation.wire import pack
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.parameters import check_listed, check_text, check_whole
 
 __all__ = ["RINGS", "Context", "Phase", "Terms", "check_name", "check_threshold", "usual_threshold"]
 
@@ -73,13 +73,18 @@ class Terms:
 
     def __post_init__(self) -> None:
         check_name("run", self.run)
+        allowed = "pairs of a name and a public identity"
+        for pair in check_listed("roster", self.roster, tuple, allowed):
+            if len(pair) != 2:
+                raise InvalidArgument("roster", self.roster, allowed)
         names = [check_name("roster", name) for name, _ in self.roster]
         check_whole("roster", len(names), least=2, most=_MOST_HOLDERS)
         if names != sorted(set(names)) or len({check_public(key) for _, key in self.roster}) != len(names):
             raise InvalidArgument("roster", "a list", "holders in order of name, each once and with a key of its own")
         check_threshold(self.threshold, len(names))
         check_whole("size", self.size, most=2**28)
-        if self.bits not in RINGS:
+        check_text("task", self.task)
+        if type(self.bits) is not int or self.bits not in RINGS:
             raise InvalidArgument("bits", self.bits, f"one of {', '.join(map(str, RINGS))}")
 
     @property
@@ -118,7 +123,7 @@ class Terms:
 
 def usual_threshold(holders: int) -> int:
     """Return the least threshold above two thirds, which a lying server with a third of the holders cannot beat."""
-    return 2 * holders // 3 + 1
+    return 2 * check_whole("holders", holders) // 3 + 1
 
 
 def check_threshold(threshold: object, holders: int) -> int:

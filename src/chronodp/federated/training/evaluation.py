@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.federated.models.design import ModelDesign
 from chronodp.federated.models.outcomes import Forecast, Risk, loss_of
+from chronodp.privacy.grid import as_numbers
 
 if TYPE_CHECKING:
     from torch import nn
@@ -64,10 +65,11 @@ def area_under_curve(risks: ArrayLike, happened: ArrayLike) -> float:
     """
     from scipy.stats import rankdata
 
-    scores, outcomes = np.asarray(risks, dtype=np.float64), np.asarray(happened, dtype=np.float64)
+    scores = as_numbers("risks", risks, "numbers, one a person").astype(np.float64)
+    outcomes = as_numbers("happened", happened, "zeros and ones, one a person").astype(np.float64)
     positive = outcomes == 1
     count = int(positive.sum())
-    if scores.shape != outcomes.shape or not 0 < count < len(outcomes):
+    if scores.ndim != 1 or scores.shape != outcomes.shape or not 0 < count < len(outcomes):
         raise InvalidArgument("happened", happened, "as long as risks, with zeros and ones", private=True)
     above = float(rankdata(scores)[positive].sum()) - count * (count + 1) / 2
     return above / (count * (len(outcomes) - count))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from chronodp.federated.training.plan_file import PlanFile, read_plan
 from chronodp.federated.training.trainer import Trainer
 from chronodp.ledger import Ledger
 from chronodp.randomness import seeded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["People", "make_trainer", "read_people"]
 
@@ -64,16 +68,17 @@ def read_people(file: PlanFile, table: Path) -> People:
 
     try:
         rows = pd.read_parquet(table) if table.suffix == ".parquet" else pd.read_csv(table)
-    except (OSError, ValueError, UnicodeDecodeError) as error:
-        raise InvalidArgument("data", str(table), "a CSV or Parquet file that can be read") from error
+    except (OSError, ValueError):
+        raise InvalidArgument("data", str(table), "a CSV or Parquet file that can be read") from None
     outcome, length = file.plan.model.outcome, file.plan.model.inputs.length
     columns = [column.name for column in file.plan.model.inputs.columns]
     needed = [file.person, file.time, *columns, *([] if isinstance(outcome, Forecast) else [file.label])]
     if missing := [column for column in needed if column not in rows.columns]:
-        raise InvalidArgument("data", ", ".join(map(str, rows.columns)), f"a table with {missing[0]!r}")
+        # Which columns there are instead is not told: in a file without a header they are somebody's values.
+        raise InvalidArgument("data", str(table), f"a table with a column {missing[0]!r}")
     values: list[NDArray[np.float64]] = []
     targets: list[NDArray[np.float64] | float] = []
-    numbers = rows[needed[:2]].join(rows[needed[2:]].apply(pd.to_numeric, errors="coerce"))
+    numbers = rows[needed[:2]].join(rows[needed[2:]].apply(_to_numbers))
     for _, one in numbers.sort_values(needed[:2], kind="stable").groupby(file.person, sort=True):
         series = one[columns].to_numpy(dtype=np.float64)
         if isinstance(outcome, Forecast):
@@ -86,6 +91,23 @@ def read_people(file: PlanFile, table: Path) -> People:
         values.append(_last(series, length))
     shape = (len(values), length, len(columns))
     return People(np.array(values).reshape(shape), np.array(targets))
+
+
+def _to_numbers(column: pd.Series[Any]) -> pd.Series[float]:
+    """Return cells as numbers; what is none, or beyond all floats, is missing."""
+    import pandas as pd
+
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:
+        return column.map(_to_number)
+
+
+def _to_number(cell: object) -> float:
+    try:
+        return float(str(cell))
+    except ValueError:
+        return np.nan
 
 
 def _last(series: NDArray[np.float64], count: int) -> NDArray[np.float64]:

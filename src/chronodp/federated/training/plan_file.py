@@ -5,7 +5,6 @@ Everything in it is public, and the same at every holder; the tables of people t
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from chronodp.federated.models import (
     Risk,
 )
 from chronodp.federated.training.plan import TrainingPlan, plan_training
+from chronodp.reading import check_path, read_toml
 
 __all__ = ["PlanFile", "read_plan"]
 
@@ -76,11 +76,8 @@ class PlanFile:
 
 def read_plan(path: str | Path) -> PlanFile:
     """Return what a TOML file says, its noise found anew; no data is read."""
-    place = Path(path)
-    try:
-        said = tomllib.loads(place.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidArgument("plan", str(path), f"a TOML file that can be read ({error})") from error
+    place = check_path("plan", path)
+    said = read_toml("plan", place)
     if unknown := sorted(said.keys() - {*_TOP, *_PLAN}):
         raise InvalidArgument("plan", unknown[0], f"one of {', '.join((*_TOP, *_PLAN))}")
     holders = _table(said, "holders")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from chronodp.errors import RoundConflict, UnreadableSource
+from chronodp.reading import parse_json
 
 __all__ = ["Journal"]
 
@@ -18,6 +19,10 @@ class _Entry:
     round_number: int = 0
     attempt: int = -1
     revealed: int = 0
+
+    def __post_init__(self) -> None:
+        if not all(type(number) is int for number in (self.round_number, self.attempt, self.revealed)):
+            raise TypeError
 
 
 class Journal:
@@ -33,7 +38,7 @@ class Journal:
             self._write()
             return
         try:
-            self._entry = _Entry(**json.loads(path.read_text(encoding="utf-8")))
+            self._entry = _Entry(**parse_json(path.read_bytes()))
         except (OSError, ValueError, TypeError):
             raise UnreadableSource(f"{path.name} is no journal of a run, or damaged") from None
         if self._entry.run != run:

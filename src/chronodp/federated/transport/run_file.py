@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from chronodp.federated.holder import Task
 from chronodp.federated.quantise import Grid
 from chronodp.federated.rounds import check_weights, digest_of, starting_point
 from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.reading import check_path, read_toml
 
 __all__ = ["LOOPBACK", "RunFile", "read_run"]
 
@@ -84,13 +84,8 @@ class RunFile:
 
 def read_run(path: str | Path) -> RunFile:
     """Return the run that a TOML file describes; paths in it are seen from where the file lies."""
-    place = Path(path)
-    try:
-        content = tomllib.loads(place.read_text(encoding="utf-8"))
-    except OSError:
-        raise InvalidArgument("run", str(path), "a file that can be read") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidArgument("run", str(path), f"a TOML file ({error})") from None
+    place = check_path("run", path)
+    content = read_toml("run", place)
     _check_known("", content)
     options, server, people = (_table(content, name) for name in ("task", "server", "holders"))
     task, start = _planned(options, place.parent, people) if "plan" in options else _given(options, place.parent)

@@ -13,6 +13,7 @@ from typing import Any
 
 from chronodp.errors import AccessDenied, InvalidArgument, UnreadableSource
 from chronodp.privacy.parameters import check_whole
+from chronodp.reading import parse_json
 
 __all__ = ["holder_of", "issue_token", "read_token"]
 
@@ -69,7 +70,7 @@ def _digest(token: str) -> str:
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
+        known = parse_json(path.read_bytes())
         return {str(name): {"sha256": entry["sha256"], "expires": entry["expires"]} for name, entry in known.items()}
     except OSError:
         raise UnreadableSource(f"there are no tokens at {path.name}: issue one for each holder") from None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.live.broker_terms import check_mqtt, check_options, check_texts
 from chronodp.live.sinks.sink import Row, as_message
 
 __all__ = ["KafkaSink", "MqttSink"]
@@ -27,12 +28,13 @@ class KafkaSink:
     def __init__(self, topic: str, *, servers: str, options: dict[str, Any] | None = None) -> None:
         from confluent_kafka import KafkaException, Producer
 
+        check_texts(topic=topic, servers=servers)
         self.name = f"kafka {topic}"
         self._topic = topic
         settings = {"bootstrap.servers": servers, "enable.idempotence": True, "log_level": 0}
         settings["delivery.timeout.ms"] = int(_PATIENCE * 1_000)
         try:
-            self._producer = Producer(settings | (options or {}) | {"error_cb": lambda _: None})
+            self._producer = Producer(settings | check_options(options) | {"error_cb": lambda _: None})
         except KafkaException as error:
             raise InvalidArgument("options", None, f"settings that librdkafka knows ({error.args[0].str()})") from None
         self._failed = 0
@@ -99,6 +101,9 @@ class MqttSink:
         from paho.mqtt.client import Client
         from paho.mqtt.enums import CallbackAPIVersion
 
+        check_mqtt(
+            topic=topic, host=host, port=port, client=client, username=username, password=password, secure=secure
+        )
         self.name = f"mqtt {topic}"
         self._topic = topic
         self._client = Client(CallbackAPIVersion.VERSION2, client_id=client, clean_session=True)

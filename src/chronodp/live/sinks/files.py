@@ -9,6 +9,7 @@ from typing import IO
 
 from chronodp.errors import InvalidArgument
 from chronodp.live.sinks.sink import Row
+from chronodp.reading import check_path
 from chronodp.report.tables import comma_separated
 
 __all__ = ["CsvSink", "ParquetSink"]
@@ -26,7 +27,7 @@ class CsvSink:
     remembers = True
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
+        self._path = check_path("path", path)
         self.name = f"csv {self._path.name}"
         self._columns: list[str] = []
         self._file: IO[bytes] | None = None
@@ -97,7 +98,7 @@ class ParquetSink:
     remembers = True
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
+        self._path = check_path("path", path)
         self.name = f"parquet {self._path.name}"
         self._columns: list[str] = []
         self._rows: list[Row] = []

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from chronodp.errors import InvalidArgument
 from chronodp.live.records import LARGEST, Batch, Reader
+from chronodp.privacy.parameters import check_kind, check_word
+from chronodp.reading import check_path
 
 __all__ = ["FileSource"]
 
@@ -43,9 +44,9 @@ class FileSource:
     prompt = False
 
     def __init__(self, path: str | Path, *, reader: Reader, layout: str = "jsonl") -> None:
-        if layout not in ("jsonl", "csv"):
-            raise InvalidArgument("layout", layout, "'jsonl' or 'csv'")
-        self._path, self._reader, self._layout = Path(path), reader, layout
+        self._path = check_path("path", path)
+        self._layout = check_word("layout", layout, ("jsonl", "csv"))
+        self._reader = check_kind("reader", reader, Reader, "a Reader")
         self._file: IO[bytes] | None = None
         self._place = _Place(0, 0)
         self._header: list[str] | None = None

@@ -8,7 +8,9 @@ import time
 from typing import Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.live.broker_terms import check_options, check_texts
 from chronodp.live.records import Batch, Reader
+from chronodp.privacy.parameters import check_kind
 
 __all__ = ["KafkaSource"]
 
@@ -35,7 +37,8 @@ class KafkaSource:
     ) -> None:
         from confluent_kafka import Consumer, KafkaException
 
-        self._topic, self._reader = topic, reader
+        check_texts(topic=topic, servers=servers, group=group)
+        self._topic, self._reader = topic, check_kind("reader", reader, Reader, "a Reader")
         self._trouble = ""
         # Messages are read in batches; a small queue keeps memory flat while the consumer is behind.
         settings = {
@@ -50,7 +53,7 @@ class KafkaSource:
             "log_level": 0,
         }
         try:
-            self._consumer = Consumer(settings | (options or {}) | {"error_cb": self._failed})
+            self._consumer = Consumer(settings | check_options(options) | {"group.id": group, "error_cb": self._failed})
         except KafkaException as error:
             raise InvalidArgument("options", None, f"settings that librdkafka knows ({error.args[0].str()})") from None
         self._offsets: dict[int, int] = {}

@@ -7,7 +7,9 @@ import time
 from collections import deque
 from typing import Any
 
+from chronodp.live.broker_terms import check_mqtt
 from chronodp.live.records import Batch, Reader
+from chronodp.privacy.parameters import check_kind
 
 __all__ = ["MqttSource"]
 
@@ -49,7 +51,10 @@ class MqttSource:
         from paho.mqtt.client import Client
         from paho.mqtt.enums import CallbackAPIVersion
 
-        self._topic, self._reader = topic, reader
+        check_mqtt(
+            topic=topic, host=host, port=port, client=client, username=username, password=password, secure=secure
+        )
+        self._topic, self._reader = topic, check_kind("reader", reader, Reader, "a Reader")
         self._trouble = f"the broker {host}:{port} cannot be reached"
         self._unreachable = self._trouble
         self._queue: deque[tuple[bytes, int]] = deque()

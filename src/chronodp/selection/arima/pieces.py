@@ -30,7 +30,7 @@ class Panel:
     series: tuple[Floats, ...] = field(repr=False)
 
     def __init__(self, series: Iterable[ArrayLike]) -> None:
-        if not isinstance(series, Iterable):
+        if not isinstance(series, Iterable) or getattr(series, "ndim", 1) == 0:
             raise InvalidArgument("series", series, "one series a person", private=True)
         object.__setattr__(self, "series", tuple(_numbers("series", one) for one in series))
 

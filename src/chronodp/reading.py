@@ -1,0 +1,123 @@
+"""Files and texts that others wrote, read without trusting them: whatever is wrong in one is an error of ours.
+
+Python's own readers answer some texts with errors that nobody expects: nesting too deep, numbers too long, half a
+letter. JSON, TOML and arrays are read in this one place.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import struct
+import tomllib
+import zlib
+from pathlib import Path
+from typing import Any, NoReturn
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.errors import InvalidArgument, UnknownDocument
+
+__all__ = ["check_path", "parse_arrays", "parse_json", "parse_toml", "read_text", "read_toml"]
+
+
+def parse_json(text: str | bytes) -> Any:
+    r"""Return what a JSON text says, if every part of it can be written again.
+
+    NaN, numbers beyond all floats and halves of letters (``"\ud800"``) are none that JSON can carry elsewhere.
+
+    >>> parse_json('{"a": [1, 1e999]}')
+    Traceback (most recent call last):
+        ...
+    chronodp.errors.UnknownDocument: not a JSON document: it holds a number beyond all floats
+    """
+    try:
+        content = json.loads(_decoded(text), parse_float=_finite, parse_constant=_refuse)
+        _decoded(json.dumps(content, ensure_ascii=False) if _has_escape(text) else "")
+    except (ValueError, RecursionError) as error:
+        raise UnknownDocument(f"not a JSON document: {_reason(error)}") from None
+    return content
+
+
+def parse_toml(argument: str, name: str, text: str) -> dict[str, Any]:
+    """Return what a TOML text says; ``name`` is what it is called where it is refused."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(argument, name, f"a TOML file ({_reason(error)})") from None
+
+
+def parse_arrays(content: bytes, *names: str) -> list[NDArray[Any]]:
+    """Return arrays of an NPZ file by their names, each no larger than the machine can hold."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as found:
+            return [found[name] for name in names]
+    except (ValueError, KeyError, TypeError, RuntimeError, OSError, EOFError, ArithmeticError, MemoryError) as error:
+        raise UnknownDocument(f"not a file of arrays ({type(error).__name__})") from None
+    except (BadZipFile, zlib.error, struct.error) as error:
+        raise UnknownDocument(f"not a file of arrays ({type(error).__name__})") from None
+
+
+def check_path(argument: str, path: object) -> Path:
+    """Return what names a file or folder, whether it is there or not."""
+    if not isinstance(path, str | Path) or "\x00" in str(path):
+        raise InvalidArgument(argument, path, "the path of a file or folder")
+    return Path(path)
+
+
+def read_text(argument: str, path: object) -> str:
+    """Return the text in a file."""
+    try:
+        return check_path(argument, path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(argument, str(path), f"a text file ({_reason(error)})") from None
+    except (OSError, UnicodeEncodeError):
+        raise InvalidArgument(argument, str(path), "a file that can be read") from None
+
+
+def read_toml(argument: str, path: str | Path) -> dict[str, Any]:
+    """Return what a TOML file says."""
+    return parse_toml(argument, str(path), read_text(argument, path))
+
+
+def _decoded(text: str | bytes) -> str:
+    if isinstance(text, bytes):
+        return text.decode("utf-8")
+    text.encode("utf-8")
+    return text
+
+
+def _has_escape(text: str | bytes) -> bool:
+    return (b"\\u" if isinstance(text, bytes) else "\\u") in text  # type: ignore[operator]  # each with its own kind
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _BeyondFloatsError
+    return number
+
+
+def _refuse(_word: str) -> NoReturn:
+    raise _BeyondFloatsError
+
+
+class _BeyondFloatsError(ValueError):
+    pass
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong, in words that hold nothing of the text."""
+    match error:
+        case json.JSONDecodeError() | tomllib.TOMLDecodeError():
+            return str(error)
+        case UnicodeError():
+            return "it is not UTF-8"
+        case _BeyondFloatsError():
+            return "it holds a number beyond all floats"
+        case RecursionError():
+            return "it is nested too deep"
+    return "it holds a number or date that cannot be read"

@@ -1,0 +1,74 @@
+"""One parser under Hypothesis: right texts with a few changes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+
+from tests.fuzz.edits import KINDS, Edit, apply
+from tests.fuzz.findings import Findings, limit_memory
+from tests.fuzz.target import Target, judge
+from tests.fuzz.targets import make_targets
+
+__all__ = ["main", "texts"]
+
+_EDITS = st.lists(
+    st.builds(
+        Edit,
+        st.sampled_from(KINDS),
+        st.floats(0.0, 1.0, exclude_max=True),
+        st.sampled_from((1, 2, 4, 16, 64)),
+        st.integers(0, 999),
+    ),
+    max_size=4,
+)
+
+
+def texts(target: Target) -> st.SearchStrategy[bytes]:
+    """Return seeds of a target with up to four changes."""
+    return st.builds(lambda edits, seed: apply(edits, seed, target.seeds), _EDITS, st.sampled_from(target.seeds))
+
+
+def main(arguments: list[str]) -> None:
+    """Give a target so many texts, and write what was found to a file."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("target")
+    parser.add_argument("--cases", type=int, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    told = parser.parse_args(arguments)
+    limit_memory()
+    warnings.simplefilter("error")
+    with tempfile.TemporaryDirectory() as place:
+        target = make_targets(Path(place), told.target)[told.target]
+        found, begun, part = Findings(told.target), time.perf_counter(), 0
+        while found.cases < told.cases:  # it ends early where it believes to have seen all
+            part += 1
+
+            @seeded(1000 * told.seed + part)
+            @settings(
+                max_examples=told.cases - found.cases,
+                database=None,
+                deadline=None,
+                derandomize=False,
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(texts(target))
+            def run(content: bytes) -> None:
+                found.add(content, judge(target, content))
+
+            run()
+    told.out.write_text(json.dumps(found.to_dict(time.perf_counter() - begun)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

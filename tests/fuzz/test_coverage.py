@@ -1,0 +1,138 @@
+"""No public call without a fuzzer: each is given wrong arguments, parses odd bytes, or has its reason here."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import chronodp as cdp
+from tests.fuzz.calls import FREE, spending
+from tests.fuzz.distant import DISTANT
+from tests.fuzz.plain import PLAIN
+
+_ROOMS = [f"chronodp.{name}" for name in cdp.__all__ if inspect.ismodule(getattr(cdp, name)) and name != "errors"]
+_FOLDERS = ("federated.aggregation", "federated.models", "federated.training", "live.sinks", "live.sources")
+
+EXCEPTIONS: dict[str, tuple[str, ...]] = {
+    "read from bytes under the other fuzzer": (
+        "alerts.design.AlertDesign",
+        "dataset.together.release.ReleaseTogether",
+        "estimation.spectrum.design.SpectrumDesign",
+        "estimation.spectrum.release.SpectrumRelease",
+        "federated.aggregation.identity.Identity",
+        "federated.training.people_file.read_people",
+        "federated.training.plan.TrainingPlan",
+        "federated.training.plan.plan_training",
+        "ledger.certificates.",
+        "ledger.ledger.Ledger",
+        "ledger.witness.FileWitness",
+        "local.device.",
+        "selection.choice.Choice",
+        "selection.design.ChoiceDesign",
+        "series.design.Table",
+        "series.release.Release",
+        "series.windowed.design.WindowedDesign",
+    ),
+    "a step that a fuzzed front door takes with what it has checked": (
+        "alerts.odds.",
+        "alerts.record.opening",
+        "dataset.query.Askable",
+        "engines.",
+        "estimation.spectrum.sensitivity.",
+        "estimation.spectrum.spectrum.SpectrumPlan",
+        "federated.aggregation.terms.Phase",
+        "federated.training.step.private_sum",
+        "ledger.streams.Opening",
+        "live.outlets.open_outlet",
+        "privacy.sensitivity.",
+        "randomness.",
+        "selection.arima.validation.",
+        "selection.ballots.",
+        "selection.pick.",
+        "selection.probabilities.",
+        "series.measures.Blocks",
+        "series.plan.make_plan",
+        "series.windowed.advance.",
+        "series.windowed.state.",
+    ),
+    "a formula of numbers, or of functions, that its caller has": (
+        "accounting.",
+        "audit.devices.",
+        "audit.exact.",
+        "audit.registry.",
+        "estimation.consistency.",
+        "estimation.likelihood.",
+        "estimation.moving_average.",
+        "estimation.spectrum.comparison.",
+        "estimation.state_space.",
+        "estimation.viewing.",
+        "federated.models.outcomes.loss_of",
+        "federated.training.evaluation.",
+        "temporal.grids.resample",
+    ),
+    "draws, writes or goes on for minutes, with what was made by a fuzzed call": (
+        "audit.judging.judge_all",
+        "federated.training.people_file.make_trainer",
+        "federated.training.trainer.Trainer",
+        "live.runner.Live",
+        "live.state.State",
+        "live.structured_streaming.BatchSink",
+        "local.longitudinal.absorption.Absorption",
+        "report.",
+        "selection.arima.choose_order.",
+        "temporal.pages.",
+        "temporal.tables.release_times",
+    ),
+}
+
+
+def _address(door: Any) -> str:
+    door = door.func if isinstance(door, partial) else door
+    door = getattr(door, "__func__", door)
+    return f"{door.__module__}.{door.__qualname__}".removeprefix("chronodp.")
+
+
+def _public(module: ModuleType) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if inspect.ismodule(thing):
+            found |= _public(thing)
+        elif (inspect.isclass(thing) or inspect.isfunction(thing)) and thing.__module__.startswith("chronodp"):
+            found[_address(thing)] = thing
+    return found
+
+
+def _takes_nothing(thing: Any) -> bool:
+    """Tell whether there is nothing to get wrong: protocols, errors, plain records, and what has no arguments."""
+    if inspect.isclass(thing):
+        if getattr(thing, "_is_protocol", False) or issubclass(thing, Exception):
+            return True
+        if dataclasses.is_dataclass(thing):
+            return not any("__post_init__" in vars(kind) for kind in thing.__mro__) or not dataclasses.fields(thing)
+    return not inspect.signature(thing).parameters
+
+
+def _covered(folder: Path) -> set[str]:
+    with cdp.Ledger(folder / "budget.db") as ledger:
+        return {_address(call.door) for call in {**FREE, **DISTANT, **PLAIN, **spending(ledger)}.values()}
+
+
+def _uncovered(folder: Path) -> list[str]:
+    modules = (*_ROOMS, *(f"chronodp.{name}" for name in _FOLDERS), "chronodp.series.windowed")
+    public = {name: thing for module in modules for name, thing in _public(importlib.import_module(module)).items()}
+    covered = _covered(folder)
+    return sorted(name for name, thing in public.items() if name not in covered and not _takes_nothing(thing))
+
+
+def test_every_public_call_is_fuzzed_or_says_why_not(tmp_path: Path) -> None:
+    excepted = tuple(name for names in EXCEPTIONS.values() for name in names)
+    uncovered = _uncovered(tmp_path)
+    assert not [name for name in uncovered if not name.startswith(excepted)]
+    idle = [known for known in excepted if not any(name.startswith(known) for name in uncovered)]
+    assert not idle, f"exceptions without anything to except: {idle}"
