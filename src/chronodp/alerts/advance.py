@@ -69,7 +69,7 @@ def advance(design: AlertDesign, state: AlertState, values: ArrayLike, entropy: 
     """
     check_kind("design", design, AlertDesign, "an AlertDesign")
     check_kind("state", state, AlertState, "an AlertState")
-    check_entropy(entropy)
+    entropy = check_entropy(entropy)
     left = design.max_alerts - state.alerts
     if left <= 0:
         raise InvalidArgument(

@@ -18,10 +18,11 @@ from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, Unkno
 from chronodp.ledger.budget import Budget, Dates
 from chronodp.ledger.filters import CAP, Amounts
 from chronodp.ledger.migrations import SPENT
-from chronodp.ledger.names import check_account, check_text
+from chronodp.ledger.names import check_account
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import Cost, Unit, dump, load, price
 from chronodp.privacy.costs import check_cost
+from chronodp.privacy.parameters import check_text
 from chronodp.privacy.units import check_unit
 
 __all__ = [
@@ -56,7 +57,7 @@ class Spend:
         check_cost("cost", self.cost)
         check_unit("unit", self.unit)
         check_account(self.dataset, self.analyst)
-        check_text("purpose", self.purpose)
+        check_text("purpose", self.purpose, private=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,13 @@ from chronodp.ledger.certificates import SignedLink, export_chain
 from chronodp.ledger.debits import Charge, Spend, Terms, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.names import check_name, check_text
+from chronodp.ledger.names import check_name
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy.parameters import check_positive, check_text, check_whole
 
 __all__ = ["Ledger", "check_ledger"]
 
@@ -226,7 +226,7 @@ class Ledger:
 
         The period, such as '2026-01', is for budgets that renew; the newest one with a charge if not given.
         """
-        check_text("period", period)
+        check_text("period", period, private=True)
         with self._store.snapshot() as transaction:
             return budgets.read_status(transaction, dataset, analyst, period)
 

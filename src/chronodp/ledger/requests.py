@@ -10,10 +10,10 @@ from chronodp.errors import InvalidArgument, RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, sign
 from chronodp.ledger.debits import Spend, Terms, debit, now
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.names import check_text
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.streams import Opening, write_stream
 from chronodp.privacy import Certificate, dump
+from chronodp.privacy.parameters import check_text
 
 __all__ = ["Fulfilled", "Produce", "fulfil", "read_chain", "unreleased"]
 
@@ -53,8 +53,8 @@ def fulfil(
     never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen. Streams
     that it opened are paid for by then, and can be resumed.
     """
-    check_text("plan", plan)
-    check_text("source", source)
+    check_text("plan", plan, private=True)
+    check_text("source", source, private=True)
     # Fields cannot run into each other: each is digested alone first.
     parts = (plan, source, dump(spend.cost), dump(spend.unit), spend.analyst, str(spend.dates))
     fingerprint = digest("".join(digest(part) for part in parts))
@@ -91,7 +91,7 @@ def fulfil(
 
 def _check_matches(spend: Spend, release: object, certificate: object) -> None:
     """Raise unless the certificate states what was debited: nothing else is ever signed."""
-    check_text("release", release)
+    check_text("release", release, private=True)
     if not isinstance(certificate, Certificate):
         raise InvalidArgument("certificate", certificate, "a Certificate")
     if certificate.claim.cost != spend.cost or certificate.claim.unit != spend.unit:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownStream
 from chronodp.ledger.debits import Spend, Terms, debit
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.names import check_name, check_text
+from chronodp.ledger.names import check_name
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.witness import Witness
+from chronodp.privacy.parameters import check_text
 
 __all__ = [
     "Opening",
@@ -34,7 +35,7 @@ class Opening:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        check_text("plan", self.plan)
+        check_text("plan", self.plan, private=True)
         _check_state(self.state)
 
 
@@ -95,7 +96,7 @@ def advance_stream(
     """Release the values of the next steps; they may be announced once this returns."""
     _check_state(state)
     for value in values:
-        check_text("values", value)
+        check_text("values", value, private=True)
     if not values:
         return before
     step = before.step + len(values)

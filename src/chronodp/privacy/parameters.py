@@ -100,8 +100,9 @@ def check_whole(name: str, value: object, *, least: int = 1, most: int | None = 
 
 
 def check_text(name: str, value: object, allowed: str = "a text", *, private: bool = False) -> str:
-    """Return ``value`` if it is a text that files and networks can carry."""
-    if not isinstance(value, str) or "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+    """Return ``value`` if it is a text that files, databases and networks can carry: no NUL, no half of a letter."""
+    halves = isinstance(value, str) and not value.isascii() and any("\ud800" <= one <= "\udfff" for one in value)
+    if not isinstance(value, str) or "\x00" in value or halves:
         raise InvalidArgument(name, value, allowed, private=private)
     return value
 
