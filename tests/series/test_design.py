@@ -3,46 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from tests.series.designs import (
+    BINS,
+    COUNT,
+    DELTA,
+    DELTAS,
+    EPSILONS,
+    LAWS,
+    MEAN,
+    PANEL,
+    REGIONS,
+    ROWS,
+    TABLES,
+    TOTALS,
+    designs,
+    feasible,
+    of_law,
+    table,
+)
 
-from chronodp import Event, Ledger, User, UserPeriod, Window
+from chronodp import Event, User, UserPeriod, Window
 from chronodp.accounting import basic, gaussian
 from chronodp.dataset import Records
-from chronodp.engines import Grouping
-from chronodp.errors import BudgetExhausted, InvalidArgument, MissingBound
-from chronodp.ledger import Budget
-from chronodp.privacy import Calendar, GaussianCost, LaplaceCost, PureCost, Report, SequenceCost, Swap, Unit, dump, load
-from chronodp.privacy.calendar import LONGEST
-from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Total
-from chronodp.series.planner import design_release
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Calendar, GaussianCost, LaplaceCost, SequenceCost, dump, load
+from chronodp.series import Count, Design, Histogram, Mean, Measure, Sum, Table, Total
 from chronodp.series.tails import Law
 
-DELTA = 1e-6
-LAWS: tuple[Law, ...] = ("laplace", "gaussian")
-THREE_DAYS = Calendar("1h", "2026-01-01", "2026-01-04")
 HALF_PAST = Calendar("1h", "2026-01-01T00:30", "2026-01-04T00:30")
-REGIONS = (Grouping("region", ("north", "south", "west")),)
 Norms = tuple[float, float]  # l1 and l2
-
-
-def designs(released: Table, *, epsilon: float = 1.0, delta: float = DELTA) -> tuple[Design, ...]:
-    return design_release(released, epsilon=epsilon, delta=delta, tuned_for=EachPeriod())
-
-
-def of_law(released: Table, law: Law, *, epsilon: float = 1.0, delta: float = DELTA) -> Design:
-    return next(design for design in designs(released, epsilon=epsilon, delta=delta) if design.law == law)
-
-
-def table(measure: Measure, unit: Unit, periods: int | None = None, **more: Any) -> Table:
-    return Table(measure, unit, 72, THREE_DAYS, max_periods=periods, **more)
 
 
 def spread(one: float, many: int) -> Norms:
@@ -50,9 +44,6 @@ def spread(one: float, many: int) -> Norms:
     return one * many, one * math.sqrt(many)
 
 
-COUNT, ROWS, TOTALS = Count(), Count(at_most=3), Sum("kwh", (-2.0, 7.0))
-MEAN, BINS = Mean("kwh", (0.0, 10.0)), Histogram("age", (0.0, 18.0, 40.0, 65.0, 120.0), at_most=2)
-PANEL = PanelMean("kwh", (0.0, 10.0), 50)
 BY_HAND: list[tuple[Table, list[Norms]]] = [
     (table(COUNT, Event()), [spread(1, 1)]),
     (table(COUNT, Event("replace")), [spread(1, 2)]),
@@ -148,54 +139,6 @@ def test_pure_when_there_is_no_delta(released: Table, _expected: list[Norms]) ->
     assert basic.epsilon(design.cost, 0.0) <= 1.0
     assert of_law(released, "laplace").delta == 0.0
     assert of_law(released, "gaussian").delta == DELTA
-
-
-def feasible(released: Table, epsilon: float, delta: float) -> tuple[Design, ...]:
-    """The designs; none where noise is refused because it drowns what one person adds a million times."""
-    try:
-        return designs(released, epsilon=epsilon, delta=delta)
-    except InvalidArgument as refused:
-        reaches = [
-            1.0 if index or isinstance(released.measure, Histogram) else width(released.measure) for index in (0, 1)
-        ]
-        kinds = released.sensitivities()
-        drowned = [
-            len(kinds) * part.l1 / epsilon > 2.0**20 * reach for part, reach in zip(kinds, reaches, strict=False)
-        ]
-        if refused.name != "epsilon" or not any(drowned):
-            raise
-        return ()
-
-
-def width(measure: Measure) -> float:
-    return measure.clip[1] - measure.clip[0] if isinstance(measure, Mean) else min(measure.reach, 2.0**10)
-
-
-EPSILONS = st.floats(-4.0, 6.0).map(lambda power: 10.0**power)
-DELTAS = st.floats(-12.0, -1.0).map(lambda power: 10.0**power)
-CLIPS = st.tuples(st.floats(-1e6, 1e6), st.floats(1e-2, 1e6)).map(lambda ends: (ends[0], ends[0] + ends[1]))
-WIDE_CLIPS = CLIPS.filter(lambda clip: max(map(abs, clip)) <= 2**20 * (clip[1] - clip[0]))
-MEASURES: st.SearchStrategy[Measure] = st.one_of(
-    st.builds(Count, st.integers(1, 2**30)),
-    st.builds(Sum, st.just("kwh"), CLIPS),
-    st.builds(Mean, st.just("kwh"), WIDE_CLIPS),
-    st.builds(lambda bins: Histogram("age", tuple(range(bins + 1))), st.integers(1, 30)),
-    st.builds(Total, st.floats(1e-9, 1e9)),
-)
-UNITS: st.SearchStrategy[tuple[Unit, int | None]] = st.sampled_from(
-    [
-        (Event(), None),
-        (Event("replace"), None),
-        (User(), 1),
-        (User(), 72),
-        (User("replace"), 30),
-        (UserPeriod("1D"), None),
-        (UserPeriod("7h"), None),
-        (Window(3), None),
-        (Window(24, "replace"), None),
-    ]
-)
-TABLES = st.builds(lambda measure, who: table(measure, *who), MEASURES, UNITS)
 
 
 @given(TABLES, EPSILONS, DELTAS)
@@ -320,143 +263,3 @@ def test_noise_that_cannot_be_drawn_is_never_designed(measure: Measure, epsilon:
 def test_a_clip_beyond_all_bounds_is_refused_by_name(clip: tuple[float, float]) -> None:
     with pytest.raises(InvalidArgument, match=r"^clip must be"):
         _ = designs(table(Sum("kwh", clip), Event()))[0].cost
-
-
-def open_and_spend(ledger: Ledger, design: Design, *, delta: float) -> None:
-    unit = design.table.unit
-    name = f"{design.law} {design.table.measure} {design.epsilon}"[:100]
-    ledger.open(name, unit=unit, epsilon=design.epsilon, delta=delta)
-    ledger.spend(name, design.cost, unit=unit)
-    with pytest.raises(BudgetExhausted):
-        ledger.spend(name, PureCost(1e-3 * design.epsilon), unit=unit)
-
-
-@pytest.mark.parametrize("measure", [COUNT, TOTALS, MEAN, BINS, Total(5.0)], ids=str)
-def test_a_plan_fits_the_budget_of_its_own_size(measure: Measure, tmp_path: Path) -> None:
-    released = table(measure, User(), 8)
-    with Ledger(tmp_path / "budget.db") as ledger:
-        for epsilon in (0.1, 0.125, 0.3, 0.7, 1.0, 3.0):
-            open_and_spend(ledger, of_law(released, "gaussian", epsilon=epsilon), delta=DELTA)
-        for epsilon in (0.125, 0.5, 1.0):
-            if not isinstance(measure, Total):
-                open_and_spend(ledger, of_law(released, "laplace", epsilon=epsilon, delta=0.0), delta=0.0)
-
-
-@given(TABLES, EPSILONS, DELTAS)
-def test_gaussian_plans_fit_budgets_of_their_own_size(released: Table, epsilon: float, delta: float) -> None:
-    for design in feasible(released, epsilon, delta):
-        if design.law == "gaussian":
-            rule = Budget(released.unit, epsilon, delta).filter
-            assert rule.fits((0,) * len(rule.ceilings), design.cost)
-            assert not rule.fits((0,) * len(rule.ceilings), SequenceCost((design.cost, PureCost(1e-3 * epsilon))))
-
-
-@pytest.mark.parametrize("measure", [COUNT, TOTALS, MEAN, Sum("kwh", (0.0, 3.3)), Total(5.0)], ids=str)
-def test_laplace_plans_fit_budgets_of_their_own_size(measure: Measure) -> None:
-    for tenths in range(1, 31):
-        epsilon = tenths / 10
-        design = of_law(table(measure, User(), 8), "laplace", epsilon=epsilon, delta=0.0)
-        rule = Budget(User(), epsilon).filter
-        assert rule.fits((0,) * len(rule.ceilings), design.cost), epsilon
-
-
-def test_whatever_noise_is_chosen_fits_the_budget_of_its_own_size(tmp_path: Path) -> None:
-    design = designs(table(COUNT, Event()))[0]
-    with Ledger(tmp_path / "budget.db") as ledger:
-        ledger.open("meters", unit=Event(), epsilon=1.0, delta=DELTA)
-        ledger.spend("meters", design.cost, unit=Event())
-
-
-def test_many_releases_cost_what_the_accountants_say() -> None:
-    laplace, normal = (of_law(table(COUNT, User(), 72), law) for law in LAWS)
-    assert laplace.epsilon_of(30, 0.0) == pytest.approx(30.0)
-    assert laplace.epsilon_of(30, DELTA) < 30.0
-    mu = gaussian.mu_for(1.0, DELTA)
-    assert normal.epsilon_of(30, DELTA) == pytest.approx(gaussian.epsilon_of(mu * math.sqrt(30), DELTA), rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
-        (lambda: Table(COUNT, Event(), 0), "horizon"),
-        (lambda: Table(COUNT, Event(), LONGEST + 1), "horizon"),
-        (lambda: Table(COUNT, Event(), 1.0), "horizon"),  # type: ignore[arg-type]
-        (lambda: Table(COUNT, Event(), 24, THREE_DAYS), "horizon"),
-        (lambda: Table(COUNT, Swap(4), 24), "unit"),
-        (lambda: Table(COUNT, Report(), 24), "unit"),
-        (lambda: table(COUNT, User()), "max_periods"),
-        (lambda: table(COUNT, User(), 0), "max_periods"),
-        (lambda: table(COUNT, User(), 73), "max_periods"),
-        (lambda: table(COUNT, User(), True), "max_periods"),
-        (lambda: table(COUNT, Event(), 4), "max_periods"),
-        (lambda: table(COUNT, Window(4), 4), "max_periods"),
-        (lambda: table(COUNT, UserPeriod("1D"), 24), "max_periods"),
-        (lambda: table(COUNT, Window(73)), "periods of the Window"),
-        (lambda: table(COUNT, User(), 4, max_groups=2), "max_groups"),
-        (lambda: table(COUNT, User(), 4, groupings=REGIONS, max_groups=4), "max_groups"),
-        (lambda: table(COUNT, User(), 4, groupings=REGIONS, max_groups=0), "max_groups"),
-        (lambda: table(PANEL, User(), 4), "people"),
-        (lambda: table(PANEL, Event()), "people"),
-        (lambda: Table(BINS, Event(), LONGEST), "groups"),
-        (lambda: Table(COUNT, Event(), LONGEST // 3 + 1, groupings=REGIONS), "groups"),
-        (lambda: Count(0), "at_most"),
-        (lambda: Count(2**30 + 1), "at_most"),
-        (lambda: Count(1.5), "at_most"),  # type: ignore[arg-type]
-        (lambda: Sum("kwh", (5.0, 0.0)), "clip"),
-        (lambda: Sum("kwh", (0.0, 0.0)), "clip"),
-        (lambda: Sum("kwh", (0.0, math.inf)), "clip"),
-        (lambda: Sum("kwh", (math.nan, 1.0)), "clip"),
-        (lambda: Sum("kwh", 5.0), "clip"),  # type: ignore[arg-type]
-        (lambda: Sum("kwh", (1.0,)), "clip"),  # type: ignore[arg-type]
-        (lambda: Mean("kwh", (1.0, 1.0)), "clip"),
-        (lambda: PanelMean("kwh", (0.0, 1.0), 0), "people"),
-        (lambda: PanelMean("kwh", (0.0, 1.0), 2.5), "people"),  # type: ignore[arg-type]
-        (lambda: Histogram("age", (0.0,)), "edges"),
-        (lambda: Histogram("age", (0.0, 0.0, 1.0)), "edges"),
-        (lambda: Histogram("age", (0.0, math.nan)), "edges"),
-        (lambda: Histogram("age", tuple(range(10_003))), "edges"),
-        (lambda: Histogram("age", "012"), "edges"),  # type: ignore[arg-type]
-        (lambda: Histogram("age", (0.0, 1.0), at_most=2), "at_most"),
-        (lambda: Total(0.0), "change"),
-        (lambda: Total(-1.0), "change"),
-        (lambda: Total(math.inf), "change"),
-    ],
-)
-def test_refusals_name_the_argument(make: Callable[[], object], name: str) -> None:
-    with pytest.raises(InvalidArgument) as caught:
-        make()
-    assert caught.value.name == name
-    assert str(caught.value).startswith(name)
-
-
-@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", True, None, 1e61])
-def test_refuses_what_is_no_epsilon(epsilon: Any) -> None:
-    with pytest.raises(InvalidArgument, match="epsilon must be a"):
-        designs(table(COUNT, Event()), epsilon=epsilon)
-
-
-@pytest.mark.parametrize("delta", [-1e-9, 1, math.nan, "0", None])
-def test_refuses_what_is_no_delta(delta: Any) -> None:
-    with pytest.raises(InvalidArgument, match="delta must be a number from 0"):
-        designs(table(COUNT, Event()), delta=delta)
-
-
-def test_what_is_missing_and_what_is_too_much_is_told() -> None:
-    with pytest.raises(
-        MissingBound, match=r"max_periods is missing: say how many periods of one person count \(1 to 72\)"
-    ):
-        table(COUNT, User())
-    with pytest.raises(
-        InvalidArgument, match="left out: for one row of the table, there or not no periods of a person"
-    ):
-        table(COUNT, Event(), 3)
-    with pytest.raises(InvalidArgument, match=r"when people come and go .* their number is no public fact"):
-        table(PANEL, User(), 4)
-    with pytest.raises(InvalidArgument, match="at most 16,777,216 cells"):
-        Table(BINS, Event(), LONGEST)
-    with pytest.raises(MissingBound, match="how many periods of the grid one calendar period holds"):
-        designs(Table(Total(1.0), UserPeriod("1D"), 72))
-    assert of_law(Table(Total(1.0), UserPeriod("1D"), 72, max_periods=24), "laplace").noises[0].sensitivity > 24
-    largest = Table(COUNT, Event(), LONGEST // 3, groupings=REGIONS)
-    assert largest.horizon * largest.places <= LONGEST
-    assert replace(largest, groupings=()).places == 1

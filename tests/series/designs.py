@@ -1,0 +1,114 @@
+"""Tables to be released, and their designs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from chronodp import Event, User, UserPeriod, Window
+from chronodp.engines import Grouping
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Calendar, Unit
+from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Total
+from chronodp.series.planner import design_release
+from chronodp.series.tails import Law
+
+__all__ = [
+    "BINS",
+    "CLIPS",
+    "COUNT",
+    "DELTA",
+    "DELTAS",
+    "EPSILONS",
+    "LAWS",
+    "MEAN",
+    "MEASURES",
+    "PANEL",
+    "REGIONS",
+    "ROWS",
+    "TABLES",
+    "THREE_DAYS",
+    "TOTALS",
+    "UNITS",
+    "WIDE_CLIPS",
+    "designs",
+    "feasible",
+    "of_law",
+    "table",
+    "width",
+]
+
+DELTA = 1e-6
+LAWS: tuple[Law, ...] = ("laplace", "gaussian")
+THREE_DAYS = Calendar("1h", "2026-01-01", "2026-01-04")
+REGIONS = (Grouping("region", ("north", "south", "west")),)
+
+
+def designs(released: Table, *, epsilon: float = 1.0, delta: float = DELTA) -> tuple[Design, ...]:
+    return design_release(released, epsilon=epsilon, delta=delta, tuned_for=EachPeriod())
+
+
+def of_law(released: Table, law: Law, *, epsilon: float = 1.0, delta: float = DELTA) -> Design:
+    return next(design for design in designs(released, epsilon=epsilon, delta=delta) if design.law == law)
+
+
+def table(measure: Measure, unit: Unit, periods: int | None = None, **more: Any) -> Table:
+    return Table(measure, unit, 72, THREE_DAYS, max_periods=periods, **more)
+
+
+COUNT, ROWS, TOTALS = Count(), Count(at_most=3), Sum("kwh", (-2.0, 7.0))
+MEAN, BINS = Mean("kwh", (0.0, 10.0)), Histogram("age", (0.0, 18.0, 40.0, 65.0, 120.0), at_most=2)
+PANEL = PanelMean("kwh", (0.0, 10.0), 50)
+
+
+def feasible(released: Table, epsilon: float, delta: float) -> tuple[Design, ...]:
+    """The designs; none where noise is refused because it drowns what one person adds a million times."""
+    try:
+        return designs(released, epsilon=epsilon, delta=delta)
+    except InvalidArgument as refused:
+        reaches = [
+            1.0 if index or isinstance(released.measure, Histogram) else width(released.measure) for index in (0, 1)
+        ]
+        kinds = released.sensitivities()
+        drowned = [
+            len(kinds) * part.l1 / epsilon > 2.0**20 * reach for part, reach in zip(kinds, reaches, strict=False)
+        ]
+        if refused.name != "epsilon" or not any(drowned):
+            raise
+        return ()
+
+
+def width(measure: Measure) -> float:
+    return measure.clip[1] - measure.clip[0] if isinstance(measure, Mean) else min(measure.reach, 2.0**10)
+
+
+EPSILONS = st.floats(-4.0, 6.0).map(lambda power: 10.0**power)
+DELTAS = st.floats(-12.0, -1.0).map(lambda power: 10.0**power)
+CLIPS = st.tuples(st.floats(-1e6, 1e6), st.floats(1e-2, 1e6)).map(lambda ends: (ends[0], ends[0] + ends[1]))
+WIDE_CLIPS = CLIPS.filter(lambda clip: max(map(abs, clip)) <= 2**20 * (clip[1] - clip[0]))
+MEASURES: st.SearchStrategy[Measure] = st.one_of(
+    st.builds(Count, st.integers(1, 2**30)),
+    st.builds(Sum, st.just("kwh"), CLIPS),
+    st.builds(Mean, st.just("kwh"), WIDE_CLIPS),
+    st.builds(lambda bins: Histogram("age", tuple(range(bins + 1))), st.integers(1, 30)),
+    st.builds(Total, st.floats(1e-9, 1e9)),
+)
+
+
+UNITS: st.SearchStrategy[tuple[Unit, int | None]] = st.sampled_from(
+    [
+        (Event(), None),
+        (Event("replace"), None),
+        (User(), 1),
+        (User(), 72),
+        (User("replace"), 30),
+        (UserPeriod("1D"), None),
+        (UserPeriod("7h"), None),
+        (Window(3), None),
+        (Window(24, "replace"), None),
+    ]
+)
+
+
+TABLES = st.builds(lambda measure, who: table(measure, *who), MEASURES, UNITS)

@@ -1,0 +1,178 @@
+"""A design fits the budget of its own size, and what cannot be designed is refused by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from tests.series.designs import (
+    BINS,
+    COUNT,
+    DELTA,
+    DELTAS,
+    EPSILONS,
+    LAWS,
+    MEAN,
+    PANEL,
+    REGIONS,
+    TABLES,
+    THREE_DAYS,
+    TOTALS,
+    designs,
+    feasible,
+    of_law,
+    table,
+)
+
+from chronodp import Event, Ledger, User, UserPeriod, Window
+from chronodp.accounting import gaussian
+from chronodp.errors import BudgetExhausted, InvalidArgument, MissingBound
+from chronodp.ledger import Budget
+from chronodp.privacy import PureCost, Report, SequenceCost, Swap
+from chronodp.privacy.calendar import LONGEST
+from chronodp.series import Count, Design, Histogram, Mean, Measure, PanelMean, Sum, Table, Total
+
+
+def open_and_spend(ledger: Ledger, design: Design, *, delta: float) -> None:
+    unit = design.table.unit
+    name = f"{design.law} {design.table.measure} {design.epsilon}"[:100]
+    ledger.open(name, unit=unit, epsilon=design.epsilon, delta=delta)
+    ledger.spend(name, design.cost, unit=unit)
+    with pytest.raises(BudgetExhausted):
+        ledger.spend(name, PureCost(1e-3 * design.epsilon), unit=unit)
+
+
+@pytest.mark.parametrize("measure", [COUNT, TOTALS, MEAN, BINS, Total(5.0)], ids=str)
+def test_a_plan_fits_the_budget_of_its_own_size(measure: Measure, tmp_path: Path) -> None:
+    released = table(measure, User(), 8)
+    with Ledger(tmp_path / "budget.db") as ledger:
+        for epsilon in (0.1, 0.125, 0.3, 0.7, 1.0, 3.0):
+            open_and_spend(ledger, of_law(released, "gaussian", epsilon=epsilon), delta=DELTA)
+        for epsilon in (0.125, 0.5, 1.0):
+            if not isinstance(measure, Total):
+                open_and_spend(ledger, of_law(released, "laplace", epsilon=epsilon, delta=0.0), delta=0.0)
+
+
+@given(TABLES, EPSILONS, DELTAS)
+def test_gaussian_plans_fit_budgets_of_their_own_size(released: Table, epsilon: float, delta: float) -> None:
+    for design in feasible(released, epsilon, delta):
+        if design.law == "gaussian":
+            rule = Budget(released.unit, epsilon, delta).filter
+            assert rule.fits((0,) * len(rule.ceilings), design.cost)
+            assert not rule.fits((0,) * len(rule.ceilings), SequenceCost((design.cost, PureCost(1e-3 * epsilon))))
+
+
+@pytest.mark.parametrize("measure", [COUNT, TOTALS, MEAN, Sum("kwh", (0.0, 3.3)), Total(5.0)], ids=str)
+def test_laplace_plans_fit_budgets_of_their_own_size(measure: Measure) -> None:
+    for tenths in range(1, 31):
+        epsilon = tenths / 10
+        design = of_law(table(measure, User(), 8), "laplace", epsilon=epsilon, delta=0.0)
+        rule = Budget(User(), epsilon).filter
+        assert rule.fits((0,) * len(rule.ceilings), design.cost), epsilon
+
+
+def test_whatever_noise_is_chosen_fits_the_budget_of_its_own_size(tmp_path: Path) -> None:
+    design = designs(table(COUNT, Event()))[0]
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=Event(), epsilon=1.0, delta=DELTA)
+        ledger.spend("meters", design.cost, unit=Event())
+
+
+def test_many_releases_cost_what_the_accountants_say() -> None:
+    laplace, normal = (of_law(table(COUNT, User(), 72), law) for law in LAWS)
+    assert laplace.epsilon_of(30, 0.0) == pytest.approx(30.0)
+    assert laplace.epsilon_of(30, DELTA) < 30.0
+    mu = gaussian.mu_for(1.0, DELTA)
+    assert normal.epsilon_of(30, DELTA) == pytest.approx(gaussian.epsilon_of(mu * math.sqrt(30), DELTA), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Table(COUNT, Event(), 0), "horizon"),
+        (lambda: Table(COUNT, Event(), LONGEST + 1), "horizon"),
+        (lambda: Table(COUNT, Event(), 1.0), "horizon"),  # type: ignore[arg-type]
+        (lambda: Table(COUNT, Event(), 24, THREE_DAYS), "horizon"),
+        (lambda: Table(COUNT, Swap(4), 24), "unit"),
+        (lambda: Table(COUNT, Report(), 24), "unit"),
+        (lambda: table(COUNT, User()), "max_periods"),
+        (lambda: table(COUNT, User(), 0), "max_periods"),
+        (lambda: table(COUNT, User(), 73), "max_periods"),
+        (lambda: table(COUNT, User(), True), "max_periods"),
+        (lambda: table(COUNT, Event(), 4), "max_periods"),
+        (lambda: table(COUNT, Window(4), 4), "max_periods"),
+        (lambda: table(COUNT, UserPeriod("1D"), 24), "max_periods"),
+        (lambda: table(COUNT, Window(73)), "periods of the Window"),
+        (lambda: table(COUNT, User(), 4, max_groups=2), "max_groups"),
+        (lambda: table(COUNT, User(), 4, groupings=REGIONS, max_groups=4), "max_groups"),
+        (lambda: table(COUNT, User(), 4, groupings=REGIONS, max_groups=0), "max_groups"),
+        (lambda: table(PANEL, User(), 4), "people"),
+        (lambda: table(PANEL, Event()), "people"),
+        (lambda: Table(BINS, Event(), LONGEST), "groups"),
+        (lambda: Table(COUNT, Event(), LONGEST // 3 + 1, groupings=REGIONS), "groups"),
+        (lambda: Count(0), "at_most"),
+        (lambda: Count(2**30 + 1), "at_most"),
+        (lambda: Count(1.5), "at_most"),  # type: ignore[arg-type]
+        (lambda: Sum("kwh", (5.0, 0.0)), "clip"),
+        (lambda: Sum("kwh", (0.0, 0.0)), "clip"),
+        (lambda: Sum("kwh", (0.0, math.inf)), "clip"),
+        (lambda: Sum("kwh", (math.nan, 1.0)), "clip"),
+        (lambda: Sum("kwh", 5.0), "clip"),  # type: ignore[arg-type]
+        (lambda: Sum("kwh", (1.0,)), "clip"),  # type: ignore[arg-type]
+        (lambda: Mean("kwh", (1.0, 1.0)), "clip"),
+        (lambda: PanelMean("kwh", (0.0, 1.0), 0), "people"),
+        (lambda: PanelMean("kwh", (0.0, 1.0), 2.5), "people"),  # type: ignore[arg-type]
+        (lambda: Histogram("age", (0.0,)), "edges"),
+        (lambda: Histogram("age", (0.0, 0.0, 1.0)), "edges"),
+        (lambda: Histogram("age", (0.0, math.nan)), "edges"),
+        (lambda: Histogram("age", tuple(range(10_003))), "edges"),
+        (lambda: Histogram("age", "012"), "edges"),  # type: ignore[arg-type]
+        (lambda: Histogram("age", (0.0, 1.0), at_most=2), "at_most"),
+        (lambda: Total(0.0), "change"),
+        (lambda: Total(-1.0), "change"),
+        (lambda: Total(math.inf), "change"),
+    ],
+)
+def test_refusals_name_the_argument(make: Callable[[], object], name: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        make()
+    assert caught.value.name == name
+    assert str(caught.value).startswith(name)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", True, None, 1e61])
+def test_refuses_what_is_no_epsilon(epsilon: Any) -> None:
+    with pytest.raises(InvalidArgument, match="epsilon must be a"):
+        designs(table(COUNT, Event()), epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, math.nan, "0", None])
+def test_refuses_what_is_no_delta(delta: Any) -> None:
+    with pytest.raises(InvalidArgument, match="delta must be a number from 0"):
+        designs(table(COUNT, Event()), delta=delta)
+
+
+def test_what_is_missing_and_what_is_too_much_is_told() -> None:
+    with pytest.raises(
+        MissingBound, match=r"max_periods is missing: say how many periods of one person count \(1 to 72\)"
+    ):
+        table(COUNT, User())
+    with pytest.raises(
+        InvalidArgument, match="left out: for one row of the table, there or not no periods of a person"
+    ):
+        table(COUNT, Event(), 3)
+    with pytest.raises(InvalidArgument, match=r"when people come and go .* their number is no public fact"):
+        table(PANEL, User(), 4)
+    with pytest.raises(InvalidArgument, match="at most 16,777,216 cells"):
+        Table(BINS, Event(), LONGEST)
+    with pytest.raises(MissingBound, match="how many periods of the grid one calendar period holds"):
+        designs(Table(Total(1.0), UserPeriod("1D"), 72))
+    assert of_law(Table(Total(1.0), UserPeriod("1D"), 72, max_periods=24), "laplace").noises[0].sensitivity > 24
+    largest = Table(COUNT, Event(), LONGEST // 3, groupings=REGIONS)
+    assert largest.horizon * largest.places <= LONGEST
+    assert replace(largest, groupings=()).places == 1
