@@ -4,6 +4,7 @@ VENV := .venv
 PEERS := .venv-peers
 SPARK35 := .venv-spark35
 FUZZ := .venv-fuzz
+FLOWER := .venv-flower
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # The fraction of each stated trial count that runs: small for `make test`, whole for `make verify`.
@@ -54,6 +55,12 @@ $(FUZZ)/ready: pyproject.toml constraints.txt
 	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt atheris || echo "atheris cannot be had here"
 	@touch $@
 
+# Flower pins other versions of what the rest is checked with.
+$(FLOWER)/ready: pyproject.toml
+	$(PYTHON) -m venv --clear $(FLOWER)
+	$(FLOWER)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[flower]' hypothesis pytest
+	@touch $@
+
 demo: $(VENV)/installed
 	$(BIN)/chronodp demo
 
@@ -69,8 +76,9 @@ docs: $(VENV)/ready
 test: check docs
 	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m pytest --numprocesses 2
 
-verify: check bench $(SPARK35)/ready $(FUZZ)/ready
+verify: check bench $(SPARK35)/ready $(FUZZ)/ready $(FLOWER)/ready
 	CHRONODP_TRIALS=1 $(BIN)/python -m pytest --numprocesses 2
+	$(FLOWER)/bin/python -m pytest -W ignore tests/federated/test_flower.py
 	$(FUZZ)/bin/python -m tests.fuzz --cases 1000000
 	CHRONODP_TRIALS=1 $(SPARK35)/bin/python -m pytest -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning tests/engines/test_spark_equality.py tests/engines/test_spark_frames.py
 
@@ -78,4 +86,4 @@ bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks --write
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(SPARK35) $(FUZZ) build dist docs/_build docs/examples/generated docs/reference/generated
+	rm -rf $(VENV) $(PEERS) $(SPARK35) $(FUZZ) $(FLOWER) build dist docs/_build docs/examples/generated docs/reference/generated
