@@ -80,7 +80,7 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
         (("batch = 20", "batch = 200"), "batch must be fewer than the 100 people"),
         (('"linear"', '"gru"'), "architecture must be one of"),
         (("pulse = [40, 160]", "pulse = 40"), "columns.pulse must be two public bounds"),
-        (("pulse = [40, 160]", "puls = [40, 160]"), "a table with 'puls'"),
+        (("pulse = [40, 160]", "puls = [40, 160]"), "a table with a column 'puls'"),
         (('"north.csv"', '"nowhere.csv"'), "a CSV or Parquet file"),
         (("people = 100", ""), "holders.north must be a table"),
         (("rounds = 2", "runden = 2"), "plan must be one of"),
@@ -89,7 +89,7 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
         (("[held_out]", "[[held_out]]"), "held_out must be a table"),
         (("[holders.north]", '[holders."ward 7"]'), "holders must be a name of up to 64"),
         (("rounds = 2", 'rounds = 2\nname = "a/b"'), "name must be a name of up to 64"),
-        (("epsilon = 8.0", "epsilon = "), "a TOML file that can be read"),
+        (("epsilon = 8.0", "epsilon = "), "a TOML file (Invalid value (at line 2, column 11))"),
     ],
 )
 def test_bad_files_are_refused(

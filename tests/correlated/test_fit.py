@@ -206,10 +206,10 @@ def test_models_survive_being_written_down(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"sequences": 1e999, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "sequences must be a whole"),
+        ('{"sequences": 1e999, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "not a JSON document"),
         ('{"sequences": 1.5, "edges": [[0, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "sequences must be a whole"),
         ('{"sequences": 1, "edges": [[0.9, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "edges must be"),
-        ('{"sequences": 1, "edges": [[NaN, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "edges must be"),
+        ('{"sequences": 1, "edges": [[NaN, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "not a JSON document"),
         ('{"sequences": 1, "edges": [[1, 0, 1]], "transitions": [[1, 0], [0, 1]]}', "edges must be"),
         ('{"sequences": 1, "edges": [0, 0, 1], "transitions": [[1, 0], [0, 1]]}', "not a model"),
     ],

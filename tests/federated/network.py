@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -27,6 +29,7 @@ from chronodp.federated.transport.tokens import issue_token
 
 # Processes come from one that has the library loaded: each is a process of its own, and starts at once.
 _PROCESSES = multiprocessing.get_context("forkserver")
+_ONE_LOOK = threading.Lock()  # an exit code can be read once: starting a process looks at all others, too
 _PROCESSES.set_forkserver_preload(
     ["tests.federated.network", "torch", "pandas", "dp_accounting.pld.privacy_loss_distribution"]
 )
@@ -114,21 +117,25 @@ def ended(*processes: BaseProcess) -> Iterator[None]:
         yield
     finally:
         for process in processes:
-            if process.is_alive():
-                process.kill()
-            process.join()
+            with _ONE_LOOK:
+                if process.is_alive():
+                    process.kill()
+            code_of(process)
 
 
 def code_of(process: BaseProcess, *, seconds: float = 120.0) -> int | None:
     """Wait for a process and return its exit code."""
-    process.join(seconds)
-    return process.exitcode
+    multiprocessing.connection.wait([process.sentinel], seconds)
+    with _ONE_LOOK:
+        process.join(0)
+        return process.exitcode
 
 
 def started(work: object, *arguments: object) -> BaseProcess:
     """Start a process of its own that does some work."""
     process = _PROCESSES.Process(target=work, args=arguments)  # type: ignore[arg-type]
-    process.start()
+    with _ONE_LOOK:
+        process.start()
     return process
 
 

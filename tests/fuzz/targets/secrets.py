@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -133,7 +134,7 @@ def make_packed(_folder: Path) -> Target:
 
 def make_address(folder: Path) -> Target:
     """Addresses of databases lead to this machine alone, where nothing listens; paths lead into the folder."""
-    os.environ.update(PGHOSTADDR="127.0.0.1", PGPORT="1", PGCONNECT_TIMEOUT="2")
+    nowhere = {"PGHOSTADDR": "127.0.0.1", "PGPORT": "1", "PGCONNECT_TIMEOUT": "2"}
     inside = folder / "addresses"
     inside.mkdir(exist_ok=True)
 
@@ -142,7 +143,8 @@ def make_address(folder: Path) -> Target:
         if "://" not in text:
             text = f"{inside}/{text.replace('/', '_').replace(MARK.decode(), '')}"
         try:
-            cdp.Ledger(text, timeout=0.1).close_connection()
+            with patch.dict(os.environ, nowhere):
+                cdp.Ledger(text, timeout=0.1).close_connection()
         finally:
             for made in inside.iterdir():
                 made.unlink()

@@ -66,7 +66,8 @@ def area_under_curve(risks: ArrayLike, happened: ArrayLike) -> float:
     from scipy.stats import rankdata
 
     scores = as_numbers("risks", risks, "numbers, one a person").astype(np.float64)
-    outcomes = as_numbers("happened", happened, "zeros and ones, one a person").astype(np.float64)
+    said = happened.astype(np.int8) if isinstance(happened, np.ndarray) and happened.dtype == bool else happened
+    outcomes = as_numbers("happened", said, "zeros and ones, one a person").astype(np.float64)
     positive = outcomes == 1
     count = int(positive.sum())
     if scores.ndim != 1 or scores.shape != outcomes.shape or not 0 < count < len(outcomes):
