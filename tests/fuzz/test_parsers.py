@@ -49,6 +49,7 @@ FOUND: list[tuple[str, bytes]] = [
     ("address", b"postgresql://ann:7346281@localhost:1/budget?a"),
     ("address", b"postgresql://\xff:7346281@x"),
     ("address", b"postgresql:/ann:7346281@localhost"),
+    ("address", b"postgresql:./ann:7346281@l://ann:7346281@localhost:1/budget"),
     ("address", b"\x00"),
     ("calendar", b"1h\n2026-01-01\n2026-01-02\n" + b"a." * 400 + b"b"),
     (

@@ -23,7 +23,7 @@ def open_store(address: str, *, timeout: float) -> Store:
         store: Store = PostgresStore(address, timeout=timeout)
     elif re.match(r"\w\w+:/", address) or "://" in address or address == ":memory:":
         # What comes after the colon may hold a password.
-        raise InvalidArgument("address", address.partition(":/")[0], allowed)
+        raise InvalidArgument("address", address.partition(":")[0] or ":memory:", allowed)
     else:
         from chronodp.ledger.sqlite import SQLiteStore
 
