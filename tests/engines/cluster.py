@@ -18,12 +18,15 @@ from typing import Any
 
 HOSTS = ("127.0.0.1", "127.0.0.2")  # Spark copies a slow task to another host only
 SLOW = 6.0  # seconds
+QUICK = "-XX:TieredStopAtLevel=1"  # what runs once is not worth compiling well
 SETTINGS = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
     "spark.speculation.minTaskRuntime": "0ms",
     "spark.speculation.multiplier": "1.1",
     "spark.speculation.quantile": "0.1",
+    "spark.driver.extraJavaOptions": QUICK,
+    "spark.executor.extraJavaOptions": QUICK,
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
@@ -54,7 +57,7 @@ def cluster(folder: Path) -> Iterator[str]:
 
     def start(kind: str, host: str, *words: str) -> None:
         command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", "--host", host]
-        own = os.environ | {"SPARK_LOCAL_IP": host}
+        own = os.environ | {"SPARK_LOCAL_IP": host, "SPARK_DAEMON_JAVA_OPTS": QUICK}
         words = (*command, "--webui-port", free_port(), *words)
         running.append(subprocess.Popen(words, env=own, stderr=subprocess.DEVNULL))
 
