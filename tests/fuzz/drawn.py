@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
 from tests.fuzz.edits import KINDS, Edit, apply
-from tests.fuzz.findings import Findings, limit_memory
+from tests.fuzz.findings import Findings, limit_memory, parse_run
 from tests.fuzz.target import Target, judge
 from tests.fuzz.targets import make_targets
 
@@ -40,12 +39,7 @@ def texts(target: Target) -> st.SearchStrategy[bytes]:
 
 def main(arguments: list[str]) -> None:
     """Give a target so many texts, and write what was found to a file."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("target")
-    parser.add_argument("--cases", type=int, required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    told = parser.parse_args(arguments)
+    told = parse_run(arguments)
     limit_memory()
     warnings.simplefilter("error")
     with tempfile.TemporaryDirectory() as place:

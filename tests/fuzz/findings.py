@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import resource
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Findings", "limit_memory"]
+__all__ = ["Findings", "limit_memory", "parse_run"]
 
 _MEMORY = 6 * 2**30  # bytes of addresses: what asks for more fails, and that is a finding
 
@@ -37,3 +39,13 @@ def limit_memory() -> None:
     """Let this process ask for no more than any text should need."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, hard))
+
+
+def parse_run(arguments: list[str]) -> argparse.Namespace:
+    """Return which target is given how many texts, from which seed, and where the findings go."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("target")
+    parser.add_argument("--cases", type=int, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    return parser.parse_args(arguments)

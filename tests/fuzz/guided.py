@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.fuzz.findings import Findings, limit_memory
+from tests.fuzz.findings import Findings, limit_memory, parse_run
 
 __all__ = ["main"]
 
@@ -21,12 +20,7 @@ _LONGEST = 20_000
 
 def main(arguments: list[str]) -> None:
     """Give a target so many texts, and write what was found to a file."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("target")
-    parser.add_argument("--cases", type=int, required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    told = parser.parse_args(arguments)
+    told = parse_run(arguments)
     atheris: Any = __import__("atheris")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

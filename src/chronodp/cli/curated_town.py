@@ -78,7 +78,7 @@ def _open(policy: Path, ledger: Path) -> dict[str, str]:
     from chronodp.service.policy_file import read_policy
     from chronodp.service.question import Question
     from chronodp.service.runner import Runner
-    from chronodp.service.tokens import add_token
+    from chronodp.service.tokens import Role, add_token
 
     curator = Curator(read_policy(policy), str(ledger))
     try:
@@ -87,7 +87,7 @@ def _open(policy: Path, ledger: Path) -> dict[str, str]:
         question = Question.model_validate(_FIRST)
         curator.submit(ana, curator.policy.datasets["meters"], question, request="first-look", fresh=False)
         Runner(curator, pace=Unpaced()).run_one()  # the owner sits at the keyboard: nobody watches the clock
-        people = (("owner", "owner"), ("ana", "analyst"), ("ben", "analyst"), ("eve", "auditor"))
-        return {name: add_token(curator.store, name, role) for name, role in people}  # type: ignore[arg-type]
+        people: dict[str, Role] = {"owner": "owner", "ana": "analyst", "ben": "analyst", "eve": "auditor"}
+        return {name: add_token(curator.store, name, role) for name, role in people.items()}
     finally:
         curator.close()

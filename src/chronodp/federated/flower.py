@@ -42,10 +42,9 @@ def flower_client(holder: Holder, *, task: Task, holders: int) -> Any:
             number = config.get("server_round")
             if type(number) is not int or not 1 <= number <= task.rounds:
                 raise InvalidArgument("server_round", number, f"the number of a round, 1 to {task.rounds}")
-            (before,) = parameters
-            if before.shape != (task.size,):
-                raise InvalidArgument("parameters", before.shape, f"{task.size:,} numbers in one array")
-            start = before.astype(np.float32)
+            start = np.asarray(parameters[0] if len(parameters) == 1 else [], dtype=np.float32)
+            if start.shape != (task.size,) or not np.all(np.isfinite(start)):
+                raise InvalidArgument("parameters", "something else", f"one array of {task.size:,} finite numbers")
             update = check_update(holder.update(number, start.copy()), task, holder=holder.name)
             return [start + count * update], 1, {}
 

@@ -1,6 +1,6 @@
 """Streams from where they come: Kafka, MQTT, growing files, Spark; released window by window, by a public clock."""
 
-from chronodp.live.contribution import Limits
+from chronodp.live.contribution import Limits, terms_of
 from chronodp.live.outlets import (
     AlertOutlet,
     Outlet,
@@ -12,7 +12,7 @@ from chronodp.live.outlets import (
 )
 from chronodp.live.progress import OwnerFigures, Progress
 from chronodp.live.records import Fields, Reader
-from chronodp.live.runner import Live, terms_of
+from chronodp.live.runner import Live
 from chronodp.live.state import State
 from chronodp.live.structured_streaming import BatchSink
 from chronodp.live.windows import Clock, ScaledClock, SystemClock, Windows

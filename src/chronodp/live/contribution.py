@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.live.windows import Windows
 from chronodp.privacy import Calendar, Contribution, Event, Grid, Unit, User, UserPeriod, Window
 from chronodp.privacy.calendar import LONGEST
-from chronodp.privacy.parameters import check_flag, check_kind, check_listed, check_whole
+from chronodp.privacy.documents import to_document
+from chronodp.privacy.parameters import check_flag, check_kind, check_listed, check_text, check_whole
 from chronodp.privacy.sensitivity import check_clip
 
-__all__ = ["MOST_GROUPS", "Limits"]
+__all__ = ["MOST_GROUPS", "Limits", "terms_of"]
 
 MOST_GROUPS = 10_000
 _FINE = 24  # a person's largest total spans about so many powers of two
@@ -159,3 +161,14 @@ class Limits:
             raise InvalidArgument(
                 "max_periods", self.max_periods, f"left out for {self.unit}: no windows are chosen there"
             )
+
+
+def terms_of(limits: Limits, **more: str | None) -> str:
+    """Return the public terms that a live stream is opened with, as text."""
+    for name, value in more.items():
+        if value is not None:
+            check_text(name, value)
+    limited = asdict(check_kind("limits", limits, Limits, "Limits"))
+    parts = {name: value for name, value in limited.items() if name not in ("unit", "windows")}
+    unit, windows = to_document(limits.unit), asdict(limits.windows)
+    return json.dumps({"unit": unit, **windows, **parts, **more}, sort_keys=True)

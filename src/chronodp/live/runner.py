@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 
 import numpy as np
 
@@ -20,10 +18,8 @@ from chronodp.live.sources import Source
 from chronodp.live.state import State
 from chronodp.live.tally import Closing, Part, Tally
 from chronodp.live.windows import Clock, SystemClock
-from chronodp.privacy.documents import to_document
-from chronodp.privacy.parameters import check_kind, check_text
 
-__all__ = ["Live", "terms_of"]
+__all__ = ["Live"]
 
 _MOST = 20_000  # messages read at once
 _WAIT = 0.05  # seconds to wait for the first of them
@@ -284,17 +280,6 @@ class Live:
             self._say("no record can be read any more: do the fields in the settings still fit what is sent?")
         elif before >= _STRANGE and readable:
             self._say("records can be read again")
-
-
-def terms_of(limits: Limits, **more: str | None) -> str:
-    """Return the public terms that a live stream is opened with, as text."""
-    for name, value in more.items():
-        if value is not None:
-            check_text(name, value)
-    limited = asdict(check_kind("limits", limits, Limits, "Limits"))
-    parts = {name: value for name, value in limited.items() if name not in ("unit", "windows")}
-    unit, windows = to_document(limits.unit), asdict(limits.windows)
-    return json.dumps({"unit": unit, **windows, **parts, **more}, sort_keys=True)
 
 
 def _joined(rows: Sequence[Row]) -> Row:
