@@ -17,10 +17,10 @@ from chronodp.alerts.record import FORM, AlertRecord
 from chronodp.alerts.scaling import to_step
 from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
-from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, Running, Spend, Standing
 from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
 from chronodp.privacy.exact import at_least
+from chronodp.privacy.parameters import check_kind
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.randomness.keystream import Lineage
 
@@ -122,8 +122,7 @@ class Alert:
         entropy: Entropy | None = None,
     ) -> Self:
         """Return an alert of a design that was made before."""
-        if not isinstance(design, AlertDesign):
-            raise InvalidArgument("design", design, "an AlertDesign")
+        check_kind("design", design, AlertDesign, "an AlertDesign")
         alert = cls.__new__(cls)
         alert._open(design, ledger, dataset, name, analyst, entropy)
         return alert

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chronodp.alerts import Alert
 from chronodp.alerts.design import AlertDesign, design_alert
-from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
+from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
 from chronodp.ledger import Ledger
 from chronodp.live.contribution import Limits
 from chronodp.privacy import Certificate, Window
@@ -237,36 +237,22 @@ def open_outlet(
         level: how often intervals hold the value before noise.
     """
     check_fraction("level", level)
-    paying: dict[str, Any] = {"ledger": ledger, "dataset": dataset, "name": name}
     if isinstance(design, AlertDesign):
-        return AlertOutlet(_resume(Alert, ledger, name, design) or Alert.open(design, **paying))
-    paying |= {
-        "change": design.change,
-        "max_groups": design.max_groups,
-        "epsilon": design.epsilon,
-        "delta": design.delta,
-    }
+        return AlertOutlet(_go_on(Alert, design, ledger, dataset, name))
     if isinstance(design, WindowedDesign):
-        found = _resume(WindowedStream, ledger, name, design)
-        opened = found or WindowedStream(design.mechanism, window=design.unit, columns=design.columns, **paying)
-        return WindowedOutlet(opened)
-    shape: dict[str, Any] = {
-        "horizon": design.horizon,
-        "unit": design.unit,
-        "max_periods": design.max_periods,
-        "keys": design.keys,
-    }
-    return StreamOutlet(_resume(Stream, ledger, name, design) or Stream(design.workload, **shape, **paying), level)
+        return WindowedOutlet(_go_on(WindowedStream, design, ledger, dataset, name))
+    return StreamOutlet(_go_on(Stream, design, ledger, dataset, name), level)
 
 
-def _resume(kind: Any, ledger: Ledger, name: str, wanted: object) -> Any:
+def _go_on(kind: Any, design: object, ledger: Ledger, dataset: str, name: str) -> Any:
+    """Resume the stream of that name if it has the wanted terms; open it if there is none."""
     try:
         found = kind.resume(ledger, name)
     except UnknownDocument:
         raise StreamConflict(f"{name!r} is the name of another kind of stream: choose another") from None
-    except StreamConflict:
-        return None
-    if found.design != wanted:
+    except UnknownStream:
+        return kind.open(design, ledger=ledger, dataset=dataset, name=name)
+    if found.design != design:
         raise StreamConflict(f"stream {name!r} was opened with other terms: put them back, or choose another name")
     return found
 

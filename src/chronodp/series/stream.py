@@ -13,7 +13,7 @@ from chronodp.ledger import Ledger, Running, Spend, Standing, packed
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
 from chronodp.privacy.documents import dump
 from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_fraction, check_whole
+from chronodp.privacy.parameters import check_fraction, check_kind, check_whole
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.series.answers import Memory
 from chronodp.series.ongoing import first_memory, next_noise
@@ -128,17 +128,24 @@ class Stream:
             epsilon=epsilon,
             delta=delta,
         )
-        bits = check_entropy(entropy)
-        memory = _Memory(Memory.start(workload, keys), first_memory(design.shape, design.length, keys))
-        self.design = design
-        self._running = Running.open(
-            _FORM,
-            name,
-            Standing(dump(design), design, memory, bits.seeded),
-            Spend(dataset, design.noise.cost, unit, analyst),
-            ledger=ledger,
-            entropy=bits,
-        )
+        self._open(design, ledger, dataset, name, analyst, entropy)
+
+    @classmethod
+    def open(
+        cls,
+        design: StreamDesign,
+        *,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        analyst: str = "",
+        entropy: Entropy | None = None,
+    ) -> Self:
+        """Return a stream of a design that was made before."""
+        check_kind("design", design, StreamDesign, "a StreamDesign")
+        stream = cls.__new__(cls)
+        stream._open(design, ledger, dataset, name, analyst, entropy)
+        return stream
 
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
@@ -216,6 +223,29 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"Stream({self._running.name!r}, {self.design.workload}, {self.period} steps released)"
+
+    def _open(
+        self,
+        design: StreamDesign,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        analyst: str,
+        entropy: Entropy | None,
+    ) -> None:
+        bits = check_entropy(entropy)
+        memory = _Memory(
+            Memory.start(design.workload, design.keys), first_memory(design.shape, design.length, design.keys)
+        )
+        self.design = design
+        self._running = Running.open(
+            _FORM,
+            name,
+            Standing(dump(design), design, memory, bits.seeded),
+            Spend(dataset, design.noise.cost, design.unit, analyst),
+            ledger=ledger,
+            entropy=bits,
+        )
 
     def _check_values(self, values: ArrayLike) -> NDArray[Any]:
         keys = self.design.keys

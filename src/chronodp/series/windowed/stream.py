@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.ledger import Ledger, Running, Spend, Standing, packed
 from chronodp.privacy import Certificate, Claim, Guarantee, Window, dump
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.parameters import check_kind, check_whole
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.series.windowed.advance import advance
 from chronodp.series.windowed.design import LONGEST_WINDOW, WindowedDesign, design_windowed
@@ -96,16 +96,24 @@ class WindowedStream:
         design = design_windowed(
             mechanism, unit=unit, change=change, columns=columns, max_groups=max_groups, epsilon=epsilon, delta=delta
         )
-        bits = check_entropy(entropy)
-        self.design = design
-        self._running = Running.open(
-            _FORM,
-            name,
-            Standing(dump(design), design, start(design), bits.seeded),
-            Spend(dataset, design.cost, unit, analyst),
-            ledger=ledger,
-            entropy=bits,
-        )
+        self._open(design, ledger, dataset, name, analyst, entropy)
+
+    @classmethod
+    def open(
+        cls,
+        design: WindowedDesign,
+        *,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        analyst: str = "",
+        entropy: Entropy | None = None,
+    ) -> Self:
+        """Return a stream of a design that was made before."""
+        check_kind("design", design, WindowedDesign, "a WindowedDesign")
+        stream = cls.__new__(cls)
+        stream._open(design, ledger, dataset, name, analyst, entropy)
+        return stream
 
     @classmethod
     def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
@@ -156,6 +164,26 @@ class WindowedStream:
 
     def __repr__(self) -> str:
         return f"WindowedStream({self.design.mechanism}, {self.design.unit}, {self.period} steps released)"
+
+    def _open(
+        self,
+        design: WindowedDesign,
+        ledger: Ledger,
+        dataset: str,
+        name: str,
+        analyst: str,
+        entropy: Entropy | None,
+    ) -> None:
+        bits = check_entropy(entropy)
+        self.design = design
+        self._running = Running.open(
+            _FORM,
+            name,
+            Standing(dump(design), design, start(design), bits.seeded),
+            Spend(dataset, design.cost, design.unit, analyst),
+            ledger=ledger,
+            entropy=bits,
+        )
 
 
 _FORM = packed(WindowedDesign, WindowedState.to_bytes, lambda _, stored: WindowedState.from_bytes(stored))
