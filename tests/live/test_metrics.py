@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 import urllib.request
 from pathlib import Path
 
 import pytest
 
 from chronodp import Event
-from chronodp.errors import MissingExtra
 from chronodp.live import Limits, Progress, Windows
 from chronodp.live.metrics import serve_metrics
 from tests.live.brokers import free_port
@@ -29,12 +27,6 @@ def scrape(progress: Progress, *, owner: bool = False) -> dict[str, float]:
         server.shutdown()
         server.server_close()
     return {name: float(value) for name, value in re.findall(r"^(\w+) (\S+)$", text, re.MULTILINE)}
-
-
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    with pytest.raises(MissingExtra, match=r"prometheus-client is not installed: pip install 'chronodp\[live\]'"):
-        serve_metrics(Progress(), port=0)
 
 
 @pytest.mark.parametrize("records", [0, 1, 700])

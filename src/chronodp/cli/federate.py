@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from chronodp.cli.extras import check_extra
 from chronodp.cli.federate_simulate import simulate
 from chronodp.cli.options import JsonLines
 from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.reading import read_toml
 
 if TYPE_CHECKING:

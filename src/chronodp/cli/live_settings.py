@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,7 @@ from urllib.parse import quote
 from chronodp.cli.options import parse_unit
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
-from chronodp.errors import InvalidArgument, MissingExtra
+from chronodp.errors import InvalidArgument
 from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
@@ -148,12 +146,11 @@ class LiveSettings:
         given = dict(self.tables["source"])
         kind = given.pop("kind")
         who = f"chronodp-{self.name}"
-        with _libraries(kind):
-            match kind:
-                case "kafka":
-                    return KafkaSource(given.pop("topic"), reader=reader, **{"group": who, **given})
-                case "mqtt":
-                    return MqttSource(given.pop("topic"), reader=reader, **{"client": who, **given})
+        match kind:
+            case "kafka":
+                return KafkaSource(given.pop("topic"), reader=reader, **{"group": who, **given})
+            case "mqtt":
+                return MqttSource(given.pop("topic"), reader=reader, **{"client": who, **given})
         return FileSource(given.pop("path"), reader=reader, **given)
 
     def make_sinks(self) -> list[Sink]:
@@ -164,17 +161,16 @@ class LiveSettings:
         for number, table in enumerate(self.sinks):
             given = dict(table)
             kind = given.pop("kind")
-            with _libraries(kind):
-                match kind:
-                    case "kafka":
-                        made.append(KafkaSink(given.pop("topic"), **given))
-                    case "mqtt":
-                        client = f"chronodp-{self.name}-sink-{number}"
-                        made.append(MqttSink(given.pop("topic"), **{"client": client, **given}))
-                    case "csv":
-                        made.append(CsvSink(given["path"]))
-                    case _:
-                        made.append(ParquetSink(given["path"]))
+            match kind:
+                case "kafka":
+                    made.append(KafkaSink(given.pop("topic"), **given))
+                case "mqtt":
+                    client = f"chronodp-{self.name}-sink-{number}"
+                    made.append(MqttSink(given.pop("topic"), **{"client": client, **given}))
+                case "csv":
+                    made.append(CsvSink(given["path"]))
+                case _:
+                    made.append(ParquetSink(given["path"]))
         return made
 
 
@@ -207,14 +203,6 @@ def read_settings(path: Path) -> LiveSettings:
         _needed(tables["metrics"], "port", "metrics")
         _check_types("metrics", tables["metrics"])
     return LiveSettings({"ledger": "budget.db", **content}, tables, sinks)
-
-
-@contextmanager
-def _libraries(kind: str) -> Iterator[None]:
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtra(f"{error.name}, which {kind} needs,", "live") from None
 
 
 def _check_kind(where: str, table: dict[str, Any], kinds: dict[str, Any]) -> None:

@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 
 from chronodp.cli.curated_town import prepare_town
-from chronodp.cli.extras import check_extra
 from chronodp.cli.options import Address, Keys
 from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.privacy.parameters import check_whole
 
 __all__ = ["serve"]

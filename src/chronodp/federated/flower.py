@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from chronodp.errors import InvalidArgument, MissingExtra
+from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.federated.holder import Holder, Task, check_update
 from chronodp.privacy.parameters import check_kind, check_whole
 
@@ -28,10 +29,8 @@ def flower_client(holder: Holder, *, task: Task, holders: int) -> Any:
         task: what is trained.
         holders: how many take part in every round; if fewer answer, the step is too long by that share.
     """
-    try:
-        from flwr.client import NumPyClient
-    except ImportError:
-        raise MissingExtra("flwr", "flower") from None
+    check_extra("flower", "flwr")
+    from flwr.client import NumPyClient
 
     check_kind("task", task, Task, "a Task")
     check_kind("holder", holder, Holder, "a Holder")  # type: ignore[type-abstract]

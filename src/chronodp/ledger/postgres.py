@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chronodp.errors import LedgerUnavailable, MissingExtra
+from chronodp.errors import LedgerUnavailable
+from chronodp.extras import check_extra
 from chronodp.ledger.connections import ThreadConnections
 from chronodp.ledger.store import Parameters, Row
 
@@ -20,10 +21,9 @@ class PostgresStore:
     """PostgreSQL through psycopg; one connection a thread, made anew after it was lost."""
 
     def __init__(self, address: str, *, timeout: float) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise MissingExtra("psycopg", "postgres") from None
+        check_extra("postgres", "psycopg")
+        import psycopg
+
         self._psycopg = psycopg
         self._address = address
         self._timeout = timeout

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from chronodp.errors import InvalidArgument, MissingExtra
+from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.live.progress import Progress
 
 __all__ = ["serve_metrics"]
@@ -18,10 +19,8 @@ def serve_metrics(progress: Progress, *, port: int, address: str = "127.0.0.1", 
     whoever reads them learns what nobody paid for. They are left out; with ``owner`` the counts are added, for a port
     that only the data's owner can read.
     """
-    try:
-        from prometheus_client import CollectorRegistry, Gauge, start_http_server
-    except ImportError:
-        raise MissingExtra("prometheus-client", "live") from None
+    check_extra("live", "prometheus_client")
+    from prometheus_client import CollectorRegistry, Gauge, start_http_server
 
     registry = CollectorRegistry()  # of our own: the default one tells the process's memory and time
 

@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from chronodp.dataset import Askable
-from chronodp.errors import InvalidArgument, MissingExtra, ServiceError
+from chronodp.errors import InvalidArgument, ServiceError
+from chronodp.extras import check_extra
 from chronodp.ledger import SignedLink, verify
 from chronodp.privacy import Calendar, Claim, Unit, load
 from chronodp.privacy.parameters import check_positive
@@ -269,11 +270,10 @@ class _Curated:
 
 
 def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client:
-    try:
-        import httpx
-    except ImportError:
-        raise MissingExtra("httpx", "service") from None
+    check_extra("service", "httpx")
     import ssl
+
+    import httpx
 
     trusted: bool | ssl.SSLContext = True
     if certificates is not None:

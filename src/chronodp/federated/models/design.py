@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.federated.models.inputs import Inputs
 from chronodp.federated.models.outcomes import Outcome
 from chronodp.privacy.documents import document, dump
@@ -99,6 +100,7 @@ class ModelDesign:
 
     def build(self) -> nn.Module:
         """Return the network; its parameters are those of `first_parameters` only once they are put in."""
+        check_extra("federated", "torch")
         from chronodp.federated.models.convolution import ConvolutionNetwork
         from chronodp.federated.models.linear import LinearNetwork
         from chronodp.federated.models.recurrent import RecurrentNetwork

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.federated.models.design import ModelDesign
 from chronodp.federated.models.outcomes import Forecast, Risk, loss_of
 from chronodp.privacy.grid import as_numbers
@@ -47,6 +48,7 @@ def losses_of_people(
     network: nn.Module | None = None,
 ) -> NDArray[np.float64]:
     """Return each person's own loss. FOR THE OWNER ONLY."""
+    check_extra("federated", "torch")
     import torch
 
     answers = torch.from_numpy(_answers(model, parameters, values, network))
@@ -79,6 +81,7 @@ def area_under_curve(risks: ArrayLike, happened: ArrayLike) -> float:
 def _answers(
     model: ModelDesign, parameters: NDArray[np.float32], values: ArrayLike, network: nn.Module | None
 ) -> NDArray[np.float64]:
+    check_extra("federated", "torch")
     import torch
 
     from chronodp.federated.training.gradients import put

