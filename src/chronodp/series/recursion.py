@@ -102,18 +102,20 @@ class Recursion:
         """Add the inverse's fading sums of all earlier steps, time along the second axis."""
         from scipy.signal import lfilter
 
-        if series.shape[1] > 1:
-            for rate, weight in zip(*self.shape.inverse_parameters(), strict=True):
-                out[:, 1:] += lfilter([sign * weight], [1.0, -rate], series[:, :-1], axis=1)
+        if series.shape[1] == 1:
+            return
+        numbers = series.astype(np.float64)
+        for rate, weight in zip(*self.shape.inverse_parameters(), strict=True):
+            out += lfilter([0.0, sign * weight], [1.0, -rate], numbers, axis=1)
 
     def _remember(self, buffers: Floats, noise: Integers) -> Floats:
         """Return the buffers after a block, added up piece by piece: short sums round less than long ones."""
         pieces, rest = divmod(len(noise), PIECE)
         if pieces:
-            weights = self._fading[:PIECE][::-1]
-            sums = np.einsum("jd,pjk->pdk", weights, noise[: pieces * PIECE].reshape(pieces, PIECE, -1))
+            some = noise[: pieces * PIECE].reshape(pieces, PIECE, -1).astype(np.float64)
+            sums = self._fading[:PIECE][::-1].T @ some
             later = self._fading[PIECE * np.arange(pieces)][::-1]
-            buffers = self._fading[pieces * PIECE][:, None] * buffers + np.einsum("pd,pdk->dk", later, sums)
+            buffers = self._fading[pieces * PIECE][:, None] * buffers + (later[:, :, None] * sums).sum(axis=0)
         if rest:
             buffers = self._fading[rest][:, None] * buffers + self._fading[:rest][::-1].T @ noise[pieces * PIECE :]
         return buffers
