@@ -15,6 +15,7 @@ def make_records(path: str, events: int, groups: int = 0) -> None:
 
     region = f", 'g' || (hash(i, 'region') % {groups}) AS region" if groups else ""
     with duckdb.connect(config={"memory_limit": "2GB", "preserve_insertion_order": False}) as connection:
+        connection.execute("SET enable_progress_bar = false")
         connection.execute(
             f"""COPY (
                 SELECT format('u{{:07d}}', hash(i) % {events // 100}) AS person,
