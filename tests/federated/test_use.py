@@ -29,7 +29,7 @@ def test_people_vote_for_the_model_that_serves_them(ledger: cdp.Ledger) -> None:
     losses = {"linear": chance.random(400) + 0.3, "recurrent": chance.random(400), "nothing": np.full(400, np.inf)}
     made = choose_model(losses, epsilon=1.0, ledger=ledger, dataset="held out", request="which")
     assert made.winner == "recurrent"
-    assert ledger.history("held out")[0].cost == '{"epsilon":1.0,"kind":"pure"}'
+    assert ledger.history("held out")[0].cost == PureCost(1.0)
     with pytest.raises(InvalidArgument, match="losses"):
         choose_model(losses | {"other": np.zeros(3)}, epsilon=1.0, ledger=ledger, dataset="held out", request="two")
     ledger.close_connection()

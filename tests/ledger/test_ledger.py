@@ -216,7 +216,7 @@ def test_history_and_clocks_that_go_backwards(ledger: Ledger, monkeypatch: pytes
     assert (first.purpose, second.purpose) == ("first", "second")
     assert second.made >= first.made
     assert second.number == 2
-    assert '"epsilon":0.2' in second.cost
+    assert second.cost == PureCost(0.2)
     assert ledger.history("meters", limit=1) == [second]
 
 

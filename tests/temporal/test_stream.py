@@ -110,7 +110,7 @@ def test_the_papers_mechanisms_run_only_where_that_was_accepted(mechanism: Onlin
     assert "TLDP" not in str(statement)
     assert "marginal dispatch budget" in str(statement)
     assert ledger.status("loose").largest_pure == pytest.approx(2.0, abs=1e-5)
-    assert json.loads(ledger.history("loose")[0].cost)["assumption"]["name"] == ACCEPTED[0]
+    assert ledger.history("loose")[0].cost.assumption.name == ACCEPTED[0]
 
 
 def test_channels_and_bad_values(ledger: cdp.Ledger) -> None:

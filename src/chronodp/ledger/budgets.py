@@ -12,22 +12,45 @@ from chronodp.ledger.names import check_name
 from chronodp.ledger.requests import unreleased
 from chronodp.ledger.status import Status, make_status
 from chronodp.ledger.store import Transaction
-from chronodp.privacy import dump
+from chronodp.privacy import Cost, Unit, dump, load
+from chronodp.privacy.documents import to_document
 
 __all__ = ["Entry", "check_known", "close_budget", "list_budgets", "list_charges", "open_budget", "read_status"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a budget's history."""
+    """One line of a budget's history.
+
+    Attributes:
+        analyst: whose part was charged; "" for the whole.
+        period: of a budget that renews; "" otherwise.
+        number: counts the charges of the whole or of a part, from 1.
+        made: when, in UTC.
+        purpose: the request, stream or name that was given.
+        unit: whom the price is for.
+        cost: what was charged.
+    """
 
     analyst: str
     period: str
     number: int
     made: dt.datetime
     purpose: str
-    unit: str
-    cost: str
+    unit: Unit
+    cost: Cost
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for JSON."""
+        return {
+            "analyst": self.analyst,
+            "period": self.period,
+            "number": self.number,
+            "made": self.made.isoformat(),
+            "purpose": self.purpose,
+            "unit": to_document(self.unit),
+            "cost": to_document(self.cost),
+        }
 
 
 def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Budget) -> None:
@@ -73,7 +96,15 @@ def list_charges(transaction: Transaction, dataset: str, *, limit: int) -> list[
         (dataset, limit),
     )
     return [
-        Entry(row[0], row[1], int(row[2]), dt.datetime.fromtimestamp(int(row[3]) / 1e6, dt.UTC), *row[4:])
+        Entry(
+            analyst=row[0],
+            period=row[1],
+            number=int(row[2]),
+            made=dt.datetime.fromtimestamp(int(row[3]) / 1e6, dt.UTC),
+            purpose=row[4],
+            unit=load(row[5], Unit),
+            cost=load(row[6], Cost),
+        )
         for row in rows
     ]
 

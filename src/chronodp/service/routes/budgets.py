@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from chronodp.ledger import Status
-from chronodp.privacy import Cost, load
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, curator_of
 from chronodp.service.curator import Caller
@@ -53,19 +52,18 @@ def get_history(
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
     entries = []
-    for entry in curator.ledger.history(asked.name, limit=2 * limit):
-        if entry.analyst:  # the same charge once more, to a part
+    for charge in curator.ledger.history(asked.name, limit=2 * limit):
+        if charge.analyst:  # the same charge once more, to a part
             continue
-        mine = curator.may_read(caller, asked, entry.purpose)
-        cost: Cost = load(entry.cost, Cost)
+        mine = curator.may_read(caller, asked, charge.purpose)
         entries.append(
             shapes.EntryShape(
-                number=entry.number,
-                made=entry.made.isoformat(),
-                who=presenting.who_asked(entry.purpose) if mine else "another analyst",
-                request=entry.purpose if mine else "",
-                period=entry.period,
-                cost=str(cost),
+                number=charge.number,
+                made=charge.made.isoformat(),
+                who=presenting.who_asked(charge.purpose) if mine else "another analyst",
+                request=charge.purpose if mine else "",
+                period=charge.period,
+                cost=str(charge.cost),
             )
         )
     return entries[:limit]
