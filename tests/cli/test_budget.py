@@ -34,8 +34,11 @@ def test_a_budget_from_opening_to_closing(place: str) -> None:
     status = json.loads(run("budget", "status", "meters", "--json", "--ledger", place))
     assert status["charges"] == 1
     assert status["sums"][0]["spent"] == pytest.approx(0.25)
-    assert "load-2026-01" in run("budget", "history", "meters", "--ledger", place)
+    listed = " ".join(run("budget", "history", "meters", "--ledger", place).split())
+    assert "load-2026-01" in listed
+    assert "Gaussian noise" in listed
     (entry,) = json.loads(run("budget", "history", "meters", "--json", "--ledger", place))
+    assert entry["unit"] == {"kind": "user", "relation": "add_remove"}
     assert entry["cost"] == {"kind": "gaussian", "sensitivity": 1.0, "sigma": 2.0}
     asked = CliRunner().invoke(app, ["budget", "close", "meters", "--ledger", place], input="n\n")
     assert asked.exit_code == 1

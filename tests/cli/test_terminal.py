@@ -1,19 +1,45 @@
-"""Tables on the terminal: names and cells are data, and are shown as they are."""
+"""What is shown on the terminal: names and cells are data, and are shown as they are."""
 
 from __future__ import annotations
 
-import io
+from pathlib import Path
 
 import pandas as pd
-from rich.console import Console
+import pytest
 
-from chronodp.cli.terminal import table_of
+import chronodp as cdp
+from chronodp.cli.terminal import table_of, terminal
+from chronodp.privacy import PureCost, RepeatedCost
+from tests.cli.conftest import run
+
+ODD = "[/a] [red]b :house:"
 
 
-def test_brackets_in_data_are_no_markup() -> None:
-    frame = pd.DataFrame({"[/a]": ["[/x]", "[bold]b"], "value": [1.5, 2.5]})
-    console = Console(record=True, width=80, file=io.StringIO())
-    console.print(table_of(frame, "rows"))
-    text = console.export_text()
-    for part in ("[/a]", "[/x]", "[bold]b", "1.5"):
-        assert part in text
+def test_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    terminal().print(table_of(pd.DataFrame({ODD: [ODD, "plain"], "value": [1.5, 2.5]}), f"title {ODD}"))
+    shown = capsys.readouterr().out
+    assert shown.count(ODD) == 3
+    assert "1.5" in shown
+
+
+def test_budgets_with_odd_names_are_listed(tmp_path: Path) -> None:
+    place = str(tmp_path / "budget.db")
+    assert ODD in run("budget", "open", ODD, "--epsilon", "2", "--ledger", place)
+    with cdp.Ledger(place) as ledger:
+        ledger.spend(ODD, RepeatedCost(PureCost(0.1), 2), unit=cdp.User(), purpose="load [/x]")
+    assert ODD in run("budget", "status", ODD, "--ledger", place)
+    listed = run("budget", "history", ODD, "--ledger", place)
+    assert "load [/x]" in listed
+    assert "2 × [ε = 0.1]" in listed
+
+
+def test_columns_with_odd_names_are_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"at": pd.to_datetime(["2026-01-01T10:00Z"]), "who": ["a"], "[/kwh]": [1.0]}).to_parquet(
+        "rows.parquet"
+    )
+    run("budget", "open", ODD, "--epsilon", "2")
+    when = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-03")
+    price = ("--max-periods", "1", "--epsilon", "1", "--dataset", ODD, "--request", ODD)
+    assert "[/kwh]" in run("release", "rows.parquet", *when, "--sum", "[/kwh]", "--clip", "0", "3", *price)

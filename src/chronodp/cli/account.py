@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from chronodp.cli.options import Json
+from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy import Cost, RepeatedCost, load
 from chronodp.reading import parse_json
@@ -82,7 +82,7 @@ def account(
             bound.remark,
             style="bold green" if best else None,
         )
-    console = Console(highlight=False)
+    console = terminal()
     console.print(shown)
     for assumption in table.assumptions:
         console.print(f"Only true assuming {assumption}.")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from chronodp.cli.options import Json
+from chronodp.cli.terminal import terminal
 
 if TYPE_CHECKING:
     from chronodp.audit.judging import Verdict
@@ -71,7 +71,7 @@ def audit(
 
 
 def _show(found: Audit) -> None:
-    console = Console(highlight=False)
+    console = terminal()
     if found.verdicts:
         table = _table("Mechanisms", "mechanism")
         for verdict in found.verdicts:
@@ -100,7 +100,7 @@ def _show(found: Audit) -> None:
         console.print(table)
     reasons = {verdict.subject.name: verdict.reason for verdict in found.verdicts if verdict.reason}
     for name, reason in reasons.items():
-        console.print(f"{name} cannot be judged: {reason}.", markup=False)
+        console.print(f"{name} cannot be judged: {reason}.")
     caught = sum(broken.outcome == "refuted" for _, _, broken in found.twins)
     stand = sum(verdict.passed for verdict in found.verdicts)
     console.print(f"{stand} of {len(found.verdicts)} claims stand; {caught} of {len(found.twins)} twins caught.")

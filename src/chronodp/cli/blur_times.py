@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Time
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import table_of
+from chronodp.cli.terminal import table_of, terminal
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -132,12 +131,12 @@ def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: b
             content["link"] = made.signed.to_dict()
         print(json.dumps(content, ensure_ascii=False, default=str))  # floats as they are, to the last digit
         return
-    console = Console(highlight=False)
+    console = terminal()
     top = made.frame.head(_ROWS)
     console.print(table_of(top.astype(object).where(top.notna(), "").astype(str)))  # values as they are
     if len(made.frame) > _ROWS:
         console.print(f"{len(made.frame) - _ROWS:,} more rows; --out writes them all.")
-    console.print(str(made.promise), markup=False)
+    console.print(str(made.promise))
     for path in (out, page):
         if path is not None:
-            console.print(f"Written: {path}", markup=False)
+            console.print(f"Written: {path}")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from chronodp.cli.options import Address, Json, Keys, parse_unit
 from chronodp.cli.places import check_place
+from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument, LedgerUnavailable
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def open_budget(
             opened.open(dataset, unit=parse_unit(unit), accepts=tuple(accepts or ()), **terms)
         known = opened.status(dataset, analyst=analyst)
     name = dataset + (f" for {analyst}" if analyst else "")
-    Console(highlight=False).print(f"[bold]{name}[/] is open. {known.guarantee} {known.budget.lifetime}")
+    terminal().print(Text.assemble((name, "bold"), f" is open. {known.guarantee} {known.budget.lifetime}"))
 
 
 @budget.command()
@@ -94,7 +95,7 @@ def status(
         documents = [one.to_dict() for one in found]
         print(json.dumps(documents[0] if dataset is not None else documents, ensure_ascii=False, indent=2))
         return
-    console = Console(highlight=False)
+    console = terminal()
     for one in found:
         _show(console, one)
 
@@ -115,14 +116,13 @@ def history(
     with _existing(ledger) as opened:
         entries = opened.history(dataset, limit=limit)
     if as_json:
-        rows = [{**asdict(entry), "made": entry.made.isoformat(), "cost": json.loads(entry.cost)} for entry in entries]
-        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        print(json.dumps([entry.to_dict() for entry in entries], ensure_ascii=False, indent=2))
         return
     table = Table("charge", "made (UTC)", "analyst", "period", "purpose", "cost")
     for entry in entries:
         made = entry.made.strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(str(entry.number), made, entry.analyst, entry.period, entry.purpose, entry.cost)
-    Console(highlight=False).print(table)
+        table.add_row(str(entry.number), made, entry.analyst, entry.period, entry.purpose, str(entry.cost))
+    terminal().print(table)
 
 
 @budget.command()
@@ -184,7 +184,8 @@ def _show(console: Console, one: Status) -> None:
     width = 40
     used = round(one.share * width)
     colour = "red" if one.share > 0.9 else "yellow" if one.share > 0.6 else "green"
-    console.print(f"[bold]{name}[/]  [{colour}]{'█' * used}[/][dim]{'░' * (width - used)}[/] {1 - one.share:.1%} left")
+    bar = (("█" * used, colour), ("░" * (width - used), "dim"))
+    console.print(Text.assemble((name, "bold"), "  ", *bar, f" {1 - one.share:.1%} left"))
     console.print(f"{one.guarantee} {one.budget.lifetime}")
     table = Table("native sum", "spent", "limit", "left")
     for part in one.sums:
@@ -195,5 +196,5 @@ def _show(console: Console, one: Status) -> None:
     fits += [] if one.smallest_sigma is None else [f"Gaussian σ {one.smallest_sigma:.4g} at l2 sensitivity 1"]
     console.print(f"{one.charges:,} charges. Fits once more: {', or '.join(fits) or 'nothing'}.")
     for request in one.unreleased:
-        console.print(f"[yellow]Debited but never released:[/] {request}")
+        console.print(Text.assemble(("Debited but never released:", "yellow"), f" {request}"))
     console.print()

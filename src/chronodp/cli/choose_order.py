@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Time, parse_unit
 from chronodp.cli.places import check_place
+from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -138,12 +138,12 @@ def _workers(pieces: Pieces, orders: tuple[Order, ...], fit: LeastSquares | Maxi
 
 
 def _show(made: Choice, out: Path | None) -> None:
-    console = Console(highlight=False)
+    console = terminal()
     table = Table("order", "chosen")
     for name in made.design.candidates:
         table.add_row(name, "yes" if name == made.winner else "")
     console.print(table)
-    console.print(f"With probability 95 % at most {made.design.shortfall():.3g} votes behind the best.", markup=False)
-    console.print(str(made.certificate), markup=False)
+    console.print(f"With probability 95 % at most {made.design.shortfall():.3g} votes behind the best.")
+    console.print(str(made.certificate))
     if out is not None:
-        console.print(f"Written: {out}", markup=False)
+        console.print(f"Written: {out}")

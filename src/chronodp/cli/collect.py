@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import bars, table_of
+from chronodp.cli.terminal import bars, table_of, terminal
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -89,10 +89,9 @@ def collect(
             json.dumps({"plan": asked.digest, "reports": int(counted.reports.sum()), "dropped": dropped, "rows": rows})
         )
         return
-    console = Console(highlight=False)
-    console.print(
-        f"[bold]{escape(asked.name)}[/]: {int(counted.reports.sum()):,} reports over {len(counted.reports):,} slots"
-    )
+    console = terminal()
+    counts = f": {int(counted.reports.sum()):,} reports over {len(counted.reports):,} slots"
+    console.print(Text.assemble((asked.name, "bold"), counts))
     _show(console, made)
     console.print(table_of(frame.head(_ROWS)))
     if len(frame) > _ROWS:
@@ -150,7 +149,7 @@ def _show(console: Console, made: Estimates) -> None:
     edges = np.unique(np.linspace(0, len(known), min(len(known), _WIDE) + 1).astype(int))
     for place, label in list(enumerate(made.labels))[:_ROWS]:
         thin = np.add.reduceat(known[:, place], edges[:-1]) / np.diff(edges)
-        console.print(f"{bars(thin)} {label}", markup=False)
+        console.print(f"{bars(thin)} {label}")
 
 
 def _whole(name: str, text: str) -> int:

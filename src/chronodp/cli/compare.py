@@ -6,11 +6,10 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from chronodp.cli.options import Json, Units, parse_unit
 from chronodp.cli.stream import parse_workload
-from chronodp.cli.terminal import table_of
+from chronodp.cli.terminal import table_of, terminal
 
 __all__ = ["compare"]
 
@@ -45,4 +44,4 @@ def compare(
     if as_json:
         print(json.dumps(json.loads(table.to_json(orient="records"))))
         return
-    Console(highlight=False).print(table_of(table, f"{workload}, {horizon:,} periods"))
+    terminal().print(table_of(table, f"{workload}, {horizon:,} periods"))

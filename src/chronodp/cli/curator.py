@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from chronodp.cli.curated_town import prepare_town
 from chronodp.cli.options import Json
+from chronodp.cli.terminal import terminal
 
 __all__ = ["curator"]
 
@@ -38,10 +39,11 @@ def init(
     if as_json:
         print(json.dumps(made))
         return
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{folder}[/] holds policy.toml, town.parquet and budget.db. Tokens, shown this once:")
+    console = terminal(soft_wrap=True)
+    told = " holds policy.toml, town.parquet and budget.db. Tokens, shown this once:"
+    console.print(Text.assemble((str(folder), "bold"), told))
     for name, token in made["tokens"].items():
-        console.print(f"  {name:<8}{token}", markup=False)
+        console.print(f"  {name:<8}{token}")
     console.print(f"Next: chronodp serve --policy {folder / 'policy.toml'} --ledger {folder / 'budget.db'}")
 
 
@@ -68,4 +70,4 @@ def check(
         analysts = ", ".join(f"{who} {part.epsilon:g}" for who, part in dataset.analysts.items()) or "nobody"
         shared = "shared" if dataset.share else "kept apart"
         table.add_row(name, str(dataset.unit), str(dataset.calendar), budget, analysts, shared)
-    Console(highlight=False).print(table)
+    terminal().print(table)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import bars
+from chronodp.cli.terminal import bars, terminal
 from chronodp.cli.town import END, START, write_town
 from chronodp.privacy.parameters import check_whole
 
@@ -44,7 +44,7 @@ def demo(
 
     check_whole("households", households)
     began = time.perf_counter()
-    console = Console(stderr=as_json, highlight=False)
+    console = terminal(errors=as_json)
     town = folder / f"town-{households}.parquet"
     meters = cdp.TimeSeries(
         town,
@@ -57,8 +57,8 @@ def demo(
         max_periods=744,
     )
     plan = meters.sum("kwh", clip=(0.0, _LARGEST)).plan(epsilon=epsilon, delta=delta)
-    console.print("[bold]The plan[/] (free: nothing was read)\n")
-    console.print(str(plan), markup=False)
+    console.print(Text.assemble(("The plan", "bold"), " (free: nothing was read)\n"))
+    console.print(str(plan))
     if not town.exists():
         _make_town(town, households)
     name = f"town-{households}"
@@ -76,10 +76,11 @@ def demo(
             )
         )
         return
-    console.print("\n[bold]The release[/]\n")
+    console.print("\nThe release\n", style="bold")
     console.print(_by_day(release))
-    console.print(str(release.certificate), markup=False)
-    console.print(f"\n{left:.0%} of the budget is left. {seconds:.0f} s in all. Look at [bold]{page}[/]")
+    console.print(str(release.certificate))
+    told = f"\n{left:.0%} of the budget is left. {seconds:.0f} s in all. Look at "
+    console.print(Text.assemble(told, (str(page), "bold")))
 
 
 def _make_town(town: Path, households: int) -> None:

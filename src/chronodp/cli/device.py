@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
+from chronodp.cli.terminal import terminal
 from chronodp.errors import DeviceRefusal, InvalidArgument
 from chronodp.privacy.parameters import check_whole
 
@@ -71,7 +71,7 @@ def plan(
         shown = {"plan": str(out), "digest": made.digest, "mechanism": type(mechanism).__name__}
         print(json.dumps({**shown, "epsilon": told, "linkable": life.linkable}))
         return
-    console = Console(highlight=False)
+    console = terminal()
     table = Table("mechanism", "variance of one report", "bits")
     for one in found.alternatives:
         chosen = type(one.mechanism) is type(mechanism)
@@ -79,9 +79,9 @@ def plan(
             type(one.mechanism).__name__, f"{one.variance:.4g}", f"{one.bits:,}", style="bold green" if chosen else None
         )
     console.print(table)
-    console.print(str(made.certificate), markup=False)
+    console.print(str(made.certificate))
     console.print(f"\nOver time: {life}.")
-    console.print(f"Written to [bold]{out}[/].")
+    console.print(f"Written to {out}.")
 
 
 @device.command()
@@ -99,7 +99,7 @@ def start(plan: Plan, state: State = Path("device.json")) -> None:
         begin_state(state, _read(plan))
     except Refused as refused:
         raise DeviceRefusal(str(refused)) from None
-    Console(stderr=True, highlight=False).print(f"[bold]{state}[/] has nothing spent yet.")
+    terminal(errors=True).print(f"{state} has nothing spent yet.")
 
 
 @device.command()
@@ -128,7 +128,7 @@ def send(
     except Refused as refused:
         raise DeviceRefusal(str(refused)) from None
     if report is None:
-        Console(stderr=True, highlight=False).print("This device is silent in this slot.")
+        terminal(errors=True).print("This device is silent in this slot.")
     elif out is None:
         print(to_json(report))
     elif out.suffix == ".bin":
@@ -164,8 +164,8 @@ def fleet(
     made.save(folder / "plan.json")
     with watching("Making up a fleet") as tell:
         count = write_reports(folder / "reports.bin", made, devices=devices, days=days, progress=tell)
-    Console(highlight=False).print(
-        f"{devices:,} devices over {days} days sent {count:,} reports to [bold]{folder / 'reports.bin'}[/]. "
+    terminal().print(
+        f"{devices:,} devices over {days} days sent {count:,} reports to {folder / 'reports.bin'}. "
         f"Each gives away ε = {made.lifetime.any_pattern:g} in all."
     )
 

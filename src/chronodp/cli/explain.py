@@ -7,10 +7,10 @@ import math
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from chronodp.cli.options import Json
+from chronodp.cli.terminal import terminal
 from chronodp.privacy.parameters import check_delta, check_epsilon
 
 __all__ = ["explain"]
@@ -38,8 +38,8 @@ def explain(
     if as_json:
         print(json.dumps(facts, ensure_ascii=False, indent=2))
         return
-    console = Console(highlight=False)
-    console.print(f"[bold]What ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else " (pure)") + " promises[/]")
+    console = terminal()
+    console.print(f"What ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else " (pure)") + " promises", style="bold")
     console.print(
         "Someone who guesses whether the protected unit is in the data is right half the time without the release "
         f"and at most {facts['right_guess']:.2%} of the time with it, whatever they know and however they compute."
@@ -49,7 +49,7 @@ def explain(
         console.print(f"The odds never move by more than a factor e^ε = {_factor(epsilon)}.")
         return
     console.print(
-        f"δ is [bold]not[/] the chance that the odds move by more than e^ε = {_factor(epsilon)}. What holds is in the "
+        f"δ is not the chance that the odds move by more than e^ε = {_factor(epsilon)}. What holds is in the "
         "table: at most this often under any mechanism, and exactly this often under Gaussian noise that just meets "
         "the guarantee."
     )

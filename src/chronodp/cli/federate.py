@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from chronodp.cli.federate_simulate import simulate
 from chronodp.cli.options import JsonLines
+from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
 from chronodp.reading import read_toml
@@ -105,7 +105,7 @@ def server(
     from chronodp.federated.transport.server import serve
 
     agreed = read_run(run)
-    console = Console(stderr=True, highlight=False)
+    console = terminal(errors=True)
     names, rounds = agreed.terms.names, agreed.task.rounds
 
     def tell(made: Round) -> None:
@@ -119,7 +119,7 @@ def server(
     if not as_json:
         terms = agreed.terms
         console.print(
-            f"[bold]{terms.run}[/] at {agreed.address}: {len(names)} holders, {terms.threshold} must stay. The server "
+            f"{terms.run} at {agreed.address}: {len(names)} holders, {terms.threshold} must stay. The server "
             f"sees sums of so many updates, also if it lies and {terms.colluders} holders help it."
         )
     _end(serve(agreed, tls_cert=tls_cert, tls_key=tls_key, host=host, progress=tell), out, as_json=as_json)
@@ -157,7 +157,7 @@ def client(
     agreed = read_run(run)
     if holder not in agreed.terms.names:
         raise InvalidArgument("holder", holder, f"one of {', '.join(agreed.terms.names)}")
-    console = Console(stderr=True, highlight=False)
+    console = terminal(errors=True)
 
     def tell(done: int) -> None:
         if as_json:
@@ -196,8 +196,8 @@ def _end(parameters: NDArray[np.float32], out: Path | None, *, as_json: bool) ->
     if as_json:
         print(json.dumps(told))
     else:
-        where = f", written to [bold]{out}[/]" if out else ""
-        Console(highlight=False).print(f"{len(parameters):,} parameters after the last round{where}.")
+        where = f", written to {out}" if out else ""
+        terminal().print(f"{len(parameters):,} parameters after the last round{where}.")
 
 
 def _own(path: Path) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
 from chronodp.cli.federated_run import Run, demo_run, load_run
 from chronodp.cli.options import Json
+from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def simulate(
     if (run is None) != demo:
         raise InvalidArgument("run", None if run is None else str(run), "a TOML file, or --demo in its place")
     wanted = demo_run(epsilon=epsilon, delta=delta) if run is None else load_run(run)
-    console = Console(stderr=as_json, highlight=False)
-    console.print(str(wanted.plan), markup=False)
+    console = terminal(errors=as_json)
+    console.print(str(wanted.plan))
     folder.mkdir(parents=True, exist_ok=True)
     plan, told = wanted.plan, list[_Told]()
     with Ledger(folder / "budget.db") as ledger:
@@ -93,7 +94,7 @@ def simulate(
 
         def tell(made: Round) -> None:
             told.append(_measure(wanted, made.number, made.parameters))
-            console.print(_line(told[-1], plan.rounds), markup=False)
+            console.print(_line(told[-1], plan.rounds))
 
         # No checkpoint: stored rounds come from the ledger, and every round is told again.
         start = plan.model.first_parameters()
@@ -118,8 +119,8 @@ def simulate(
         }
         print(json.dumps(shown, ensure_ascii=False))
         return
-    console.print(str(certificate), markup=False)
-    console.print(f"The model is in {model}. Look at [bold]{page}[/]")
+    console.print(str(certificate))
+    console.print(Text.assemble(f"The model is in {model}. Look at ", (str(page), "bold")))
 
 
 def _open(ledger: Ledger, wanted: Run) -> None:

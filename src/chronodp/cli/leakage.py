@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
+from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def leakage(
         return
     _show(title, found, beside)
     if page is not None:
-        Console(highlight=False, soft_wrap=True).print(f"Look at [bold]{page}[/]")
+        terminal(soft_wrap=True).print(Text.assemble("Look at ", (str(page), "bold")))
 
 
 def parse_query(text: str) -> Query:
@@ -132,7 +133,7 @@ def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:
 
 
 def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> None:
-    console = Console(highlight=False)
+    console = terminal()
     table = Table(*_COLUMNS, title=title, title_justify="left", title_style="bold")
     for row in _rows(found):
         table.add_row(*(_cell(cell) for cell in row))

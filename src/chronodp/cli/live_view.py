@@ -8,11 +8,12 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live as Screen
 from rich.table import Table
 from rich.text import Text
 
+from chronodp.cli.terminal import terminal
 from chronodp.report.tables import comma_separated, number_format, number_text
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class ScreenView:
         self._sentences: deque[str] = deque(maxlen=3)
         self._drawn, self._before = 0.0, (time.monotonic(), 0)
         self._rate = 0.0
-        self._console = Console()
+        self._console = terminal()
         self._screen = Screen(console=self._console, auto_refresh=False, transient=True)
 
     def tell(self, rows: list[dict[str, Any]]) -> None:

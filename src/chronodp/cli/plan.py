@@ -6,12 +6,10 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import table_of
+from chronodp.cli.terminal import table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
 
@@ -53,15 +51,11 @@ def plan(
         }
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        console = Console(highlight=False)
-        console.print(str(made), markup=False)
-        columns = list(made.alternatives.columns)
-        table = Table(*columns, title="Candidates, the chosen one first", title_justify="left", title_style="bold")
-        for row in made.alternatives.itertuples(index=False):
-            table.add_row(*(f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row))
-        console.print(table)
+        console = terminal()
+        console.print(str(made))
+        console.print(table_of(made.alternatives, "Candidates, the chosen one first"))
     if diagnose:
-        Console(stderr=True, highlight=False).print(str(made.diagnose()), markup=False)
+        terminal(errors=True).print(str(made.diagnose()))
 
 
 def _plan_workload(asked: Asked, *, diagnose: bool, as_json: bool) -> None:
@@ -78,7 +72,7 @@ def _plan_workload(asked: Asked, *, diagnose: bool, as_json: bool) -> None:
         }
         print(json.dumps(content, ensure_ascii=False, indent=2))
         return
-    console = Console(highlight=False)
-    console.print(str(made), markup=False)
+    console = terminal()
+    console.print(str(made))
     console.print(table_of(made.shares, "Shares"))
     console.print(table_of(made.strategies, "Strategies, the chosen one first"))

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from chronodp.cli.terminal import table_of
+from chronodp.cli.terminal import table_of, terminal
 from chronodp.errors import InvalidArgument
 
 __all__ = ["rehearse"]
@@ -56,4 +55,4 @@ def rehearse(
         print(json.dumps(json.loads(table.to_json(orient="records"))))
         return
     title = f"windows of {window:,} periods, {numbers.shape[1]:,} series of {len(numbers):,} steps"
-    Console(highlight=False).print(table_of(table, title))
+    terminal().print(table_of(table, title))

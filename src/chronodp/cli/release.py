@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Address, Analyst, Json, Keys, Payer, Request
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import show_series, table_of
+from chronodp.cli.terminal import show_series, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
 
@@ -91,11 +90,11 @@ def release(
         }
         print(json.dumps(content, ensure_ascii=False))
         return
-    console = Console(highlight=False)
+    console = terminal()
     show_series(console, made)
-    console.print(str(made.certificate), markup=False)
+    console.print(str(made.certificate))
     for path in (*(out or ()), *([page] if page else ())):
-        console.print(f"Written: {path}", markup=False)
+        console.print(f"Written: {path}")
 
 
 def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_json: bool) -> None:
@@ -113,14 +112,14 @@ def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_j
         }
         print(json.dumps(content, ensure_ascii=False))
         return
-    console = Console(highlight=False)
+    console = terminal()
     for name in made.names:
         console.print(table_of(made.view(name, level=level).to_pandas().head(_ROWS), name))
-    console.print(str(made.certificate), markup=False)
+    console.print(str(made.certificate))
     for stream in made.streams.values():
-        console.print(f"Opened: chronodp watch {stream}", markup=False)
+        console.print(f"Opened: chronodp watch {stream}")
     for path in out:
-        console.print(f"Written: {path}", markup=False)
+        console.print(f"Written: {path}")
 
 
 def _write(made: Release | ReleaseTogether, path: Path, level: float) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from chronodp.cli.curated_town import prepare_town
 from chronodp.cli.options import Address, Keys
+from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
 from chronodp.privacy.parameters import check_whole
@@ -47,12 +47,12 @@ def serve(
     `chronodp serve --policy policy.toml --ledger postgresql://curator@db/ledger --keys owner.keys --workers 4
     --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem`
     """
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = terminal(errors=True, soft_wrap=True)
     if demo:
         made = prepare_town(_DEMO, households=5_000)
         policy, ledger = _DEMO / "policy.toml", str(_DEMO / "budget.db")
         for name, token in made["tokens"].items():
-            console.print(f"  {name:<8}{token}", markup=False)
+            console.print(f"  {name:<8}{token}")
     if policy is None:
         raise InvalidArgument("policy", None, "given, or --demo for a made-up town")
     check_whole("workers", workers, most=64)
@@ -63,7 +63,7 @@ def serve(
 
     tls = tls_cert is not None
     if not tls and host not in ("127.0.0.1", "localhost", "::1"):
-        console.print("[yellow]Tokens travel in the clear: use --tls-cert and --tls-key, or a proxy that does.[/]")
+        console.print("Tokens travel in the clear: use --tls-cert and --tls-key, or a proxy that does.", style="yellow")
     settings = Settings(
         str(policy),
         ledger,
@@ -78,5 +78,5 @@ def serve(
         port=port,
         certificate=None if tls_cert is None else str(tls_cert),
         key=None if tls_key is None else str(tls_key),
-        told=lambda address: console.print(f"{address}  (Ctrl-C stops)", markup=False),
+        told=lambda address: console.print(f"{address}  (Ctrl-C stops)"),
     )

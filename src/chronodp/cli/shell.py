@@ -10,7 +10,7 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
 from chronodp import __version__
 from chronodp.cli.account import account
@@ -33,6 +33,7 @@ from chronodp.cli.release import release
 from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
+from chronodp.cli.terminal import terminal
 from chronodp.cli.token import token
 from chronodp.cli.verify import verify
 from chronodp.cli.watch import plan_alert, watch
@@ -101,5 +102,4 @@ def main() -> None:
 
 
 def _complain(what: str, error: ChronodpError) -> None:
-    plain = str(error).replace("[", r"\[")
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[bold red]{what}:[/] {plain}")
+    terminal(errors=True, soft_wrap=True).print(Text.assemble((f"{what}:", "bold red"), f" {error}"))

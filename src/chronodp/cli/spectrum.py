@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time, parse_unit
 from chronodp.cli.places import check_place
@@ -56,7 +55,7 @@ def spectrum(
     `chronodp spectrum load.csv --time hour --value load --every 1h --start 2026-01-01 --end 2026-02-01 --lowest 30
     --change 5 --unit user --max-periods 48 --epsilon 1 --delta 1e-6 --dataset load --request may`
     """
-    from chronodp.cli.terminal import table_of
+    from chronodp.cli.terminal import table_of, terminal
     from chronodp.engines import find_source, read_series
     from chronodp.estimation.spectrum import Spectrum
     from chronodp.ledger import Ledger
@@ -78,13 +77,13 @@ def spectrum(
         rows = json.loads(table.to_json(orient="records"))
         print(json.dumps({"harmonics": rows, "release": made.text, "link": made.signed.to_dict()}, ensure_ascii=False))
         return
-    console = Console(highlight=False)
+    console = terminal()
     console.print(table_of(table.head(_ROWS), title=str(wanted)))
     if len(table) > _ROWS:
         console.print(f"{len(table) - _ROWS:,} more rows; --json or --out has them all.")
-    console.print(str(made.certificate), markup=False)
+    console.print(str(made.certificate))
     if out is not None:
-        console.print(f"Written: {out}", markup=False)
+        console.print(f"Written: {out}")
 
 
 def _wanted(only: int | None, lowest: int | None, strongest: tuple[int, int] | None, *, whole: bool) -> Wanted:

@@ -6,32 +6,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.markup import escape
+from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
     import pandas
-    from rich.console import Console
 
     from chronodp.series import Release
 
-__all__ = ["bars", "show_series", "table_of"]
+__all__ = ["bars", "show_series", "table_of", "terminal"]
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDE = 72
 _ROWS = 12
 
 
+def terminal(*, errors: bool = False, soft_wrap: bool = False) -> Console:
+    """Return the terminal, or what stands beside its output. Brackets and colons mean nothing: names are data."""
+    return Console(stderr=errors, highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap)
+
+
 def show_series(console: Console, release: Release) -> None:
     """Print the series as bars, and its first rows with intervals."""
     frame = release.to_pandas()
     labels = [name for name in frame.columns if name not in ("time", "period", "value", "lower", "upper")]
-    console.print(f"[bold]{release.design.table.measure}[/]")
+    console.print(str(release.design.table.measure), style="bold")
     groups = frame.groupby(labels, sort=False) if labels else [((), frame)]
     for name, part in list(groups)[:_ROWS]:
         values = part["value"].to_numpy()
         title = ", ".join(str(label) for label in name)
-        console.print(f"{bars(_thinned(values))} {title}", markup=False)
+        console.print(f"{bars(_thinned(values))} {title}")
     console.print(table_of(frame.head(_ROWS)))
     if len(frame) > _ROWS:
         console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all, --page draws them.")
@@ -39,10 +43,9 @@ def show_series(console: Console, release: Release) -> None:
 
 def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
     """Return a data frame as a table for the terminal."""
-    # Names and cells are data: brackets in them are no markup.
-    table = Table(*(escape(str(name)) for name in frame.columns), title=title, title_justify="left", title_style="bold")
+    table = Table(*(str(name) for name in frame.columns), title=title, title_justify="left", title_style="bold")
     for row in frame.itertuples(index=False):
-        table.add_row(*(f"{cell:,.5g}" if isinstance(cell, float) else escape(str(cell)) for cell in row))
+        table.add_row(*(f"{cell:,.5g}" if isinstance(cell, float) else str(cell) for cell in row))
     return table
 
 

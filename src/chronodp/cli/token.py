@@ -8,11 +8,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from chronodp.cli.options import Address, Json
+from chronodp.cli.terminal import terminal
 
 if TYPE_CHECKING:
     from chronodp.service.tokens import Role, Token
@@ -49,9 +49,11 @@ def add(
     if as_json:
         print(json.dumps({"name": name, "role": role, "token": made}))
         return
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"A token for [bold]{escape(name)}[/] ({role}), good for {days:g} days. It is shown this once:")
-    console.print(made, markup=False)
+    console = terminal(soft_wrap=True)
+    console.print(
+        Text.assemble("A token for ", (name, "bold"), f" ({role}), good for {days:g} days. It is shown this once:")
+    )
+    console.print(made)
 
 
 @token.command("list")
@@ -76,8 +78,8 @@ def list_all(as_json: Json = False, ledger: Address = "budget.db") -> None:
     table = Table("id", "name", "role", "expires (UTC)", "state")
     for one in tokens:
         state = "revoked" if one.revoked is not None else "valid" if one.valid else "expired"
-        table.add_row(one.id, escape(one.name), one.role, _when(one.expires), state)
-    Console(highlight=False).print(table)
+        table.add_row(one.id, one.name, one.role, _when(one.expires), state)
+    terminal().print(table)
 
 
 @token.command()
@@ -99,7 +101,7 @@ def revoke(
         revoke_token(store, identity)
     finally:
         store.close()
-    Console(highlight=False).print(f"Token {escape(identity)} is revoked.")
+    terminal().print(f"Token {identity} is revoked.")
 
 
 def _plain(one: Token) -> dict[str, Any]:

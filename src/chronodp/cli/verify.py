@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
 from chronodp.cli.options import Json
+from chronodp.cli.terminal import terminal
 from chronodp.errors import CertificateInvalid
 from chronodp.reading import parse_json
 
@@ -56,10 +57,10 @@ def verify(
     if as_json:
         print(json.dumps({"valid": True, "links": len(links), "requests": [link.request for link in links]}))
         return
-    console = Console(highlight=False)
-    console.print(f"[bold green]Valid.[/] {said}")
+    console = terminal()
+    console.print(Text.assemble(("Valid.", "bold green"), f" {said}"))
     if len(links) == 1:
-        console.print(str(links[0].certificate), markup=False)
+        console.print(str(links[0].certificate))
 
 
 def _read(file: Path) -> dict[str, Any]:
