@@ -36,7 +36,7 @@ from chronodp.errors import (
     UnitMismatch,
     UnknownDocument,
 )
-from chronodp.privacy import Swap, dump, load
+from chronodp.privacy import PureCost, Swap, dump, load
 from chronodp.privacy.grid import FARTHEST
 from chronodp.randomness import seeded
 
@@ -122,7 +122,7 @@ def test_the_whole_price_is_paid_once_at_the_opening(ledger: cdp.Ledger) -> None
     alarm.steps(np.full(1000, 100.0))
     alarm.steps([900.0] * 3)
     (entry,) = ledger.history("meters")
-    assert load(entry.cost, cdp.privacy.Cost).epsilon == 1.25
+    assert entry.cost == PureCost(1.25)
     assert "sparse vector" in str(alarm.certificate)
     assert not alarm.certificate.seeded
 

@@ -17,7 +17,7 @@ import pytest
 import chronodp as cdp
 from chronodp.audit.exact import outcomes
 from chronodp.errors import BudgetExhausted, InvalidArgument, StreamConflict, UnitMismatch
-from chronodp.privacy import Certificate, Swap
+from chronodp.privacy import AssumedCost, Certificate, Swap
 from chronodp.randomness import Entropy, seeded
 from chronodp.temporal import Backward, BlockShuffle, BlurredStream, DispatchStatement, Forward, Threshold
 from chronodp.temporal.mechanisms import Online
@@ -110,7 +110,9 @@ def test_the_papers_mechanisms_run_only_where_that_was_accepted(mechanism: Onlin
     assert "TLDP" not in str(statement)
     assert "marginal dispatch budget" in str(statement)
     assert ledger.status("loose").largest_pure == pytest.approx(2.0, abs=1e-5)
-    assert ledger.history("loose")[0].cost.assumption.name == ACCEPTED[0]
+    cost = ledger.history("loose")[0].cost
+    assert isinstance(cost, AssumedCost)
+    assert cost.assumption.name == ACCEPTED[0]
 
 
 def test_channels_and_bad_values(ledger: cdp.Ledger) -> None:
