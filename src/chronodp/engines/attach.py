@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.engines.csv_files import csv_query
 from chronodp.engines.question import Grouping
 from chronodp.engines.schema import Schema
 from chronodp.engines.sources import FileSource, FrameSource, RelationSource, Source, SparkSource, TableSource
@@ -83,6 +84,7 @@ def attached(
 ) -> Iterator[Session]:
     """Open a session of our own about the columns of a source."""
     import duckdb
+    import pyarrow
 
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="chronodp-", dir=folder))
@@ -102,7 +104,7 @@ def attached(
             connection.execute("SET enable_progress_bar = false")
         try:
             _make_view(connection, source, columns, Path(place))
-        except duckdb.Error as error:
+        except (duckdb.Error, pyarrow.ArrowException, OSError) as error:
             raise UnreadableSource(_reason(source, error)) from None
         yield Session(connection, source)
 
@@ -123,10 +125,7 @@ def _make_view(connection: duckdb.DuckDBPyConnection, source: Source, columns: C
             connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet({names}, union_by_name = true)")
         case FileSource(paths, _):
             # Read as text: a cell that is no number is then a row to leave out, not a reason to refuse the file.
-            connection.execute(
-                f"CREATE VIEW records AS SELECT * FROM read_csv({_texts(paths)}, all_varchar = true, header = true, "
-                "ignore_errors = true, union_by_name = true)"
-            )
+            connection.execute(f"CREATE VIEW records AS {csv_query(paths)}")
         case SparkSource():
             raise UnreadableSource("DuckDB reads no Spark frame: leave out the engine, or write the frame to files")
         case _:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import InvalidArgument
+from chronodp.engines.csv_files import csv_query
+from chronodp.errors import InvalidArgument, UnreadableSource
 from chronodp.federated.holder import Task
 from chronodp.federated.models import Forecast
 from chronodp.federated.training.plan_file import PlanFile, read_plan
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["People", "make_trainer", "read_people"]
+
+_MOMENT = "\0moment"  # a column of our own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,12 +67,7 @@ def make_trainer(*, name: str, task: Task, plan: str, ledger: str, seed: int | N
 
 def read_people(file: PlanFile, table: Path) -> People:
     """Return the people of a table, a CSV or Parquet file: the last periods of each, and what came of it."""
-    import pandas as pd
-
-    try:
-        rows = pd.read_parquet(table) if table.suffix == ".parquet" else pd.read_csv(table)
-    except (OSError, ValueError):
-        raise InvalidArgument("data", str(table), "a CSV or Parquet file that can be read") from None
+    rows = _read_rows(table)
     outcome, length = file.plan.model.outcome, file.plan.model.inputs.length
     columns = [column.name for column in file.plan.model.inputs.columns]
     needed = [file.person, file.time, *columns, *([] if isinstance(outcome, Forecast) else [file.label])]
@@ -79,7 +77,9 @@ def read_people(file: PlanFile, table: Path) -> People:
     values: list[NDArray[np.float64]] = []
     targets: list[NDArray[np.float64] | float] = []
     numbers = rows[needed[:2]].join(rows[needed[2:]].apply(_to_numbers))
-    for _, one in numbers.sort_values(needed[:2], kind="stable").groupby(file.person, sort=True):
+    # Times may be numbers or dates: numbers in their order come first, then dates in theirs.
+    numbers = numbers.assign(**{_MOMENT: _to_numbers(numbers[file.time])})
+    for _, one in numbers.sort_values([file.person, _MOMENT, file.time], kind="stable").groupby(file.person, sort=True):
         series = one[columns].to_numpy(dtype=np.float64)
         if isinstance(outcome, Forecast):
             place = columns.index(outcome.column.name)
@@ -91,6 +91,21 @@ def read_people(file: PlanFile, table: Path) -> People:
         values.append(_last(series, length))
     shape = (len(values), length, len(columns))
     return People(np.array(values).reshape(shape), np.array(targets))
+
+
+def _read_rows(table: Path) -> pd.DataFrame:
+    """Return a table's rows; those of a CSV file as texts, so that no row decides how others are read."""
+    import duckdb
+    import pandas as pd
+    import pyarrow
+
+    try:
+        if table.suffix == ".parquet":
+            return pd.read_parquet(table)
+        with duckdb.connect() as connection:
+            return connection.execute(csv_query([str(table)])).df()
+    except (OSError, ValueError, duckdb.Error, pyarrow.ArrowException, UnreadableSource):
+        raise InvalidArgument("data", str(table), "a CSV or Parquet file that can be read") from None
 
 
 def _to_numbers(column: pd.Series[Any]) -> pd.Series[float]:

@@ -1,0 +1,110 @@
+"""How a CSV file is read is decided by its first line: no row decides how others are read."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import chronodp as cdp
+from chronodp.engines.csv_files import csv_query
+from chronodp.errors import UnreadableSource
+
+ROWS = [f'2026-01-{day:02d},"Lee, {number}",{number}' for day in range(1, 11) for number in range(10)]
+FIELD = r'(?:"(?:[^"]|"")*"|[^",]*)'
+WELL_FORMED = re.compile(f"{FIELD}(?:,{FIELD})*")  # quotes stand around whole fields, and twice inside them
+ODD = st.text(alphabet="a1,\"';|\t#\\ é\0", max_size=30).filter(lambda line: WELL_FORMED.fullmatch(line) is not None)
+
+
+def read(*paths: Path) -> list[tuple[Any, ...]]:
+    with duckdb.connect() as connection:
+        return connection.execute(csv_query([str(path) for path in paths])).fetchall()
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+def test_the_first_line_tells_the_separator(tmp_path: Path, separator: str, end: str, packing: str) -> None:
+    path = tmp_path / f"rows.csv{packing}"
+    lines = [separator.join(("at", "who", "größe")), separator.join(("1", '"a,;|\tb ""c"""', "3")), ""]
+    content = b"\xef\xbb\xbf" + end.join(lines).encode()
+    match packing:
+        case ".gz":
+            path.write_bytes(gzip.compress(content))
+        case ".zst":
+            path.write_bytes(pyarrow.compress(content, codec="zstd", asbytes=True))
+        case _:
+            path.write_bytes(content)
+    assert read(path) == [("1", 'a,;|\tb "c"', "3")]
+
+
+def test_files_with_other_columns_are_joined_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("at,who,at,\n1,2,3,4\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("who;AT\n5;6\n", encoding="utf-8")
+    (tmp_path / "c.csv").write_text("who;AT\n7;8\n", encoding="utf-8")
+    found = read(*sorted(tmp_path.glob("*.csv")))
+    assert sorted(row[:2] for row in found) == [("1", "2"), ("6", "5"), ("8", "7")]
+    assert [row[2:] for row in found if row[0] == "1"] == [("3", "4")]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(line=ODD, place=st.integers(0, len(ROWS)))
+def test_a_row_changes_no_other_row(tmp_path: Path, line: str, place: int) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["at,who,kwh", *ROWS[:place], line, *ROWS[place:]]), encoding="utf-8")
+    rows = Counter((day, f"Lee, {number}", str(number)) for day, number in _parts())
+    assert not rows - Counter(read(path))
+    assert sum(Counter(read(path)).values()) <= len(ROWS) + 1
+
+
+@pytest.mark.parametrize(
+    "row", [b'1,"a,2', b"1,a\rb,2", b"1,\xff,2", b"1," + b"x" * 3_000_000 + b",2", b"1", b"1,2,3,4", b"#", b'"1"2,a,3']
+)
+def test_no_row_is_a_reason_to_refuse(tmp_path: Path, row: bytes) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("\n".join(["at,who,kwh", *ROWS, ""]).encode() + row)
+    found = read(path)
+    assert len(ROWS) <= len(found) <= len(ROWS) + 2
+
+
+@pytest.mark.parametrize(("name", "content"), [("empty", b""), ("latin", "größe,at\n1,2\n".encode("latin-1"))])
+def test_a_first_line_that_names_nothing_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / f"{name}.csv"
+    path.write_bytes(content)
+    meters = cdp.TimeSeries(
+        path, time="at", user="who", every="1D", start="2026-01-01", end="2026-01-11", unit=cdp.User(), max_periods=1
+    )
+    plan = meters.sum("kwh", clip=(0.0, 3.0)).plan(epsilon=1.0)
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=1.0)
+        with pytest.raises(cdp.errors.SourceError):
+            plan.release(ledger, dataset="meters", request="first")
+        assert not ledger.history("meters")
+
+
+def test_a_file_that_is_not_packed_as_its_name_says_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv.gz").write_bytes(b"at,who\n1,2\n")
+    meters = cdp.TimeSeries(
+        tmp_path / "rows.csv.gz",
+        time="at",
+        user="who",
+        every="1D",
+        start="2026-01-01",
+        end="2026-01-11",
+        unit=cdp.User(),
+        max_periods=1,
+    )
+    with pytest.raises(UnreadableSource, match=r"rows\.csv\.gz cannot be read as csv"):
+        meters.count().plan(epsilon=1.0).diagnose()
+
+
+def _parts() -> list[tuple[str, int]]:
+    return [(f"2026-01-{day:02d}", number) for day in range(1, 11) for number in range(10)]
