@@ -108,6 +108,7 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
         ('lateness = "200ms"', 'lateness = "5 minutes"', "lateness must be a stretch of time"),
         ("epsilon = 100.0", "epsilon = -1.0", "epsilon must be a finite number above 0"),
         ("epsilon = 100.0", "epsilon = 100000.0", "asked"),
+        ("[[sinks]]", "[alert]\nabove = 5.0\nepsilon = 950.0\n\n[[sinks]]", "asked"),  # each alone would fit
         ("[stream]", "[strem]", "strem must be one of name, dataset"),
         ('workload = "each_period"', 'workload = "median"', "workload must be running_total"),
         ('user = "who"', 'user = "who"\nvalue = "kwh"', "clip in [measure] must be given"),

@@ -51,7 +51,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "ledger.packing.packed",
         "ledger.running.Running",
         "ledger.streams.Opening",
-        "live.outlets.open_outlet",
+        "live.outlets.open_outlets",
         "privacy.sensitivity.",
         "randomness.",
         "selection.arima.validation.",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp import EachPeriod, Ledger
-from chronodp.live import Fields, Limits, Live, Reader, State, open_outlet, stream_design, terms_of
+from chronodp.live import Fields, Limits, Live, Reader, State, open_outlets, stream_design, terms_of
 from chronodp.live.sinks import Sink
 from chronodp.live.sources import FileSource, Source
 from chronodp.series.windowed import WindowedMechanism
@@ -77,11 +77,12 @@ class Bench:
         ledger.open("visits", unit=self.limits.unit, epsilon=1e9)
         state = State(self.folder / "live.db", keys=ledger.keys, name=NAME)
         state.check_terms(terms_of(self.limits))
-        design = stream_design(self.limits, workload=EachPeriod(), share=self.share, epsilon=1e6)
-        outlets = [open_outlet(design, ledger=ledger, dataset="visits", name=NAME)]
+        designs: dict[str, Any] = {
+            NAME: stream_design(self.limits, workload=EachPeriod(), share=self.share, epsilon=1e6)
+        }
         if self.alert is not None:
-            watching = alert_design(self.limits, **self.alert)
-            outlets.append(open_outlet(watching, ledger=ledger, dataset="visits", name=f"{NAME}.alert"))
+            designs[f"{NAME}.alert"] = alert_design(self.limits, **self.alert)
+        outlets = open_outlets(designs, ledger=ledger, dataset="visits")
         state.write(terms=terms_of(self.limits))
         reader = Reader(fields_of(self.limits), groups=self.limits.groups)
         live = Live(

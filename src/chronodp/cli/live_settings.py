@@ -113,7 +113,7 @@ class LiveSettings:
 
     def outlets(self, limits: Limits, ledger: Ledger) -> list[Outlet]:
         """Open, or go on with, what is released; all terms are checked before the first one pays."""
-        from chronodp.live import alert_design, open_outlet, stream_design
+        from chronodp.live import alert_design, open_outlets, stream_design
 
         designs: dict[str, Any] = {}
         stream, alert = self.tables.get("stream"), self.tables.get("alert")
@@ -133,11 +133,7 @@ class LiveSettings:
         if not designs:
             raise InvalidArgument("stream", None, "given, or alert: a table that says what is released")
         level = (stream or {}).get("level", 0.95)
-        dataset = self.top["dataset"]
-        return [
-            open_outlet(design, ledger=ledger, dataset=dataset, name=name, level=level)
-            for name, design in designs.items()
-        ]
+        return open_outlets(designs, ledger=ledger, dataset=self.top["dataset"], level=level)
 
     def source(self, reader: Reader) -> Source:
         """Return where records come from."""

@@ -7,7 +7,7 @@ from chronodp.live.outlets import (
     StreamOutlet,
     WindowedOutlet,
     alert_design,
-    open_outlet,
+    open_outlets,
     stream_design,
 )
 from chronodp.live.progress import OwnerFigures, Progress
@@ -35,7 +35,7 @@ __all__ = [
     "WindowedOutlet",
     "Windows",
     "alert_design",
-    "open_outlet",
+    "open_outlets",
     "stream_design",
     "terms_of",
 ]

@@ -6,8 +6,9 @@ whose step is on disk is not stepped again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from chronodp.alerts.design import AlertDesign, design_alert
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
 from chronodp.ledger import Ledger
 from chronodp.live.contribution import Limits
-from chronodp.privacy import Certificate, Window
+from chronodp.privacy import Certificate, SequenceCost, Window
 from chronodp.privacy.parameters import check_fraction, check_kind
 from chronodp.series import EachPeriod, Stream
 from chronodp.series.stream_design import StreamDesign, design_stream
@@ -31,12 +32,13 @@ __all__ = [
     "StreamOutlet",
     "WindowedOutlet",
     "alert_design",
-    "open_outlet",
+    "open_outlets",
     "stream_design",
 ]
 
 Row: TypeAlias = dict[str, Any]
 Totals: TypeAlias = NDArray[np.float64]
+Design: TypeAlias = StreamDesign | WindowedDesign | AlertDesign
 
 
 class Outlet(Protocol):
@@ -219,29 +221,36 @@ def alert_design(limits: Limits, **terms: Any) -> AlertDesign:
     return design_alert(change=limits.change, unit=limits.unit, **terms)
 
 
-def open_outlet(
-    design: StreamDesign | WindowedDesign | AlertDesign,
-    *,
-    ledger: Ledger,
-    dataset: str,
-    name: str,
-    level: float = 0.95,
-) -> Outlet:
-    """Go on with the stream or alert of that name, or open it: it pays then.
+def open_outlets(designs: Mapping[str, Design], *, ledger: Ledger, dataset: str, level: float = 0.95) -> list[Outlet]:
+    """Go on with the streams and alerts of these names, or open them: they pay then, and none before all fit.
 
     Args:
-        design: what is released, made for the limits of the live stream.
+        designs: what is released, made for the limits of the live stream, by the names of streams.
         ledger: what pays.
         dataset: whose budget pays.
-        name: of the stream.
         level: how often intervals hold the value before noise.
     """
     check_fraction("level", level)
-    if isinstance(design, AlertDesign):
-        return AlertOutlet(_go_on(Alert, design, ledger, dataset, name))
-    if isinstance(design, WindowedDesign):
-        return WindowedOutlet(_go_on(WindowedStream, design, ledger, dataset, name))
-    return StreamOutlet(_go_on(Stream, design, ledger, dataset, name), level)
+    for design in designs.values():
+        if not isinstance(design, Design):
+            raise InvalidArgument("designs", design, "what stream_design(...) and alert_design(...) return, by name")
+    known = {stream.name for stream in ledger.stored.streams()}
+    fresh = [design for name, design in designs.items() if name not in known]
+    if fresh:
+        ledger.check_fits(dataset, SequenceCost(tuple(design.cost for design in fresh)), unit=fresh[0].unit)
+    return [_outlet(design, ledger, dataset, name, level) for name, design in designs.items()]
+
+
+def _outlet(design: Design, ledger: Ledger, dataset: str, name: str, level: float) -> Outlet:
+    match design:
+        case AlertDesign():
+            return AlertOutlet(_go_on(Alert, design, ledger, dataset, name))
+        case WindowedDesign():
+            return WindowedOutlet(_go_on(WindowedStream, design, ledger, dataset, name))
+        case StreamDesign():
+            return StreamOutlet(_go_on(Stream, design, ledger, dataset, name), level)
+        case never:
+            assert_never(never)
 
 
 def _go_on(kind: Any, design: object, ledger: Ledger, dataset: str, name: str) -> Any:

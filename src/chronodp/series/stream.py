@@ -171,7 +171,7 @@ class Stream:
         design = self.design
         return Certificate(
             mechanism=f"{design.workload} step by step; {design.noise.law} noise, {design.shape}",
-            claim=Claim(design.unit, design.noise.cost, _ARGUMENT),
+            claim=Claim(design.unit, design.cost, _ARGUMENT),
             guarantee=Guarantee(design.unit, design.epsilon, design.delta),
             theorem=design.noise.theorem,
             precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds over {design.length:,} "
@@ -242,7 +242,7 @@ class Stream:
             _FORM,
             name,
             Standing(dump(design), design, memory, bits.seeded),
-            Spend(dataset, design.noise.cost, design.unit, analyst),
+            Spend(dataset, design.cost, design.unit, analyst),
             ledger=ledger,
             entropy=bits,
         )

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.privacy import Bounds, Contribution, Event, Sensitivity, Unit, User, UserPeriod, Window, per_period
+from chronodp.privacy import Bounds, Contribution, Cost, Event, Sensitivity, Unit, User, UserPeriod, Window, per_period
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
 from chronodp.privacy.units import check_unit
@@ -68,6 +68,11 @@ class StreamDesign:
     delta: float
     shape: OngoingShape
     noise: Noise
+
+    @property
+    def cost(self) -> Cost:
+        """What all steps together cost."""
+        return self.noise.cost
 
     @property
     def length(self) -> int:
