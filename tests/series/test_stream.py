@@ -361,7 +361,7 @@ except cdp.errors.StreamConflict:
 print("ready", live.period, flush=True)
 while True:
     made = live.step(1.0)
-    print(made.period, repr(made.value), flush=True)
+    print(f"{made.period} {made.value!r}", flush=True)  # written whole or not at all
 """
 
 

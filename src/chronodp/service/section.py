@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,8 @@ class Section:
         """Return a number within limits."""
         value = self._value(key, default)
         allowed = f"a number from {least:g} to {most:g}" if most < math.inf else f"a number of at least {least:g}"
+        most = min(most, sys.float_info.max)  # TOML has infinities, and whole numbers beyond all floats
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise self.wrong(key, value, allowed)
-        if not math.isfinite(value):
             raise self.wrong(key, value, allowed)
         return float(value)
 

@@ -275,7 +275,7 @@ except cdp.errors.StreamConflict:
 print("ready", live.period, flush=True)
 while True:
     made = live.step([1.0])
-    print(made.period, repr(float(made.value[0])), flush=True)
+    print(f"{made.period} {float(made.value[0])!r}", flush=True)  # written whole or not at all
 """
 
 
