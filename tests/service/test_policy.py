@@ -30,6 +30,8 @@ from tests.service.town import write_policy
         ('grids = ["1h", "1D"]', "grids = 1", ("allow.grids", "list of texts")),
         ("epsilon = 8.0", "epsilon = -8.0", ("meters.epsilon", "at least 0")),
         ("epsilon = 8.0", 'epsilon = "8"', ("meters.epsilon", "a number")),
+        ("epsilon = 8.0", f"epsilon = 1{400 * '0'}", ("meters.epsilon", "a number")),
+        ("epsilon = 8.0", "epsilon = inf", ("meters.epsilon", "a number")),
         ("share = true", 'share = "yes"', ("meters.share", "true or false")),
         ("share = true", "shared = true", ("meters.shared", "left out, or one of")),
         ("floor = 0.05", "floor = 0", ("service.floor", "0.01")),
