@@ -22,7 +22,7 @@ from tests.fuzz.targets import NAMES
 
 __all__ = ["main"]
 
-_SLOW = {"training_plan": 20, "table": 20, "people": 5, "workload": 5}  # these get a part of what others do
+_SLOW = {"training_plan": 20, "table": 20, "people": 20, "workload": 5}  # these get a part of what others do
 
 
 def main() -> int:
