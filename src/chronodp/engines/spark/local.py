@@ -50,14 +50,17 @@ def local_session(*, cores: int = 2, failures: int = 1, settings: dict[str, str]
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # a name that does not resolve would make Spark wait for it
         builder = SparkSession.builder.master(f"local[{cores},{failures}]").appName("chronodp")
-        for name, value in (_SETTINGS | {"spark.sql.shuffle.partitions": str(2 * cores)} | (settings or {})).items():
+        ours = {"spark.sql.shuffle.partitions": str(2 * cores)}
+        if SparkSession.getActiveSession() is None:
+            ours["spark.sql.warehouse.dir"] = _passing_folder("chronodp-spark-")  # else one in the folder at hand
+        for name, value in (_SETTINGS | ours | (settings or {})).items():
             builder = builder.config(name, value)
         return builder.getOrCreate()
 
 
 def java_home(java: str) -> str:
     """Return a folder in which bin/java runs the given Java without the option it does not know."""
-    folder = Path(tempfile.mkdtemp(prefix="chronodp-java-"))
+    folder = Path(_passing_folder("chronodp-java-"))
     runner = folder / "bin" / "java"
     runner.parent.mkdir()
     runner.write_text(
@@ -70,5 +73,11 @@ def java_home(java: str) -> str:
         encoding="utf-8",
     )
     runner.chmod(0o755)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return str(folder)
+
+
+def _passing_folder(prefix: str) -> str:
+    """Return a new folder that goes when the program ends."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
