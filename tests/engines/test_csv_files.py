@@ -75,8 +75,28 @@ def test_no_row_is_a_reason_to_refuse(tmp_path: Path, row: bytes) -> None:
     assert len(ROWS) <= len(found) <= len(ROWS) + 2
 
 
-@pytest.mark.parametrize(("name", "content"), [("empty", b""), ("latin", "größe,at\n1,2\n".encode("latin-1"))])
-def test_a_first_line_that_names_nothing_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+def test_a_reader_that_looks_at_rows_is_caught(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["at,who,kwh", *ROWS, '1,"a,2', ""]), encoding="utf-8")
+    with duckdb.connect() as connection:
+        query = f"SELECT * FROM read_csv('{path}', all_varchar = true, header = true, ignore_errors = true)"
+        looked_at = connection.execute(query).fetchall()
+    assert len(looked_at) < len(ROWS)  # one row at the end, and those before it are gone
+    assert len(read(path)) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("empty", b"", r"first line of empty\.csv must name"),
+        ("blank", b"\n1,2\n", r"first line of blank\.csv must name"),
+        ("latin", "größe,at\n1,2\n".encode("latin-1"), r"first line of latin\.csv must name"),
+        ("twice", b"at,who,kwh,KWH\n", r"twice\.csv has more than one column 'kwh'"),
+    ],
+)
+def test_a_first_line_that_does_not_tell_columns_apart_is_refused(
+    tmp_path: Path, name: str, content: bytes, told: str
+) -> None:
     path = tmp_path / f"{name}.csv"
     path.write_bytes(content)
     meters = cdp.TimeSeries(
@@ -85,7 +105,7 @@ def test_a_first_line_that_names_nothing_is_refused(tmp_path: Path, name: str, c
     plan = meters.sum("kwh", clip=(0.0, 3.0)).plan(epsilon=1.0)
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("meters", unit=cdp.User(), epsilon=1.0)
-        with pytest.raises(cdp.errors.SourceError):
+        with pytest.raises(cdp.errors.SourceError, match=told):
             plan.release(ledger, dataset="meters", request="first")
         assert not ledger.history("meters")
 

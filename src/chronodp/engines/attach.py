@@ -125,7 +125,7 @@ def _make_view(connection: duckdb.DuckDBPyConnection, source: Source, columns: C
             connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet({names}, union_by_name = true)")
         case FileSource(paths, _):
             # Read as text: a cell that is no number is then a row to leave out, not a reason to refuse the file.
-            connection.execute(f"CREATE VIEW records AS {csv_query(paths)}")
+            connection.execute(f"CREATE VIEW records AS {csv_query(paths, columns)}")
         case SparkSource():
             raise UnreadableSource("DuckDB reads no Spark frame: leave out the engine, or write the frame to files")
         case _:

@@ -9,9 +9,10 @@ inside it is written twice. A row that cannot be read so is left out.
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from pathlib import Path
 
-from chronodp.errors import UnreadableSource
+from chronodp.errors import UnreadableSource, UnsuitableColumn
 
 __all__ = ["csv_query"]
 
@@ -19,11 +20,18 @@ _SEPARATORS = (",", ";", "\t", "|")
 _LONGEST = 2**20  # bytes of a first line
 
 
-def csv_query(paths: Sequence[str]) -> str:
-    """Return the SQL of all rows of some files, every field as text and columns joined by their names."""
+def csv_query(paths: Sequence[str], needed: Collection[str] = ()) -> str:
+    """Return the SQL of all rows of some files, every field as text and columns joined by their names.
+
+    Args:
+        paths: of the files.
+        needed: columns that must not be there twice.
+    """
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for path in paths:
-        alike.setdefault(_read_header(path), []).append(path)
+        separator, names = _read_header(path)
+        _check_once(path, names, needed)
+        alike.setdefault((separator, _made_distinct(names)), []).append(path)
     return " UNION ALL BY NAME ".join(_query(*header, some) for header, some in alike.items())
 
 
@@ -36,15 +44,24 @@ def _query(separator: str, names: tuple[str, ...], paths: Sequence[str]) -> str:
     )
 
 
-def _read_header(path: str) -> tuple[str, tuple[str, ...]]:
+def _read_header(path: str) -> tuple[str, list[str]]:
     """Return the separator and the names of columns in a first line: the separator that makes the most of them."""
     try:
         line = _first_line(path).decode("utf-8-sig")
         found = [(separator, next(csv.reader([line], delimiter=separator), [])) for separator in _SEPARATORS]
     except (UnicodeDecodeError, csv.Error):
-        raise UnreadableSource("the first line of a CSV file must name its columns, as text in UTF-8") from None
-    separator, names = max(found, key=lambda one: len(one[1]))
-    return separator, _made_distinct(names)
+        found = []
+    separator, names = max(found, key=lambda one: len(one[1]), default=("", []))
+    if not any(names):
+        raise UnreadableSource(f"the first line of {Path(path).name} must name its columns, as text in UTF-8")
+    return separator, names
+
+
+def _check_once(path: str, names: Sequence[str], needed: Collection[str]) -> None:
+    lowered = [name.lower() for name in names]
+    for name in needed:
+        if lowered.count(name.lower()) > 1:
+            raise UnsuitableColumn(f"{Path(path).name} has more than one column {name!r}: rename them")
 
 
 def _first_line(path: str) -> bytes:

@@ -67,10 +67,10 @@ def make_trainer(*, name: str, task: Task, plan: str, ledger: str, seed: int | N
 
 def read_people(file: PlanFile, table: Path) -> People:
     """Return the people of a table, a CSV or Parquet file: the last periods of each, and what came of it."""
-    rows = _read_rows(table)
     outcome, length = file.plan.model.outcome, file.plan.model.inputs.length
     columns = [column.name for column in file.plan.model.inputs.columns]
     needed = [file.person, file.time, *columns, *([] if isinstance(outcome, Forecast) else [file.label])]
+    rows = _read_rows(table, needed)
     if missing := [column for column in needed if column not in rows.columns]:
         # Which columns there are instead is not told: in a file without a header they are somebody's values.
         raise InvalidArgument("data", str(table), f"a table with a column {missing[0]!r}")
@@ -93,7 +93,7 @@ def read_people(file: PlanFile, table: Path) -> People:
     return People(np.array(values).reshape(shape), np.array(targets))
 
 
-def _read_rows(table: Path) -> pd.DataFrame:
+def _read_rows(table: Path, needed: list[str]) -> pd.DataFrame:
     """Return a table's rows; those of a CSV file as texts, so that no row decides how others are read."""
     import duckdb
     import pandas as pd
@@ -103,7 +103,7 @@ def _read_rows(table: Path) -> pd.DataFrame:
         if table.suffix == ".parquet":
             return pd.read_parquet(table)
         with duckdb.connect() as connection:
-            return connection.execute(csv_query([str(table)])).df()
+            return connection.execute(csv_query([str(table)], needed)).df()
     except (OSError, ValueError, duckdb.Error, pyarrow.ArrowException, UnreadableSource):
         raise InvalidArgument("data", str(table), "a CSV or Parquet file that can be read") from None
 
