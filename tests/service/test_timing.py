@@ -2,8 +2,8 @@
 
 Two tables with one schema, one of them empty, are asked the same questions in random order, and the times from the
 submission to the visible end are compared by ranks (Mann and Whitney). With 200 calls each and false alarms in 10⁻⁹
-of runs, a shift of 0.9 standard deviations is found with probability above 0.99. Few calls suffice to notice times
-that do not overlap, which is what the same service without pacing shows.
+of runs, a shift of 0.9 standard deviations is found with probability above 0.99. The same service without pacing has
+to be noticed within those 200 calls: after 20 where times do not overlap, after more where the machine is busy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from tests.service.town import COUNT, House, open_house, write_policy, write_row
 
 FALSE_ALARM = 1e-9
 FLOOR = 0.5
-LEAST = 18  # so many calls each, without overlap, have a chance below 10⁻⁹
+CALLS = 200
+LOOKS = 10
+LEAST = CALLS // LOOKS  # so many calls each, without overlap, have a chance below 10⁻⁹ / LOOKS
 
 
 @contextmanager
@@ -55,15 +57,20 @@ def duration(house: House, dataset: str, number: int) -> float:
     return time.perf_counter() - began
 
 
-def compare(house: House, calls: int) -> tuple[float, dict[str, list[float]]]:
-    order = ["meters", "empty"] * calls
-    random.Random(3).shuffle(order)
+def warm_up(house: House) -> None:
+    """Load now whatever is loaded on first use."""
     for number, dataset in enumerate(("meters", "empty")):
-        duration(house, dataset, 9000 + number)  # whatever is loaded on first use is loaded now
-    times: dict[str, list[float]] = {"meters": [], "empty": []}
-    for number, dataset in enumerate(order):
+        duration(house, dataset, 9000 + number)
+
+
+def measure(house: House, calls: int, times: dict[str, list[float]]) -> float:
+    """Ask each table so many times more, and return how likely all times are if they have one law."""
+    order = ["meters", "empty"] * calls
+    made = sum(map(len, times.values()))
+    random.Random(made).shuffle(order)
+    for number, dataset in enumerate(order, made):
         times[dataset].append(duration(house, dataset, number))
-    return alike(times["meters"], times["empty"]), times
+    return alike(times["meters"], times["empty"])
 
 
 def alike(first: list[float], second: list[float]) -> float:
@@ -73,7 +80,9 @@ def alike(first: list[float], second: list[float]) -> float:
 
 def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: Trials) -> None:
     with two_tables(tmp_path, Pace(FLOOR, FLOOR), people=10_000) as house:
-        chance, times = compare(house, trials(200, least=LEAST))
+        warm_up(house)
+        times: dict[str, list[float]] = {"meters": [], "empty": []}
+        chance = measure(house, trials(CALLS, least=LEAST), times)
         # Time stamps that are signed and stored tell no more.
         issued: dict[str, list[float]] = {}
         for dataset in times:
@@ -85,18 +94,20 @@ def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: 
     assert alike(issued["meters"], issued["empty"]) > FALSE_ALARM, issued
 
 
-def test_the_same_test_notices_a_service_that_does_not_pace(tmp_path: Path, trials: Trials) -> None:
+def test_the_same_test_notices_a_service_that_does_not_pace(tmp_path: Path) -> None:
+    times: dict[str, list[float]] = {"meters": [], "empty": []}
     with two_tables(tmp_path, Unpaced(), people=25_000) as house:
-        chance, times = compare(house, trials(200, least=LEAST))
-    assert chance < FALSE_ALARM, times
+        warm_up(house)
+        noticed = any(measure(house, LEAST, times) < FALSE_ALARM / LOOKS for _ in range(LOOKS))
+    assert noticed, times
 
 
 def test_the_power_is_as_stated() -> None:
-    calls, shift = 200, 0.9
+    shift = 0.9
     alarm = norm.isf(FALSE_ALARM / 2)
     # The efficiency of ranks against means, for normal times, is 3/pi.
-    assert norm.sf(alarm - shift * np.sqrt(calls / 2 * 3 / np.pi)) > 0.99
-    assert alike(list(range(LEAST)), list(range(1000, 1000 + LEAST))) < FALSE_ALARM
+    assert norm.sf(alarm - shift * np.sqrt(CALLS / 2 * 3 / np.pi)) > 0.99
+    assert alike(list(range(LEAST)), list(range(1000, 1000 + LEAST))) < FALSE_ALARM / LOOKS
 
 
 @pytest.mark.parametrize(("read", "due"), [(0.0, 1.0), (0.9, 1.0), (1.0, 1.0), (1.01, 1.25), (2.6, 2.75)])
