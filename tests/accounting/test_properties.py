@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 
 import pytest
@@ -110,12 +109,9 @@ def test_privacy_loss_distributions_take_extremes(epsilon: float, delta: float) 
 
 def test_a_hundred_thousand_different_gaussian_costs() -> None:
     costs = [GaussianCost(sensitivity=1.0, sigma=300.0 + index / 1000) for index in range(100_000)]
-    start = time.perf_counter()
     epsilon = gaussian.epsilon(costs, 1e-6)
-    elapsed = time.perf_counter() - start
     mu = math.sqrt(math.fsum(1 / cost.sigma**2 for cost in costs))
     assert epsilon == pytest.approx(gaussian.epsilon_of(mu, 1e-6), rel=1e-12)
-    assert elapsed < 30  # a guard against quadratic work; the figure is in benchmarks/
     table = compare(costs, 1e-6)
     assert table.best_adaptive.theorem == "Gaussian (GDP)"
 

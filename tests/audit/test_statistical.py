@@ -177,11 +177,8 @@ def test_a_score_reads_an_output_alone_whatever_came_with_it() -> None:
 
 
 def test_time_bounds_samples() -> None:
-    import time
-
     slow = Subject(
         name="slow", mechanism=add_laplace, neighbours=((0, 1),), claim=Claim(Event(), PureCost(1.0), "here")
     )
-    started = time.perf_counter()
-    Sampled().attack(slow, Allowance(samples=10**9, seconds=0.5))
-    assert time.perf_counter() - started < 60  # without the bound it would take hours
+    reached = Sampled().attack(slow, Allowance(samples=10**9, seconds=0.5))  # it would take hours without the bound
+    assert not reached.refuted

@@ -85,6 +85,15 @@ def test_a_connection_lost_in_the_middle_spends_nothing_and_heals(postgres: str)
         assert ledger.spend("lost", PureCost(0.1), unit=User()).number == 1
 
 
+def test_a_connection_lost_while_idle_is_made_anew_without_a_word(postgres: str) -> None:
+    with Ledger(postgres) as ledger:
+        ledger.open("idle", unit=User(), epsilon=1.0)
+        process = ledger._store._connections.get().info.backend_pid  # type: ignore[attr-defined]
+        with psycopg.connect(postgres, autocommit=True) as admin:
+            assert admin.execute("SELECT pg_terminate_backend(%s, 60000)", (process,)).fetchone() == (True,)
+        assert ledger.spend("idle", PureCost(0.1), unit=User()).number == 1
+
+
 def test_a_ledger_from_the_future_is_left_alone(address: str) -> None:
     with Ledger(address) as ledger:
         ledger.open("meters", unit=User(), epsilon=1.0)

@@ -161,7 +161,7 @@ def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -
     before = line.get_attribute("d") or ""
     assert page.slot("alerts-sheet").is_visible()
     cdp.Stream.resume(house.curator.ledger, "load").steps([100.0] * 5)
-    page.tab.wait_for_function(f"{steps} === 45", timeout=10_000)
+    page.tab.wait_for_function(f"{steps} === 45", timeout=60_000)
     assert (line.get_attribute("d") or "").count("L") == before.count("L") + 5
     assert "±" in page.slot("value").inner_text()
     assert page.slot("table").locator("tbody tr").first.locator("td").first.text_content() == "44"
@@ -169,7 +169,7 @@ def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -
     alert = cdp.Alert.resume(house.curator.ledger, "alarm")
     for value in (0.0, 1e6):
         alert.step(value)
-    page.slot("alerts").get_by_text("alarm in period 2").wait_for(timeout=10_000)
+    page.slot("alerts").get_by_text("alarm in period 2").wait_for(timeout=60_000)
 
 
 def test_nothing_serious_keeps_anyone_out_in_light_or_dark(visit: Visits) -> None:

@@ -32,7 +32,7 @@ class PostgresStore:
     @contextmanager
     def transaction(self) -> Iterator[_PostgresTransaction]:
         """Begin, commit at the end, roll back on any error. A lost connection is an error and nothing was spent."""
-        connection = self._connections.get()
+        connection = self._connected()
         try:
             # In a pipeline, statements whose rows nobody waits for travel with the next one: half the round trips, and
             # the row of a busy account is locked for half as long.
@@ -51,6 +51,18 @@ class PostgresStore:
         connection = self._connections.take()
         if connection is not None:
             connection.close()
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        """Return this thread's connection, a new one if the server ended it while nothing was under way."""
+        connection = self._connections.get()
+        try:
+            # A server that restarts says so before it hangs up: the first call reads the words, the second the end.
+            connection.pgconn.consume_input()
+            connection.pgconn.consume_input()
+        except self._psycopg.OperationalError:
+            self.close()
+            return self._connections.get()
+        return connection
 
     def _connect(self) -> psycopg.Connection[Any]:
         options = f"-c lock_timeout={int(self._timeout * 1000)} -c synchronous_commit=on"
