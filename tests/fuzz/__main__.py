@@ -68,17 +68,22 @@ def _run(driver: str, seed: int, name: str, cases: int) -> dict[str, Any]:
             return row
     last = done.stderr.decode("utf-8", "replace")[-2000:]
     fault = {"fault": f"the process ended with {done.returncode}", "text": last}
-    return {"target": name, "cases": 0, "seconds": 0.0, "findings": [fault]}
+    slowest = {"seconds": 0.0, "text": ""}
+    return {"target": name, "cases": 0, "seconds": 0.0, "slowest": slowest, "findings": [fault]}
 
 
 def _show(driver: str, rows: list[dict[str, Any]]) -> None:
-    print(f"{'target':<18}{'cases':>10}{'seconds':>10}{'findings':>10}   ({driver})")
+    print(f"{'target':<18}{'cases':>10}{'seconds':>10}{'slowest':>10}{'findings':>10}   ({driver})")
     for row in rows:
-        print(f"{row['target']:<18}{row['cases']:>10,}{row['seconds']:>10.1f}{len(row['findings']):>10}")
+        slowest = row["slowest"]["seconds"]
+        print(
+            f"{row['target']:<18}{row['cases']:>10,}{row['seconds']:>10.1f}{slowest:>10.2f}{len(row['findings']):>10}"
+        )
         for one in row["findings"]:
             print(f"    {one['fault']}\n        {one['text']}")
     cases, seconds = sum(row["cases"] for row in rows), sum(row["seconds"] for row in rows)
-    print(f"{'all':<18}{cases:>10,}{seconds:>10.1f}{sum(len(row['findings']) for row in rows):>10}")
+    slowest = max(row["slowest"]["seconds"] for row in rows)
+    print(f"{'all':<18}{cases:>10,}{seconds:>10.1f}{slowest:>10.2f}{sum(len(row['findings']) for row in rows):>10}")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
-import time
 import warnings
-from pathlib import Path
+from functools import partial
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import seed as seeded
@@ -42,26 +40,25 @@ def main(arguments: list[str]) -> None:
     told = parse_run(arguments)
     limit_memory()
     warnings.simplefilter("error")
-    with tempfile.TemporaryDirectory() as place:
-        target = make_targets(Path(place), told.target)[told.target]
-        found, begun, part = Findings(told.target), time.perf_counter(), 0
-        while found.cases < told.cases:  # it ends early where it believes to have seen all
-            part += 1
+    target = make_targets(told.out.parent, told.target)[told.target]
+    found, part = Findings(told.target, partial(judge, target)), 0
+    while found.cases < told.cases:  # it ends early where it believes to have seen all
+        part += 1
 
-            @seeded(1000 * told.seed + part)
-            @settings(
-                max_examples=told.cases - found.cases,
-                database=None,
-                deadline=None,
-                derandomize=False,
-                suppress_health_check=list(HealthCheck),
-            )
-            @given(texts(target))
-            def run(content: bytes) -> None:
-                found.add(content, judge(target, content))
+        @seeded(1000 * told.seed + part)
+        @settings(
+            max_examples=told.cases - found.cases,
+            database=None,
+            deadline=None,
+            derandomize=False,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(texts(target))
+        def run(content: bytes) -> None:
+            found.give(content)
 
-            run()
-    told.out.write_text(json.dumps(found.to_dict(time.perf_counter() - begun)), encoding="utf-8")
+        run()
+    told.out.write_text(json.dumps(found.to_dict()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""What a run over one parser found, one example of each fault."""
+"""What a run over one parser found, one example of each fault, and the text that took longest."""
 
 from __future__ import annotations
 
 import argparse
 import resource
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,20 @@ _MEMORY = 6 * 2**30  # bytes of addresses: what asks for more fails, and that is
 
 
 class Findings:
-    """How many texts a parser was given, and the shortest text for each fault."""
+    """How many texts a parser was given, the shortest text for each fault, and the slowest of all."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, judge: Callable[[bytes], str | None]) -> None:
         self.target, self.cases = target, 0
+        self._judge = judge
+        self._begun = time.perf_counter()
         self._faults: dict[str, tuple[str, bytes]] = {}
+        self._slowest = 0.0, b""
 
-    def add(self, content: bytes, fault: str | None) -> None:
-        """Count a text and keep its fault, if it has one."""
+    def give(self, content: bytes) -> None:
+        """Give the parser a text, and keep what is wrong about what it does."""
+        begun = time.perf_counter()
+        fault = self._judge(content)
+        self._slowest = max(self._slowest, (time.perf_counter() - begun, content))
         self.cases += 1
         if fault is None:
             return
@@ -29,10 +37,16 @@ class Findings:
         if known is None or len(content) < len(known[1]):
             self._faults[kind] = fault, content
 
-    def to_dict(self, seconds: float) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        faults = [{"fault": fault, "text": repr(text[:500])} for fault, text in self._faults.values()]
-        return {"target": self.target, "cases": self.cases, "seconds": round(seconds, 1), "findings": faults}
+        seconds, text = self._slowest
+        return {
+            "target": self.target,
+            "cases": self.cases,
+            "seconds": round(time.perf_counter() - self._begun, 1),
+            "slowest": {"seconds": round(seconds, 2), "text": repr(text[:500])},
+            "findings": [{"fault": fault, "text": repr(text[:500])} for fault, text in self._faults.values()],
+        }
 
 
 def limit_memory() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
-import tempfile
-import time
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,14 +21,14 @@ def main(arguments: list[str]) -> None:
     """Give a target so many texts, and write what was found to a file."""
     told = parse_run(arguments)
     atheris: Any = __import__("atheris")
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        (folder / "corpus").mkdir()
-        (folder / "work").mkdir()
-        _fuzz(atheris, told.target, told.cases, told.seed, folder, told.out)
+    folder = told.out.parent  # whoever called clears it away: the fuzzer ends this process without coming back
+    (folder / "corpus").mkdir()
+    (folder / "work").mkdir()
+    _fuzz(atheris, told.target, told.cases, told.seed, told.out)
 
 
-def _fuzz(atheris: ModuleType | Any, name: str, cases: int, seed: int, folder: Path, out: Path) -> None:
+def _fuzz(atheris: ModuleType | Any, name: str, cases: int, seed: int, out: Path) -> None:
+    folder = out.parent
     with atheris.instrument_imports(include=["chronodp"], enable_loader_override=False):
         from tests.fuzz.edits import apply, random_edits
         from tests.fuzz.target import judge
@@ -39,12 +38,12 @@ def _fuzz(atheris: ModuleType | Any, name: str, cases: int, seed: int, folder: P
     for number, text in enumerate(target.seeds):
         (folder / "corpus" / str(number)).write_bytes(text)
     limit_memory()
-    found, begun = Findings(name), time.perf_counter()
+    found = Findings(name, partial(judge, target))
 
     def one(content: bytes) -> None:
-        found.add(content, judge(target, content))
-        if found.cases == cases:  # the fuzzer ends the process without coming back
-            out.write_text(json.dumps(found.to_dict(time.perf_counter() - begun)), encoding="utf-8")
+        found.give(content)
+        if found.cases == cases:
+            out.write_text(json.dumps(found.to_dict()), encoding="utf-8")
 
     def change(content: bytes, most: int, chosen: int) -> bytes:
         chance = random.Random(chosen)
@@ -57,6 +56,7 @@ def _fuzz(atheris: ModuleType | Any, name: str, cases: int, seed: int, folder: P
         f"-atheris_runs={cases}",
         f"-seed={seed}",
         f"-max_len={_LONGEST}",
+        f"-artifact_prefix={folder}/",
         "-rss_limit_mb=0",
         "-print_final_stats=0",
         "-verbosity=0",
