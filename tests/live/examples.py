@@ -57,8 +57,10 @@ class Bench:
         *,
         alert: dict[str, Any] | None = None,
         share: WindowedMechanism | None = None,
+        patience: float = 10.0,
     ) -> None:
         self.folder, self.limits, self.alert, self.share = folder, limits, alert, share
+        self.patience = patience
         self.path = folder / "in.jsonl"
         self.clock = SetClock(limits.windows.begins(0))
         self.said: list[str] = []
@@ -73,7 +75,7 @@ class Bench:
     ) -> tuple[Live, State, Ledger]:
         from chronodp.live import alert_design
 
-        ledger = Ledger(self.folder / "budget.db")
+        ledger = Ledger(self.folder / "budget.db", timeout=self.patience)
         ledger.open("visits", unit=self.limits.unit, epsilon=1e9)
         state = State(self.folder / "live.db", keys=ledger.keys, name=NAME)
         state.check_terms(terms_of(self.limits))

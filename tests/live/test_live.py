@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -230,6 +231,24 @@ def test_a_ledger_that_was_set_back_is_refused(tmp_path: Path) -> None:
     (tmp_path / "budget.db").write_bytes(old)
     with pytest.raises(StreamConflict, match="ledger was set back"):
         bench.run_to(5)
+
+
+def test_a_ledger_that_cannot_be_written_ends_the_run_and_nothing_is_lost(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, COUNTS, patience=0.2)
+    write(bench.path, *(visit(COUNTS, window) for window in (0, 0, 1, 2)))
+    bench.run_to(1)
+    other = sqlite3.connect(tmp_path / "budget.db", isolation_level=None)
+
+    def lock(point: str) -> None:
+        if point == "state committed" and not other.in_transaction:
+            other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(LedgerUnavailable, match="locked"):
+        bench.run_to(3, reached=lock)
+    other.execute("ROLLBACK")
+    other.close()
+    bench.run_to(3)
+    assert bench.totals() == [2.0, 1.0, 1.0]
 
 
 def test_other_terms_and_a_second_process_are_refused(tmp_path: Path) -> None:
