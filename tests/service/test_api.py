@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import chronodp as cdp
 from chronodp.ledger import verify_chain
 from chronodp.ledger.certificates import SignedLink
+from chronodp.service.serving import listen
 from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
 
 
@@ -249,3 +251,8 @@ def test_figures_tell_calls_jobs_and_budgets(house: House) -> None:
     assert 'chronodp_jobs{state="done"} 1.0' in text
     assert 'chronodp_budget_share{dataset="meters"}' in text
     assert "chronodp_writable 1.0" in text
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    with listen("127.0.0.1", 0) as door, socket.create_connection(door.getsockname()), door.accept()[0] as taken:
+        assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

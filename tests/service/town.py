@@ -26,6 +26,7 @@ from chronodp.service.app import make_app
 from chronodp.service.curator import Curator
 from chronodp.service.pacing import Paces
 from chronodp.service.policy_file import read_policy
+from chronodp.service.serving import listen
 from chronodp.service.tokens import Role, add_token
 
 ROOT = Path(__file__).parents[2]
@@ -178,7 +179,7 @@ def open_house(
     tokens = {name: add_token(curator.store, name, role) for name, role in PEOPLE}
     config = uvicorn.Config(make_app(curator, pace=pace, tls=tls), log_level="warning", access_log=False)
     server = uvicorn.Server(config)
-    door = socket.create_server(("127.0.0.1", 0))
+    door = listen("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
     thread.start()
     with httpx.Client(base_url=f"http://127.0.0.1:{door.getsockname()[1]}", timeout=30) as http:
