@@ -182,3 +182,16 @@ def test_time_bounds_samples() -> None:
     )
     reached = Sampled().attack(slow, Allowance(samples=10**9, seconds=0.5))  # it would take hours without the bound
     assert not reached.refuted
+
+
+def test_an_event_that_seemed_rarer_than_it_is_still_proves() -> None:
+    """One output in 1,250 was seen on the neighbour, one in 270 is the truth: luck that the best of many cuts has."""
+    seen = (collect([2.0] * 1_250), collect([1.0] * 1_249 + [2.0]))
+    score = dict(learn(*seen))["number 1"]
+    event = best_event("number 1", score, (0, 1), seen, PointRule(0.0), Stakes(2_500, 20_000, 4.9))
+    assert event.cuts == (2.0, 2.0)
+    bold, cautious = (
+        largest_refuted(PointRule(0.0), Counts(20_000, 74, 20_000), weight, 5e-7) for weight in event.weights
+    )
+    assert bold <= 0.0
+    assert 4.0 < cautious < math.log(270)

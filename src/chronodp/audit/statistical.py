@@ -36,6 +36,7 @@ _FEWEST = 20  # times that an event must come in the choosing sample to be chose
 _BATCH = 1_000_000
 _PATIENCE = 0.2  # seconds that the pace is measured over: what a call costs once must not count for each output
 _CUTS = 400
+_FEW = 10  # times on the neighbour below which luck decides what the choosing sample shows: the proof doubts it too
 _DOUBT = 3.0  # deviations of the choosing sample taken off when events are compared: rare ones must not win by luck
 
 
@@ -49,8 +50,8 @@ class Event:
         second: its neighbour.
         score: of an output.
         sign: 1, or -1 if low scores make the event.
-        cuts: where it begins, after the sign; several make as many events, which share the error.
-        weights: of the count on the neighbour, for the bound; one a cut.
+        cuts: where it begins, after the sign; several make as many tests, which share the error.
+        weights: of the count on the neighbour, for the bound; one a cut. A cut may come with two.
         evidence: what the choosing sample shows, for comparing events.
     """
 
@@ -172,19 +173,23 @@ def best_event(
         at = int(np.argmax(evidence))
         if best is None or evidence[at] > best.evidence:
             first, second = pair if sign == 1 else pair[::-1]
-            places = [at, *stakes.rarer(rule, counts[0], len(likely))]
-            weights = [_weight(rule, int(counts[0][place]), int(counts[1][place]), len(likely)) for place in places]
-            cuts = tuple(pooled[places].tolist())
-            best = Event(name, first, second, score, sign, cuts, tuple(weights), float(evidence[at]))
+            cuts, weights = [], []
+            for place in (at, *stakes.rarer(rule, counts[0], len(likely))):
+                seen = int(counts[0][place]), int(counts[1][place])
+                for doubt in (1.0,) if seen[1] >= _FEW else (1.0, _DOUBT):
+                    cuts.append(float(pooled[place]))
+                    weights.append(_weight(rule, *seen, len(likely), doubt))
+            best = Event(name, first, second, score, sign, tuple(cuts), tuple(weights), float(evidence[at]))
     if best is None:
         raise AssertionError("both signs were tried")
     return best
 
 
-def _weight(rule: Rule, first: int, second: int, runs: int) -> float:
-    """Return the slope of the rule where the proof will end: a deviation of each count below what is shown."""
+def _weight(rule: Rule, first: int, second: int, runs: int, doubt: float) -> float:
+    """Return the slope of the rule where the proof will end: so many deviations of each count below what is shown."""
     high, low = (first + 0.5) / (runs + 1), (second + 0.5) / (runs + 1)
-    return rule.slope(high - math.sqrt(high * (1 - high) / runs), low + math.sqrt(low * (1 - low) / runs))
+    off = doubt / math.sqrt(runs)
+    return rule.slope(max(high - off * math.sqrt(high * (1 - high)), 0.0), low + off * math.sqrt(low * (1 - low)))
 
 
 def _choose(subject: Subject, rules: tuple[Rule, ...], stakes: Stakes, entropy: Entropy) -> list[Event | None]:
