@@ -21,14 +21,13 @@ def main(arguments: list[str]) -> None:
     """Give a target so many texts, and write what was found to a file."""
     told = parse_run(arguments)
     atheris: Any = __import__("atheris")
-    folder = told.out.parent  # whoever called clears it away: the fuzzer ends this process without coming back
-    (folder / "corpus").mkdir()
-    (folder / "work").mkdir()
     _fuzz(atheris, told.target, told.cases, told.seed, told.out)
 
 
 def _fuzz(atheris: ModuleType | Any, name: str, cases: int, seed: int, out: Path) -> None:
-    folder = out.parent
+    folder = out.parent  # whoever called clears it away: the fuzzer ends this process without coming back
+    (folder / "corpus").mkdir()
+    (folder / "work").mkdir()
     with atheris.instrument_imports(include=["chronodp"], enable_loader_override=False):
         from tests.fuzz.edits import apply, random_edits
         from tests.fuzz.target import judge

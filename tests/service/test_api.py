@@ -12,6 +12,7 @@ import pandas
 import pytest
 
 import chronodp as cdp
+from chronodp.errors import InvalidArgument
 from chronodp.ledger import verify_chain
 from chronodp.ledger.certificates import SignedLink
 from chronodp.service.serving import listen
@@ -256,3 +257,9 @@ def test_figures_tell_calls_jobs_and_budgets(house: House) -> None:
 def test_answers_do_not_wait_for_acknowledgements() -> None:
     with listen("127.0.0.1", 0) as door, socket.create_connection(door.getsockname()), door.accept()[0] as taken:
         assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+@pytest.mark.parametrize("host", ["nonsense.invalid", "::zz", "a\0b", "ü" * 70])
+def test_a_host_that_is_none_is_named(host: str) -> None:
+    with pytest.raises(InvalidArgument, match="host must be an address of this machine"):
+        listen(host, 0)

@@ -121,6 +121,10 @@ def _follow(server: Any, parent: int) -> None:
 def listen(host: str, port: int) -> socket.socket:
     """Take a port, and return the socket that all workers answer at."""
     try:
+        socket.getaddrinfo(host, port)
+    except (OSError, ValueError):  # nobody knows the name, or it cannot be one
+        raise InvalidArgument("host", host, "an address of this machine") from None
+    try:
         door = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise InvalidArgument("port", port, f"free, and host an address of this machine ({error.strerror})") from None
