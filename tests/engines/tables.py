@@ -17,7 +17,7 @@ from chronodp.privacy import Calendar
 
 __all__ = ["digest", "random_question", "random_table"]
 
-REGIONS = ("north", "south", "it's \\ {odd}", "")
+REGIONS = ("north", "south", "it's \\ {odd}", "7")
 _GRIDS = (
     ("1h", "2026-10-20", "2026-10-30", "Europe/Berlin"),
     ("1D", "2026-03-20", "2026-04-05", "America/New_York"),

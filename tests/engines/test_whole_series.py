@@ -64,5 +64,5 @@ def test_columns_that_cannot_serve_are_named(file: Path) -> None:
     with pytest.raises(UnknownColumn, match="no column 'load'"):
         read_series(source, DAYS, time="at", value="load")
     table = pd.DataFrame({"at": [1.5], "who": ["a"], "v": [1.0]})
-    with pytest.raises(UnsuitableColumn, match="a timestamp or a date"):
+    with pytest.raises(UnsuitableColumn, match="a timestamp, a date"):
         read_panel(find_source(table), time="at", user="who", value="v", longest=5)

@@ -75,8 +75,8 @@ def run_duckdb(worlds: Sequence[World], question: Question, key: str) -> Totals:
 
 def run_statement(worlds: Sequence[World], question: Question, key: str) -> Totals:
     wide, table = widened_table(worlds, question)
-    with attached(find_source(table), wide.columns, memory=2**30, threads=2, folder=None) as session:
-        rows = session.columns(statement(wide, session.schema, key=key))
+    with attached(find_source(table), wide.wanted, wide.reading, memory=2**30, threads=2) as session:
+        rows = session.columns(statement(wide, session.parts, key=key))
     totals = Totals(np.zeros(wide.cells, np.int64), np.zeros(wide.cells, np.int64))
     totals.sums[rows["cell"]], totals.people[rows["cell"]] = rows["sums"], rows["people"]
     return totals

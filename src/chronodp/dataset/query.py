@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from chronodp.engines import Grouping
+from chronodp.engines.reading import read_name
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Unit
 from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Workload
@@ -144,15 +145,13 @@ def _listed(name: str, given: object, allowed: str) -> list[Any]:
 
 
 def _check_keys(column: str, keys: object) -> tuple[str, ...]:
-    allowed = "a list of at least one public key: texts, whole numbers or booleans"
+    allowed = "a list of at least one public key: texts that are not empty, whole numbers or booleans"
     texts = []
     for key in _listed(column, keys, allowed):
-        if isinstance(key, bool):
-            texts.append(str(key).lower())
-        elif isinstance(key, str | int) or (hasattr(key, "dtype") and getattr(key.dtype, "kind", "") in "iu"):
-            texts.append(str(key))
-        else:
+        name = read_name(key)  # as a cell that holds it is read
+        if name is None:
             raise InvalidArgument(column, key, allowed)
+        texts.append(name)
     if not texts:
         raise InvalidArgument(column, "no keys", allowed)
     if len(set(texts)) < len(texts):

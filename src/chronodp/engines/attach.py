@@ -1,19 +1,22 @@
-"""A private DuckDB session in which a source is the table ``records``."""
+"""A private DuckDB session in which a source stands as parts, each with columns of one type."""
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.csv_files import csv_query
+from chronodp.engines.csv_files import group_csv_files
+from chronodp.engines.parquet_files import group_parquet_files
 from chronodp.engines.question import Grouping
-from chronodp.engines.schema import Schema
+from chronodp.engines.reading import TEXT, Part, Reading, Role, Stored, Wanted, match_column, stored_in_duckdb
+from chronodp.engines.reading.parts import check_parts
 from chronodp.engines.sources import FileSource, FrameSource, RelationSource, Source, SparkSource, TableSource
 from chronodp.errors import UnreadableSource
 
@@ -21,20 +24,23 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow
 
+    from chronodp.engines.tables import Found
+
 __all__ = ["Session", "attached"]
 
 
 class Session:
-    """Runs SQL about one source. What DuckDB says when it fails may quote a value, so it is never passed on."""
+    """Runs SQL about one source. What DuckDB says when it fails may quote a value, so it is never passed on.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-        self._connection, self._source = connection, source
-        with self._translated():
-            described = connection.execute("DESCRIBE SELECT * FROM records").fetchall()
-        types = {row[0]: row[1] for row in described}
-        if isinstance(source, FrameSource):  # the other columns exist, though they were not read
-            types |= {str(name): "" for name in source.frame.columns if name not in types}
-        self.schema = Schema(types, text=isinstance(source, FileSource) and source.format == "csv")
+    Attributes:
+        parts: the tables that the source stands as.
+    """
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, source: Source, parts: Sequence[Part], reading: Reading
+    ) -> None:
+        self._connection, self._source, self._reading = connection, source, reading
+        self.parts = tuple(parts)
 
     def run(self, statement: str) -> None:
         """Run a statement that returns nothing."""
@@ -67,6 +73,15 @@ class Session:
             table = pyarrow.table({"key": pyarrow.array(grouping.keys, pyarrow.string()), "code": codes})
             self._connection.register(f"keys_{index}", table)
 
+    def broken_lines(self) -> dict[str, int]:
+        """Return how many lines of CSV files are no records, by reason; for the owner only."""
+        counts: dict[str, int] = {}
+        if isinstance(self._source, FileSource) and self._source.format == "csv" and not self._reading.line_breaks:
+            for group in group_csv_files(self._source.paths, self._reading):
+                for reason, query in group.broken().items():
+                    counts[reason] = counts.get(reason, 0) + self.row(query)[0]
+        return counts
+
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
         import duckdb
@@ -80,9 +95,15 @@ class Session:
 
 @contextlib.contextmanager
 def attached(
-    source: Source, columns: Collection[str], *, memory: int, threads: int | None, folder: str | None
+    source: Source,
+    wanted: Sequence[Wanted],
+    reading: Reading,
+    *,
+    memory: int,
+    threads: int | None = None,
+    folder: str | None = None,
 ) -> Iterator[Session]:
-    """Open a session of our own about the columns of a source."""
+    """Open a session of our own about the wanted columns of a source; refuse if one can never be read."""
     import duckdb
     import pyarrow
 
@@ -103,51 +124,131 @@ def attached(
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
             connection.execute("SET enable_progress_bar = false")
         try:
-            _make_view(connection, source, columns, Path(place))
+            parts = _make_parts(connection, source, wanted, reading, Path(place))
         except (duckdb.Error, pyarrow.ArrowException, OSError) as error:
             raise UnreadableSource(_reason(source, error)) from None
-        yield Session(connection, source)
+        check_parts(parts, wanted, reading)
+        yield Session(connection, source, parts, reading)
 
 
-def _make_view(connection: duckdb.DuckDBPyConnection, source: Source, columns: Collection[str], place: Path) -> None:
+def _make_parts(
+    connection: duckdb.DuckDBPyConnection, source: Source, wanted: Sequence[Wanted], reading: Reading, place: Path
+) -> list[Part]:
+    from chronodp.engines.tables import columns_of_arrow, columns_of_frame
+
     match source:
         case FrameSource(frame):
-            connection.register("records", _arrow_of(frame, columns))
+            names = [str(name) for name in frame.columns]
+            return [_in_memory(connection, columns_of_frame(frame, wanted, reading), names)]
         case TableSource(table):
-            connection.register("records", table)
+            return [_in_memory(connection, columns_of_arrow(table, wanted), table.column_names)]
         case RelationSource(relation):
-            # Two passes over the same rows are needed, and a relation can only be read where it came from.
-            copy = str(place / "records.parquet")
-            relation.write_parquet(copy)
-            _make_view(connection, FileSource((copy,), "parquet"), columns, place)
+            return [_copied(connection, relation, wanted, place)]
         case FileSource(paths, "parquet"):
-            names = _texts(paths)
-            connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet({names}, union_by_name = true)")
+            return _parquet(connection, paths, wanted)
         case FileSource(paths, _):
-            # Read as text: a cell that is no number is then a row to leave out, not a reason to refuse the file.
-            connection.execute(f"CREATE VIEW records AS {csv_query(paths, columns)}")
+            return _csv(connection, paths, wanted, reading)
         case SparkSource():
             raise UnreadableSource("DuckDB reads no Spark frame: leave out the engine, or write the frame to files")
         case _:
             assert_never(source)
 
 
-def _arrow_of(frame: Any, columns: Collection[str]) -> pyarrow.Table:
+def _in_memory(connection: duckdb.DuckDBPyConnection, found: Found, names: Sequence[str]) -> Part:
+    """Register arrays as a table whose columns are called c0, c1 and so on."""
     import pyarrow
 
     arrays: dict[str, Any] = {}
-    for name in (name for name in columns if name in frame.columns):
-        try:
-            arrays[name] = pyarrow.array(frame[name], from_pandas=True)
-        except (pyarrow.ArrowException, TypeError, ValueError):
-            # The library's own message may quote a value.
-            raise UnreadableSource(f"column {name!r} mixes types: give each column one type") from None
-    # A table without columns has no rows to select from; its number of rows is all that matters then.
-    return pyarrow.table(arrays) if arrays else pyarrow.table({"": pyarrow.nulls(len(frame))})
+    columns: dict[tuple[Role, str], tuple[str, Stored]] = {}
+    for index, (wanted, column) in enumerate(found.items()):
+        name, stored = f"c{index}", column.stored
+        arrays[name] = column.array
+        if column.absolute is not None:
+            stored = replace(stored, flag=f"{name}_absolute")
+            arrays[stored.flag] = column.absolute
+        if column.present is not None:
+            stored = replace(stored, present=f"{name}_present")
+            arrays[stored.present] = column.present
+        columns[wanted] = name, stored
+    connection.register("part_0", pyarrow.table(arrays or {"nothing": pyarrow.nulls(0)}))
+    return Part("part_0", columns, names)
 
 
-def _texts(paths: tuple[str, ...]) -> str:
-    return "[" + ", ".join("'" + path.replace("'", "''") + "'" for path in paths) + "]"
+def _parquet(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], wanted: Sequence[Wanted]) -> list[Part]:
+    """Each group of files by its own types: one file could otherwise decide how the cells of others are read."""
+    parts = []
+    for index, group in enumerate(group_parquet_files(paths, wanted)):
+        table = f"part_{index}"
+        if group.times_far_away:
+            # DuckDB's reader fails for a time beyond its own range; as plain numbers all times can be compared.
+            connection.register(table, group.scanner())
+        else:
+            connection.execute(f"CREATE VIEW {table} AS {group.select()}")
+        types = _types(connection, table)
+        columns = {
+            wanted_as: (spelled, group.ticks.get(spelled) or stored_in_duckdb(types[spelled]))
+            for wanted_as, spelled in group.columns.items()
+        }
+        parts.append(Part(table, columns, group.names))
+    return parts
+
+
+def _csv(
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], wanted: Sequence[Wanted], reading: Reading
+) -> list[Part]:
+    parts = []
+    for index, group in enumerate(group_csv_files(paths, reading)):
+        place = Path(group.paths[0]).name
+        columns: dict[tuple[Role, str], tuple[str, Stored]] = {}
+        needed: list[str] = []
+        for _, role, column in wanted:
+            spelled = match_column(group.names, column, place=place)
+            if spelled is not None:
+                needed += [] if spelled in needed else [spelled]
+                columns[role, column] = f"c{needed.index(spelled)}", TEXT
+        table = f"part_{index}"
+        connection.execute(f"CREATE VIEW {table} AS {group.select(needed) if needed else 'SELECT 0'}")
+        parts.append(Part(table, columns, group.names, listed=False))
+    return parts
+
+
+def _copied(connection: duckdb.DuckDBPyConnection, relation: Any, wanted: Sequence[Wanted], place: Path) -> Part:
+    """Copy what is wanted of a relation: it can only be read where it came from, and is needed more than once."""
+    names = list(relation.columns)
+    types = dict(zip(names, map(str, relation.types), strict=True))
+    spelled = {column: match_column(names, column, place="the relation") for _, _, column in wanted}
+    needed = list(dict.fromkeys(name for name in spelled.values() if name is not None))
+    cells = [f"{_plain_cell(name, types[name])} AS c{index}" for index, name in enumerate(needed)]
+    copy = str(place / "records.parquet")
+    relation.project(", ".join(cells) or "0 AS nothing").write_parquet(copy)
+    connection.execute(f"CREATE VIEW part_0 AS SELECT * FROM read_parquet({_text(copy)})")
+    found = _types(connection, "part_0")
+    columns: dict[tuple[Role, str], tuple[str, Stored]] = {}
+    for _, role, column in wanted:
+        name = spelled[column]
+        if name is not None:
+            own, copied = stored_in_duckdb(types[name]), f"c{needed.index(name)}"
+            kept = own if own.kind in ("unreadable", "nothing") else stored_in_duckdb(found[copied])
+            columns[role, column] = copied, replace(kept, words=types[name])
+    return Part("part_0", columns, names)
+
+
+def _plain_cell(name: str, kind: str) -> str:
+    """Return a relation's column in a type that Parquet holds without loss."""
+    column = '"' + name.replace('"', '""') + '"'
+    if kind in ("TIMESTAMP_S", "TIMESTAMP_MS"):
+        return f"TRY_CAST({column} AS TIMESTAMP)"  # what lies beyond microseconds lies beyond every grid
+    if kind in ("HUGEINT", "UHUGEINT", "UUID") or kind.startswith("ENUM"):
+        return f"CAST({column} AS VARCHAR)"
+    return "NULL" if stored_in_duckdb(kind).kind in ("unreadable", "nothing") else column
+
+
+def _types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()}
+
+
+def _text(content: str) -> str:
+    return "'" + content.replace("'", "''") + "'"
 
 
 def _reason(source: Source, error: Exception) -> str:

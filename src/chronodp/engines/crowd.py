@@ -41,7 +41,7 @@ class Crowd:
     @classmethod
     def gather(cls, session: Session, question: Question, *, cell_bits: int) -> Crowd:
         """Number everyone who has a row."""
-        counted = everyone_select(question).subquery("counted").sql("duckdb")
+        counted = everyone_select(question, session.parts).subquery("counted").sql("duckdb")
         session.run(f"CREATE TABLE everyone AS SELECT person, row_number() OVER () - 1 AS code, visits FROM {counted}")
         people, rows = session.row("SELECT count(*), coalesce(sum(visits), 0) FROM everyone")
         block = max(1, -(-people // _BLOCKS))

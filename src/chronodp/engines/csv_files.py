@@ -1,91 +1,159 @@
-"""CSV files, read as their first line says.
+"""CSV files, a record a line.
 
-A reader that looks at rows to find out how a file is written (which separator, which quotes, which lines to leave out)
-lets one row decide how all others are read: one person could make everybody's rows vanish. Here the first line, which
-names the columns, decides the separator, and all else is fixed: a field may stand in double quotes, and a double quote
-inside it is written twice. A row that cannot be read so is left out.
+A reader that looks at rows to find out how a file is written (which separator, which quotes, where a record ends) lets
+one row decide how others are read. Here the first line, which names the columns, decides the separator unless the owner
+does, and a record ends where its line ends, whatever quotes it has open. A field may stand in double quotes; then it
+may hold the separator, and a double quote inside it is written twice. A line that is written otherwise, or has another
+number of fields than the first one, is left out.
+
+Only an owner who says so has line breaks inside quotes; `Reading` tells what that costs.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from chronodp.errors import UnreadableSource, UnsuitableColumn
+from chronodp.engines.reading import Reading
+from chronodp.errors import UnreadableSource
 
-__all__ = ["csv_query"]
+__all__ = ["CsvGroup", "group_csv_files"]
 
 _SEPARATORS = (",", ";", "\t", "|")
 _LONGEST = 2**20  # bytes of a first line
+_NO_SEPARATOR = "\x01\x02\x03"  # so that a line is one field
+_CODECS = {"utf-8": "utf-8-sig", "latin-1": "latin-1", "utf-16": "utf-16"}
 
 
-def csv_query(paths: Sequence[str], needed: Collection[str] = ()) -> str:
-    """Return the SQL of all rows of some files, every field as text and columns joined by their names.
+@dataclass(frozen=True, slots=True)
+class CsvGroup:
+    """Files with the same first line.
 
-    Args:
+    Attributes:
         paths: of the files.
-        needed: columns that must not be there twice.
+        separator: between fields.
+        names: of the columns.
+        reading: what the owner declared.
     """
+
+    paths: tuple[str, ...]
+    separator: str
+    names: tuple[str, ...]
+    reading: Reading
+
+    def select(self, columns: Sequence[str]) -> str:
+        """Return the SQL of some columns of all records, every field as text, under the names c0, c1 and so on."""
+        if self.reading.line_breaks:
+            fields = ", ".join(f'"f{self.names.index(name)}" AS c{at}' for at, name in enumerate(columns))
+            return f"SELECT {fields} FROM {self._native()}"
+        fields = ", ".join(
+            f"{_unquoted(f'fields[{self.names.index(name) + 1}]')} AS c{at}" for at, name in enumerate(columns)
+        )
+        return f"SELECT {fields} FROM ({self.fields()}) WHERE len(fields) = {len(self.names)}"
+
+    def fields(self) -> str:
+        """Return the SQL of every line's fields as a list, NULL where its quotes do not close."""
+        separator, s = _text(self.separator), re.escape(self.separator)
+        plain, quoted = f'[^"{s}][^{s}]*|', '"(?:[^"]|"")*"'
+        simple = f'(?:[^"{s}]*|"[^"{s}]*")'  # split at separators, quotes or not
+        field = f"(?:{quoted}|{plain})"
+        return (
+            f"SELECT line, CASE WHEN NOT contains(line, '\"') THEN string_split(line, {separator}) "
+            f"WHEN regexp_full_match(line, {_text(f'{simple}(?:{s}{simple})*')}) THEN string_split(line, {separator}) "
+            f"WHEN regexp_full_match(line, {_text(f'{field}(?:{s}{field})*')}) "
+            f"THEN regexp_extract_all({separator} || line, {_text(f'{s}({quoted}|{plain})')}, 1) END AS fields "
+            f"FROM {self.lines()}"
+        )
+
+    def broken(self) -> dict[str, str]:
+        """Return, by reason, the SQL that counts lines which are no records; for the owner only."""
+        found = f"SELECT count(*) FROM ({self.fields()}) WHERE"
+        reasons = {
+            "quotes that do not close in their line; Reading(line_breaks=True) reads fields with line breaks": (
+                f"{found} line IS NOT NULL AND fields IS NULL"
+            ),
+            f"another number of fields than the first line has with the separator {self.separator!r}; "
+            "Reading(separator=...) declares another": f"{found} len(fields) <> {len(self.names)}",
+        }
+        if self.reading.encoding == "utf-8":
+            lines = [f"SELECT count(*) AS n FROM {self.lines(encoding=name)}" for name in ("latin-1", "utf-8")]
+            reasons["no text in UTF-8; Reading(encoding='latin-1') or 'utf-16' declares another"] = (
+                f"SELECT every_.n - text.n FROM ({lines[0]}) AS every_, ({lines[1]}) AS text"
+            )
+        return reasons
+
+    def lines(self, *, encoding: str | None = None) -> str:
+        """Return the SQL of all lines but the first, as the table function with one column ``line``.
+
+        Args:
+            encoding: another one than was declared: in Latin-1 every line is a text, so that all can be counted.
+        """
+        return self._read("{'line': 'VARCHAR'}", _NO_SEPARATOR, quote="", encoding=encoding)
+
+    def _native(self) -> str:
+        columns = ", ".join(f"'f{at}': 'VARCHAR'" for at in range(len(self.names)))
+        return self._read(f"{{{columns}}}", self.separator, quote='"', encoding=None)
+
+    def _read(self, columns: str, separator: str, *, quote: str, encoding: str | None) -> str:
+        return (
+            f"read_csv([{', '.join(map(_text, self.paths))}], auto_detect = false, header = true, columns = {columns}, "
+            f"delim = {_text(separator)}, quote = {_text(quote)}, escape = {_text(quote)}, strict_mode = false, "
+            f"ignore_errors = true, encoding = {_text(encoding or self.reading.encoding)})"
+        )
+
+
+def group_csv_files(paths: Sequence[str], reading: Reading) -> list[CsvGroup]:
+    """Return files in groups with the same first line."""
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for path in paths:
-        separator, names = _read_header(path)
-        _check_once(path, names, needed)
-        alike.setdefault((separator, _made_distinct(names)), []).append(path)
-    return " UNION ALL BY NAME ".join(_query(*header, some) for header, some in alike.items())
+        separator, names = _read_header(path, reading)
+        alike.setdefault((separator, tuple(names)), []).append(path)
+    return [CsvGroup(tuple(some), separator, names, reading) for (separator, names), some in alike.items()]
 
 
-def _query(separator: str, names: tuple[str, ...], paths: Sequence[str]) -> str:
-    columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
-    return (
-        f"SELECT * FROM read_csv([{', '.join(map(_text, paths))}], auto_detect = false, header = true, "
-        f"columns = {{{columns}}}, delim = '{separator}', quote = '\"', escape = '\"', strict_mode = false, "
-        "ignore_errors = true)"
-    )
-
-
-def _read_header(path: str) -> tuple[str, list[str]]:
+def _read_header(path: str, reading: Reading) -> tuple[str, list[str]]:
     """Return the separator and the names of columns in a first line: the separator that makes the most of them."""
     try:
-        line = _first_line(path).decode("utf-8-sig")
-        found = [(separator, next(csv.reader([line], delimiter=separator), [])) for separator in _SEPARATORS]
-    except (UnicodeDecodeError, csv.Error):
+        line = _first_line(path, reading.encoding)
+        separators = _SEPARATORS if reading.separator is None else (reading.separator,)
+        found = [(separator, next(csv.reader([line], delimiter=separator), [])) for separator in separators]
+    except (UnicodeError, csv.Error):
         found = []
     separator, names = max(found, key=lambda one: len(one[1]), default=("", []))
     if not any(names):
-        raise UnreadableSource(f"the first line of {Path(path).name} must name its columns, as text in UTF-8")
+        raise UnreadableSource(
+            f"the first line of {Path(path).name} must name its columns, as text in {reading.encoding}; "
+            "Reading(encoding=...) declares another"
+        )
     return separator, names
 
 
-def _check_once(path: str, names: Sequence[str], needed: Collection[str]) -> None:
-    lowered = [name.lower() for name in names]
-    for name in needed:
-        if lowered.count(name.lower()) > 1:
-            raise UnsuitableColumn(f"{Path(path).name} has more than one column {name!r}: rename them")
-
-
-def _first_line(path: str) -> bytes:
+def _first_line(path: str, encoding: str) -> str:
     import pyarrow
 
-    read = b""
+    decoder = codecs.getincrementaldecoder(_CODECS[encoding])()
+    read, text = 0, ""
     with pyarrow.input_stream(path) as stream:  # unpacks what ends in .gz or .zst
-        while b"\n" not in read and b"\r" not in read and len(read) < _LONGEST:
+        while "\n" not in text and "\r" not in text and read < _LONGEST:
             more = stream.read(2**16)
+            if encoding == "utf-16" and not read and more[:2] == codecs.BOM_UTF16_BE:
+                raise UnreadableSource(f"{Path(path).name} is written in big-endian UTF-16: convert it to UTF-8")
+            # What follows the first line is not looked at: a row could not be text.
+            at = min((place for place in (more.find(b"\n"), more.find(b"\r")) if place >= 0), default=len(more))
+            text += decoder.decode(more[: at + 2] if encoding != "utf-8" else more[: at + 1])
+            read += len(more)
             if not more:
                 break
-            read += more
-    return read.splitlines()[0] if read else b""
+    return re.split("[\r\n]", text, maxsplit=1)[0]
 
 
-def _made_distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names that a database can tell apart, which takes no notice of case."""
-    made: dict[str, str] = {}
-    for place, name in enumerate(names):
-        distinct = name or f"column{place}"
-        while distinct.lower() in made:
-            distinct += f"_{place}"
-        made[distinct.lower()] = distinct
-    return tuple(made.values())
+def _unquoted(field: str) -> str:
+    quoted = f"""replace(substring({field}, 2, length({field}) - 2), '""', '"')"""
+    return f"CASE WHEN starts_with({field}, '\"') THEN {quoted} ELSE {field} END"
 
 
 def _text(content: str) -> str:

@@ -16,10 +16,11 @@ from chronodp.engines.attach import Session, attached
 from chronodp.engines.choice import Seeds
 from chronodp.engines.crowd import Crowd
 from chronodp.engines.kernel import Bounded, bound
+from chronodp.engines.look import look
 from chronodp.engines.partitions import Partitions
 from chronodp.engines.question import Progress, Question, Tally, Totals
-from chronodp.engines.rows import count_rows, rows_select
-from chronodp.engines.schema import check_columns
+from chronodp.engines.reading import ReadingCheck
+from chronodp.engines.rows import rows_select
 from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import statement
 from chronodp.privacy.parameters import check_whole
@@ -69,7 +70,7 @@ class DuckDB:
         answer = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
         with self._attached(source, question) as session:
             if question.user is None:
-                rows = session.columns(statement(question, session.schema, key=key))
+                rows = session.columns(statement(question, session.parts, key=key))
                 answer.sums[rows["cell"]], answer.people[rows["cell"]] = rows["sums"], rows["people"]
             else:
                 for part in self._parts(session, question, key, progress):
@@ -78,24 +79,26 @@ class DuckDB:
         progress(1.0)
         return answer
 
+    def look(self, source: Source, question: Question) -> ReadingCheck:
+        """Return how the source is read and what is left out, for the owner only."""
+        with self._attached(source, question) as session:
+            return look(question, session.parts, session.row, broken=session.broken_lines())
+
     def tally(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Tally:
-        """Return what would be left out, for the owner only."""
+        """Return what the bounds take away, for the owner only."""
         step = question.grid.step
         with self._attached(source, question) as session:
-            rows, usable = session.row(count_rows(question, session.schema).sql("duckdb"))
-            selected = rows_select(question, session.schema).subquery("selected").sql("duckdb")
-            low, high = question.clip
-            inside, before, clipped = session.row(
-                "SELECT count(*), coalesce(sum(steps), 0), coalesce(sum(greatest(least(steps, "
-                f"{high}), {low})), 0) FROM {selected}"
-            )
-            left_out = (rows, rows - usable, usable - inside)
             if question.user is None:
-                return Tally(*left_out, inside, 0, inside, inside, before * step, clipped * step, clipped * step)
+                selected = rows_select(question, session.parts).subquery("selected").sql("duckdb")
+                low, high = question.clip
+                rows, before, clipped = session.row(
+                    "SELECT count(*), coalesce(sum(steps), 0), coalesce(sum(greatest(least(steps, "
+                    f"{high}), {low})), 0) FROM {selected}"
+                )
+                return Tally(rows, 0, rows, rows, before * step, clipped * step, clipped * step)
             parts = list(self._parts(session, question, key, progress))
         progress(1.0)
         return Tally(
-            *left_out,
             people=sum(part.people for part in parts),
             people_over=sum(part.people_over for part in parts),
             cells=sum(part.everything for part in parts),
@@ -108,8 +111,9 @@ class DuckDB:
     @contextlib.contextmanager
     def _attached(self, source: Source, question: Question) -> Iterator[Session]:
         memory = self.memory // 2
-        with attached(source, question.columns, memory=memory, threads=self.threads, folder=self.folder) as session:
-            check_columns(session.schema, question)
+        with attached(
+            source, question.wanted, question.reading, memory=memory, threads=self.threads, folder=self.folder
+        ) as session:
             session.add_keys(question.groupings)
             yield session
 
@@ -137,7 +141,7 @@ def _collect(
     session: Session, question: Question, crowd: Crowd, cell_bits: int, store: Partitions, progress: Progress
 ) -> None:
     """Read the rows, each as a word of its person (from its stretch's first) and its cell, into their stretches."""
-    rows = rows_select(question, session.schema).subquery("rows_").sql("duckdb")
+    rows = rows_select(question, session.parts).subquery("rows_").sql("duckdb")
     cell = f"(period * {question.places} + place)::UBIGINT"
     query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps::INTEGER FROM {rows} JOIN everyone USING (person)"
     bits, first_words = np.uint64(cell_bits), crowd.begins.astype(np.uint64) << np.uint64(cell_bits)

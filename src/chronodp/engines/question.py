@@ -8,12 +8,13 @@ whatever the key; the argument stands in ``docs/explanation/proofs/bounding.md``
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.engines.reading import Reading, ReadingCheck, Wanted
 from chronodp.engines.sources import Source
 from chronodp.privacy import Calendar, Grid
 from chronodp.privacy.documents import document
@@ -51,6 +52,7 @@ class Question:
         edges: ascending edges of bins of ``value``; rows are then counted by bin, the upper edge of the last included.
         max_periods: how many periods of one person count; None for all.
         max_places: in how many places one person counts within a period; None for all.
+        reading: what the owner declared about how cells are written.
     """
 
     calendar: Calendar
@@ -63,12 +65,15 @@ class Question:
     edges: tuple[float, ...] = ()
     max_periods: int | None = None
     max_places: int | None = None
+    reading: Reading = field(default_factory=Reading)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        named = (self.time, self.user, self.value, *(grouping.column for grouping in self.groupings))
-        return tuple(dict.fromkeys(name for name in named if name is not None))
+    def wanted(self) -> tuple[Wanted, ...]:
+        """The columns that are read, and as what."""
+        wanted = [Wanted("time", "time", self.time)]
+        wanted += [] if self.user is None else [Wanted("user", "name", self.user)]
+        wanted += [] if self.value is None else [Wanted("value", "number", self.value)]
+        return (*wanted, *(Wanted("by", "name", grouping.column) for grouping in self.groupings))
 
     @property
     def groups(self) -> int:
@@ -91,12 +96,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was left out, for the owner's eyes only: publishing it would be a release of its own.
+    """What the bounds take away, for the owner's eyes only: publishing it would be a release of its own.
 
     Attributes:
-        rows: rows in the table.
-        unusable: rows without a person, without a time, or without a number to add.
-        elsewhere: usable rows outside the grid of time, the groups or the bins.
         people: people with at least one row that counts.
         people_over: of these, how many were over a limit and lost periods or places.
         cells: pairs of a person and a cell.
@@ -106,9 +108,6 @@ class Tally:
         kept: the same after leaving out periods and places as well: what is released, before noise.
     """
 
-    rows: int
-    unusable: int
-    elsewhere: int
     people: int
     people_over: int
     cells: int
@@ -142,6 +141,10 @@ class Engine(Protocol):
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
         ...
 
+    def look(self, source: Source, question: Question) -> ReadingCheck:
+        """Return how the source is read and what is left out, for the owner only."""
+        ...
+
     def tally(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> Tally:
-        """Return what would be left out, for the owner only."""
+        """Return what the bounds take away, for the owner only."""
         ...

@@ -82,7 +82,7 @@ def _place(record: Record, question: Question) -> int | None:
         if found not in grouping.keys:
             return None
         place = place * len(grouping.keys) + grouping.keys.index(found)
-    if question.value is not None and (record.number is None or math.isnan(record.number)):
+    if question.value is not None and (record.number is None or not math.isfinite(record.number)):
         return None
     if question.edges:
         number = record.number

@@ -1,116 +1,113 @@
 """From a table's rows to (person, period, place, steps), as SQL that every engine can run.
 
-Nothing here refuses a row: what has no person, no time, no number, or lies outside the grid, is left out. The table is
-called ``records``; the public keys of the i-th grouping are in ``keys_i (key, code)``.
+Nothing here refuses a row: what has no person, no time, no number, or lies outside the grid, is left out. A table comes
+in parts, each with columns of one type; the public keys of the i-th grouping are in ``keys_i (key, code)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from chronodp.engines.question import ROW_LIMIT, Question
-from chronodp.engines.schema import Schema
+from chronodp.engines.reading import Columns, Part, Term, Wanted
+from chronodp.privacy.clock import moment_at
 
-__all__ = ["Term", "between", "count_rows", "everyone_select", "rows_select"]
-
-Term: TypeAlias = exp.Expression
-
-_OFFSET = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"  # how a time written as text ends if it says its offset
-_MARGIN = 3 * 86_400_000_000  # wall clocks differ from UTC by less
+__all__ = ["Term", "between", "cells_of", "complete", "everyone_select", "placed_select", "rows_select", "union"]
 
 
-def rows_select(question: Question, schema: Schema) -> exp.Select:
+def rows_select(question: Question, parts: Sequence[Part], dialect: str = "duckdb") -> exp.Select:
     """Return the rows that count: person (unless every row stands for itself), period, place and steps."""
     calendar = question.calendar
     query = exp.select(_period(question).as_("period"), _place(question).as_("place"), _steps(question).as_("steps"))
     if question.user is not None:
         query = query.select(exp.column("person"))
-    query = query.from_(_placed(question, schema).subquery("placed"))
+    query = query.from_(placed_select(question, parts, _columns(question, dialect)).subquery("placed"))
     for index in range(len(question.groupings)):
         query = query.join(
             exp.to_table(f"keys_{index}"), on=exp.column(f"group_{index}").eq(exp.column("key", table=f"keys_{index}"))
         )
     instant = exp.column("instant")
     query = query.where(instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1]))
-    query = query.where(*_complete(question))
+    query = query.where(*complete(question))
     if question.edges:
         number = exp.column("number")
         query = query.where(number >= _real(question.edges[0]), number <= _real(question.edges[-1]))
     return query
 
 
-def everyone_select(question: Question) -> exp.Select:
+def everyone_select(question: Question, parts: Sequence[Part]) -> exp.Select:
     """Return everyone who has a row, usable or not, with the number of their rows: a look at one column."""
     if question.user is None:
         raise AssertionError("asked only where there are people")
-    person = exp.column("person")
-    named = exp.select(_text(question.user).as_("person")).from_("records").subquery("named")
+    person, columns = exp.column("person"), _columns(question, "duckdb")
+    wanted = {"person": Wanted("user", "name", question.user)}
+    named = union([exp.select(*cells_of(part, columns, wanted)).from_(part.table) for part in parts])
     return (
         exp.select(person, exp.Count(this=exp.Star()).as_("visits"))
-        .from_(named)
+        .from_(named.subquery("named"))
         .where(person.copy().is_(exp.null()).not_())
         .group_by(person.copy())
     )
 
 
-def count_rows(question: Question, schema: Schema) -> exp.Select:
-    """Return two numbers: all rows, and those with a person, a time and a number."""
-    usable = exp.and_(exp.column("moment").is_(exp.null()).not_(), *_complete(question))
-    return exp.select(
-        exp.Count(this=exp.Star()), exp.func("COUNT", exp.case().when(usable, exp.Literal.number(1)))
-    ).from_(_read(question, schema).subquery("read"))
+def _named(term: Term, name: str) -> Term:
+    return exp.Alias(this=term, alias=exp.to_identifier(name))
 
 
-def _read(question: Question, schema: Schema) -> exp.Select:
-    """Each row's person, moment (microseconds, wall clock if it has no offset), number and group keys."""
-    time = exp.column(question.time, quoted=True)
-    kind = "TIMESTAMPTZ" if schema.text or schema.has_offset(question.time) else "TIMESTAMP"
-    moment = exp.UnixMicros(this=exp.TryCast(this=time, to=exp.DataType.build(kind)))
-    query = exp.select(moment.as_("moment")).from_("records")
-    if schema.text and len(question.calendar.wall_clock_changes()) > 1:
-        query = query.select(exp.RegexpLike(this=time.copy(), expression=exp.Literal.string(_OFFSET)).as_("absolute"))
-    if question.user is not None:
-        query = query.select(_text(question.user).as_("person"))
-    if question.value is not None:
-        number = exp.TryCast(this=exp.column(question.value, quoted=True), to=exp.DataType.build("DOUBLE"))
-        query = query.select(number.as_("number"))
-    for index, grouping in enumerate(question.groupings):
-        query = query.select(_text(grouping.column).as_(f"group_{index}"))
-    return query
+def placed_select(question: Question, parts: Sequence[Part], columns: Columns) -> exp.Select:
+    """Return each row's person, number and group keys, its instant in UTC, and whether the cell said that itself.
 
-
-def _placed(question: Question, schema: Schema) -> exp.Select:
-    """The rows with their instant in UTC, null if it is far from the grid: sums of such times could overflow."""
-    calendar, moment = question.calendar, exp.column("moment")
-    near = exp.Between(
-        this=moment,
-        low=exp.Literal.number(int(calendar.edges[0]) - _MARGIN),
-        high=exp.Literal.number(int(calendar.edges[-1]) + _MARGIN),
-    )
-    changes = calendar.wall_clock_changes()
+    A wall clock's time loses the zone's offset, which that time alone decides.
+    """
+    moment, read = exp.column("moment"), union([_read(question, part, columns) for part in parts])
+    changes = question.calendar.wall_clock_changes()
     offset = _lookup(moment, [start for start, _ in changes[1:]], [_whole(offset) for _, offset in changes])
-    instant: Term = exp.paren(moment - offset)
-    if schema.has_offset(question.time):
-        instant = moment.copy()
-    elif schema.text and len(changes) > 1:
-        instant = exp.case().when(exp.column("absolute"), moment.copy()).else_(instant)
-    kept = [part.alias_or_name for part in _read(question, schema).selects if part.alias_or_name != "moment"]
-    return exp.select(*kept, exp.case().when(near, instant).as_("instant")).from_(
-        _read(question, schema).subquery("read")
-    )
+    instant = exp.case().when(exp.column("absolute"), moment).else_(exp.paren(moment.copy() - offset))
+    kept = [name for name in read.named_selects if name != "moment"]
+    return exp.select(*kept, instant.as_("instant")).from_(read.subquery("read"))
 
 
-def _complete(question: Question) -> list[Term]:
-    conditions: list[Term] = []
-    if question.user is not None:
-        conditions.append(exp.column("person").is_(exp.null()).not_())
-    if question.value is not None:
-        number = exp.column("number")
-        conditions += [number.is_(exp.null()).not_(), exp.IsNan(this=number.copy()).not_()]
-    return conditions
+def complete(question: Question) -> list[Term]:
+    """Return the conditions that a row has a person and a number, where these are needed."""
+    needed = [("person", question.user), ("number", question.value)]
+    return [exp.column(name).is_(exp.null()).not_() for name, column in needed if column is not None]
+
+
+def _columns(question: Question, dialect: str) -> Columns:
+    ends = (moment_at(int(edge)).replace(tzinfo=None) for edge in question.calendar.edges[[0, -1]])
+    return Columns(dialect, question.reading, *ends)
+
+
+def union(selects: Sequence[exp.Select]) -> exp.Query:
+    """Return the rows of all parts."""
+    return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
+
+
+def _read(question: Question, part: Part, columns: Columns) -> exp.Select:
+    """Each row's moment and whether that is an instant, its person, number and group keys."""
+    aliases = {"time": "moment", "user": "person", "value": "number"}
+    groups = iter(range(len(question.groupings)))
+    named = {aliases.get(one.argument) or f"group_{next(groups)}": one for one in question.wanted}
+    return exp.select(*cells_of(part, columns, named)).from_(part.table)
+
+
+def cells_of(part: Part, columns: Columns, wanted: Mapping[str, Wanted]) -> list[Term]:
+    """Return the wanted cells of each row of a part under other names.
+
+    Beside a time stands ``absolute``, beside what is wanted for its order the number it may be, ``place``.
+    """
+    cells: list[Term] = []
+    for alias, (_, role, column) in wanted.items():
+        name, stored = part.find(role, column)
+        cell = exp.column(name, quoted=True)
+        cells.append(_named(columns.read(role, stored, cell), alias))
+        if role == "time":
+            cells.append(_named(columns.absolute(stored, cell), "absolute"))
+        elif role == "order":
+            cells.append(_named(columns.number(stored, cell), "place"))
+    return cells
 
 
 def _period(question: Question) -> Term:
@@ -158,10 +155,6 @@ def _lookup(value: Term, thresholds: Sequence[float], results: Sequence[Term]) -
     below = _lookup(value, thresholds[:middle], results[: middle + 1])
     above = _lookup(value, thresholds[middle + 1 :], results[middle + 1 :])
     return exp.case().when(value.copy() < edge, below).else_(above)
-
-
-def _text(column: str) -> Term:
-    return exp.cast(exp.column(column, quoted=True), "VARCHAR")
 
 
 def _whole(number: int) -> Term:

@@ -6,14 +6,14 @@ differ when a part of it is computed twice. The table is read once, and people a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text, seed_texts
 from chronodp.engines.question import Grouping, Question
+from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, rows_select
-from chronodp.engines.schema import Schema
 
 __all__ = ["SEEDS", "seeds_select", "statement", "tally_statement"]
 
@@ -23,8 +23,8 @@ SEEDS = ("multiplier", "shift_", "offset_")
 _EXACT = "DECIMAL(38, 0)"  # for sums that bounds say nothing about
 
 
-def statement(question: Question, schema: Schema, *, key: str, dialect: str = "duckdb") -> str:
-    """Return the text that answers a question about the table ``records``: cell, sums, people.
+def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
+    """Return the text that answers a question about a table in parts: cell, sums, people.
 
     A cell is numbered by its period, times the number of places, plus its place. Cells in which nobody counts are not
     in the answer. In Spark a sum that 64 bits cannot hold is null.
@@ -32,31 +32,31 @@ def statement(question: Question, schema: Schema, *, key: str, dialect: str = "d
     bounded = exp.select("cell", "total").from_("chosen").where(*_within_limits(question))
     sums = exp.cast(_sum(exp.column("total"), dialect), "BIGINT")
     answer = exp.select("cell", sums.as_("sums"), exp.Count(this=exp.Star()).as_("people"))
-    tables = [*_tables(question, schema, key, dialect), ("bounded", bounded)]
+    tables = [*_tables(question, parts, key, dialect), ("bounded", bounded)]
     return _after(tables, answer.from_("bounded").group_by("cell")).sql(dialect)
 
 
-def tally_statement(question: Question, schema: Schema, *, key: str, dialect: str = "duckdb") -> str:
-    """Return the text for what is left out: people, people over, rows that count, cells, cells kept, and three sums.
+def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
+    """Return the text for what bounds take away: people, people over, cells, cells kept, and three sums.
 
     The sums are of totals as they were, of totals clipped, and of those kept.
     """
-    names = ("visits", "cells", "cells_kept", "before", "clipped", "kept")
+    names = ("cells", "cells_kept", "before", "clipped", "kept")
     one, total = exp.Literal.number(1), exp.column("total")
     kept = exp.and_(exp.true(), *_within_limits(question))
     if question.user is None:
-        each: list[Term] = [one, one, one, exp.column("raw"), total, total]
+        each: list[Term] = [one, one, exp.column("raw"), total, total]
     else:
         held = exp.case().when(kept, total).else_(exp.Literal.number(0))
         count = exp.Count(this=exp.case().when(kept.copy(), one))
-        visits, raw = _exact(exp.column("visits")), _exact(exp.column("raw"))
-        each = [visits, exp.Count(this=exp.Star()), count, raw, _exact(total), _exact(held)]
+        raw = _exact(exp.column("raw"))
+        each = [exp.Count(this=exp.Star()), count, raw, _exact(total), _exact(held)]
     people = exp.select(*(term.copy().as_(name) for term, name in zip(each, names, strict=True))).from_("chosen")
     people = people.group_by("person") if question.user is not None else people
     over = exp.case().when(exp.column("cells_kept") < exp.column("cells"), one.copy())
     sums = (exp.func("COALESCE", _exact(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
     answer = exp.select(exp.Count(this=exp.Star()).as_("people"), exp.func("COUNT", over).as_("people_over"), *sums)
-    tables = [*_tables(question, schema, key, dialect), ("persons", people)]
+    tables = [*_tables(question, parts, key, dialect), ("persons", people)]
     return _after(tables, answer.from_("persons")).sql(dialect)
 
 
@@ -71,10 +71,10 @@ def _after(tables: list[tuple[str, exp.Select]], answer: exp.Select) -> exp.Sele
     return answer
 
 
-def _tables(question: Question, schema: Schema, key: str, dialect: str) -> list[tuple[str, exp.Select]]:
+def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
     """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any."""
     steps, cell = exp.column("steps"), exp.column("period") * question.places + exp.column("place")
-    rows = rows_select(question, schema)
+    rows = rows_select(question, parts, dialect)
     if dialect == "spark" and question.groupings:
         # Otherwise a session that broadcasts nothing would send all rows of a group to one place.
         rows = rows.hint(f"BROADCAST({', '.join(f'keys_{index}' for index in range(len(question.groupings)))})")
@@ -84,18 +84,17 @@ def _tables(question: Question, schema: Schema, key: str, dialect: str) -> list[
         chosen = exp.select(cell.as_("cell"), steps.as_("raw"), _clipped(question, steps.copy()).as_("total"))
         return [*tables, ("chosen", chosen.from_("rows_"))]
     tables.append(("located", exp.select("person", cell.as_("cell"), "steps").from_("rows_")))
-    visits = exp.Count(this=exp.Star()).as_("visits")
-    added = exp.select("person", "cell", visits, _sum(steps, dialect).as_("raw")).from_("located")
+    added = exp.select("person", "cell", _sum(steps, dialect).as_("raw")).from_("located")
     tables.append(("added", added.group_by("person", "cell")))
     total = _clipped(question, exp.column("raw")).as_("total")
-    cells = exp.select("person", "cell", "visits", "raw", total).from_("added")
+    cells = exp.select("person", "cell", "raw", total).from_("added")
     ranks = _ranks(question)
     if not ranks:
         return [*tables, ("chosen", cells)]
     if dialect == "spark":
         # A person's cells meet here, once, to be ranked: without it Spark would sort them on both sides of the way.
         cells = cells.hint("REPARTITION(person)", dialect=dialect)
-    names = ("person", "cell", "visits", "raw", "total")
+    names = ("person", "cell", "raw", "total")
     tables.append(("cells", cells))
     tables.append(("digested", exp.select(*names, _digest(key).as_("digest")).from_("cells")))
     tables.append(("seeded", exp.select(*names, *_named(_seeds(exp.column("digest"), dialect))).from_("digested")))

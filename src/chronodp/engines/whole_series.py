@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from chronodp.engines.attach import attached
+from chronodp.engines.attach import Session, attached
 from chronodp.engines.question import Question
-from chronodp.engines.rows import rows_select
-from chronodp.engines.schema import check_columns, check_series_columns
-from chronodp.engines.sources import Source
+from chronodp.engines.reading import Columns, Reading, Role, Wanted
+from chronodp.engines.rows import cells_of, rows_select, union
+from chronodp.engines.sources import FileSource, Source
 from chronodp.privacy import Calendar, Grid
 from chronodp.privacy.parameters import check_whole
 
-__all__ = ["read_panel", "read_series"]
+__all__ = ["read_panel", "read_people", "read_series"]
 
+_EVER = (dt.datetime(1, 1, 5), dt.datetime(9999, 12, 25))
 _MEMORY = 2 * 2**30
 _BATCH = 2**14
 
@@ -23,7 +27,8 @@ _BATCH = 2**14
 def read_panel(source: Source, *, time: str, user: str, value: str, longest: int) -> list[NDArray[np.float64]]:
     """Return each person's last ``longest`` values, in order of time; people in no order that means anything.
 
-    Rows without a person, a time or a finite number are left out; none can cause a refusal.
+    Rows without a person, a time or a finite number are left out; none can cause a refusal. Times without an offset are
+    those of UTC.
 
     >>> import pyarrow
     >>> from chronodp.engines import find_source
@@ -34,12 +39,12 @@ def read_panel(source: Source, *, time: str, user: str, value: str, longest: int
     [[4.0, 5.0], [9.0]]
     """
     check_whole("longest", longest)
-    with attached(source, (time, user, value), memory=_MEMORY, threads=None, folder=None) as session:
-        check_series_columns(session.schema, time=time, user=user, value=value)
-        read = f"SELECT {_text(user)} AS person, {_moment(time)} AS moment, {_number(value)} AS number FROM records"
-        usable = "person IS NOT NULL AND moment IS NOT NULL AND isfinite(number)"
+    wanted = _wanted("time", time, user, [value])
+    with attached(source, list(wanted.values()), Reading(), memory=_MEMORY) as session:
+        read = _read(session, wanted, Reading())
+        usable = "person IS NOT NULL AND moment IS NOT NULL AND number_0 IS NOT NULL"
         # Values of one moment go by size: any rule will do that does not hang on the order of rows.
-        series = f"(list(number ORDER BY moment, number))[-{longest}:]"
+        series = f"(list(number_0 ORDER BY moment, number_0))[-{longest}:]"
         query = f"SELECT {series} AS series FROM ({read}) WHERE {usable} GROUP BY person"
         return [
             np.asarray(one.values, dtype=np.float64)
@@ -62,10 +67,9 @@ def read_series(source: Source, calendar: Calendar, *, time: str, value: str) ->
     [nan, 4.0, nan, 7.0]
     """
     question = Question(calendar, time, None, value, Grid(1.0), (0, 1))
-    with attached(source, question.columns, memory=_MEMORY, threads=None, folder=None) as session:
-        check_columns(session.schema, question)
-        rows = rows_select(question, session.schema).select(exp.column("number")).subquery("rows_").sql("duckdb")
-        query = f"SELECT period, avg(number) FROM {rows} WHERE isfinite(number) GROUP BY period"
+    with attached(source, question.wanted, question.reading, memory=_MEMORY) as session:
+        rows = rows_select(question, session.parts).select(exp.column("number")).subquery("rows_").sql("duckdb")
+        query = f"SELECT period, avg(number) FROM {rows} GROUP BY period"
         numbers = np.full(len(calendar), np.nan)
         for batch in session.batches(query, _BATCH):
             periods, means = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
@@ -73,17 +77,40 @@ def read_series(source: Source, calendar: Calendar, *, time: str, value: str) ->
     return numbers
 
 
-def _text(column: str) -> str:
-    return f"CAST({_name(column)} AS VARCHAR)"
+def read_people(
+    files: FileSource, *, time: str, user: str, values: Sequence[str], reading: Reading
+) -> list[NDArray[np.float64]]:
+    """Return each person's rows in order of time, with a column for each value; people in the order of their names.
+
+    A time may also be a plain number; such rows come first, in the order of these numbers. A value that is no number is
+    NaN; rows without a person or a time are left out. None can cause a refusal.
+    """
+    wanted = _wanted("order", time, user, values)
+    with attached(files, list(wanted.values()), reading, memory=_MEMORY) as session:
+        numbers = [f"number_{index}" for index in range(len(values))]
+        ordered = ", ".join(["person", "moment IS NOT NULL", "place", "moment", *numbers])
+        read = _read(session, wanted, reading)
+        query = (
+            f"SELECT dense_rank() OVER (ORDER BY person) AS person, {', '.join(numbers)} FROM ({read}) "
+            f"WHERE person IS NOT NULL AND (moment IS NOT NULL OR place IS NOT NULL) ORDER BY {ordered}"
+        )
+        batches = list(session.batches(query, _BATCH))
+    if not batches:
+        return []
+    people, *columns = (
+        np.concatenate([batch.column(at).to_numpy(zero_copy_only=False) for batch in batches])
+        for at in range(len(values) + 1)
+    )
+    starts = np.flatnonzero(people[1:] != people[:-1]) + 1
+    return np.split(np.stack(columns, axis=1).astype(np.float64), starts)
 
 
-def _moment(column: str) -> str:
-    return f"TRY_CAST({_name(column)} AS TIMESTAMPTZ)"
+def _wanted(role: Role, time: str, user: str, values: Sequence[str]) -> dict[str, Wanted]:
+    numbers = {f"number_{index}": Wanted("value", "number", value) for index, value in enumerate(values)}
+    return {"moment": Wanted("time", role, time), "person": Wanted("user", "name", user), **numbers}
 
 
-def _number(column: str) -> str:
-    return f"TRY_CAST({_name(column)} AS DOUBLE)"
-
-
-def _name(column: str) -> str:
-    return exp.to_identifier(column, quoted=True).sql("duckdb")
+def _read(session: Session, wanted: Mapping[str, Wanted], reading: Reading) -> str:
+    columns = Columns("duckdb", reading, *_EVER)
+    parts = [exp.select(*cells_of(part, columns, wanted)).from_(part.table) for part in session.parts]
+    return union(parts).sql("duckdb")

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from chronodp.engines.look import look
 from chronodp.engines.question import Progress, Question, Tally, Totals
-from chronodp.engines.rows import count_rows
-from chronodp.engines.schema import Schema, check_columns
+from chronodp.engines.reading import Part, ReadingCheck, check_parts
 from chronodp.engines.sources import Source, SparkSource, find_source
-from chronodp.engines.spark.frames import check_frame, needed_columns, schema_of
+from chronodp.engines.spark.frames import check_frame, needed_columns, part_of
 from chronodp.engines.statement import statement, tally_statement
 from chronodp.errors import ChronodpError, InvalidArgument, UnreadableSource
 
@@ -44,9 +44,9 @@ class Spark:
 
     def query(self, source: Source, question: Question, *, key: str) -> Any:
         """Return the frame of bounded totals by cell, not yet computed: to look at its plan."""
-        frame, schema = _checked(source, question)
+        frame, part = _checked(source, question)
         with _translated():
-            return _ask(frame, statement(question, schema, key=key, dialect="spark"))
+            return _ask(frame, statement(question, [part], key=key, dialect="spark"))
 
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
@@ -59,29 +59,31 @@ class Spark:
         progress(1.0)
         return totals
 
+    def look(self, source: Source, question: Question) -> ReadingCheck:
+        """Return how the frame is read and what is left out, for the owner only."""
+        frame, part = _checked(source, question)
+        return look(question, [part], lambda text: _row(frame, text), dialect="spark", broken={})
+
     def tally(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Tally:
-        """Return what would be left out, for the owner only."""
-        frame, schema = _checked(source, question)
-        rows, usable = _row(frame, count_rows(question, schema).sql("spark"))
-        progress(0.3)
-        text = tally_statement(question, schema, key=key, dialect="spark")
-        people, over, inside, cells, cells_kept, before, clipped, kept = _row(frame, text)
+        """Return what the bounds take away, for the owner only."""
+        frame, part = _checked(source, question)
+        people, over, *sums = _row(frame, tally_statement(question, [part], key=key, dialect="spark"))
+        cells, cells_kept, before, clipped, kept = sums
         progress(1.0)
         step = question.grid.step
-        left_out = (rows, rows - usable, usable - inside)
-        return Tally(*left_out, people, over, cells, cells_kept, before * step, clipped * step, kept * step)
+        return Tally(people, over, cells, cells_kept, before * step, clipped * step, kept * step)
 
 
-def _checked(source: Source, question: Question) -> tuple[Any, Schema]:
-    """Return the columns of a frame that are needed, with their types."""
+def _checked(source: Source, question: Question) -> tuple[Any, Part]:
+    """Return the columns of a frame that are wanted, with their types."""
     if not isinstance(source, SparkSource):
         raise InvalidArgument("data", source, "a Spark frame or the name of a table: other data is read by DuckDB")
     with _translated():
-        schema = schema_of(source.frame)
-        check_columns(schema, question)
-        frame = needed_columns(source.frame, question)
-        check_frame(frame, schema, question)
-        return frame, schema
+        part = part_of(source.frame, question)
+        check_parts([part], question.wanted, question.reading)
+        frame = needed_columns(source.frame, part)
+        check_frame(frame)
+        return frame, part
 
 
 def _columns(answer: Any) -> dict[str, Any]:

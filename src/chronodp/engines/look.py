@@ -1,0 +1,131 @@
+"""The owner's look at how a table is read: what is read of each column, what is left out, and why.
+
+Nothing of it is private, and nothing of it changes a release: it counts, with the same expressions that a release uses.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from chronodp.engines.question import Question
+from chronodp.engines.reading import ColumnCheck, Columns, Part, ReadingCheck, Role, Stored, Term
+from chronodp.engines.reading.grammar import number_pattern
+from chronodp.engines.rows import complete, placed_select
+
+__all__ = ["look"]
+
+_WIDEST = (dt.datetime(1, 1, 5), dt.datetime(9999, 12, 25))
+_OTHER_DAYS = "[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}.*"
+
+Row = Callable[[str], tuple[int, ...]]
+"""Runs a query whose answer is one row of whole numbers."""
+
+
+def look(
+    question: Question, parts: Sequence[Part], row: Row, *, dialect: str = "duckdb", broken: Mapping[str, int]
+) -> ReadingCheck:
+    """Count what is read and left out; ``row`` runs the queries, and ``broken`` was counted before."""
+    columns = Columns(dialect, question.reading, *_WIDEST)
+    rows, whole, instants, in_time, in_groups, used = row(_rows_query(question, parts, columns).sql(dialect))
+    return ReadingCheck(
+        rows=rows,
+        columns=tuple(_column_check(columns, parts, row, *wanted) for wanted in question.wanted),
+        incomplete=rows - whole,
+        outside_time=whole - in_time,
+        outside_groups=in_time - in_groups,
+        outside_bins=in_groups - used,
+        used=used,
+        instants=instants,
+        wall_clocks=whole - instants,
+        broken={reason: count for reason, count in broken.items() if count},
+    )
+
+
+def _rows_query(question: Question, parts: Sequence[Part], columns: Columns) -> exp.Select:
+    """Count rows, then those that meet one condition more at a time."""
+    instant, number, edges = exp.column("instant"), exp.column("number"), question.calendar.edges
+    whole = exp.and_(instant.is_(exp.null()).not_(), *complete(question))
+    in_time = exp.and_(whole.copy(), instant >= int(edges[0]), instant < int(edges[-1]))
+    listed = [
+        exp.In(this=exp.column(f"group_{index}"), expressions=[exp.Literal.string(key) for key in grouping.keys])
+        for index, grouping in enumerate(question.groupings)
+    ]
+    in_groups = exp.and_(in_time.copy(), *listed)
+    used = in_groups.copy()
+    if question.edges:
+        ends = (exp.Literal.number(f"{edge:.17e}") for edge in (question.edges[0], question.edges[-1]))
+        used = exp.and_(used, exp.Between(this=number, low=next(ends), high=next(ends)))
+    instants = exp.and_(whole.copy(), exp.column("absolute"))
+    counts = [_count_if(exp.paren(condition)) for condition in (whole, instants, in_time, in_groups, used)]
+    return exp.select(exp.Count(this=exp.Star()), *counts).from_(
+        placed_select(question, parts, columns).subquery("placed")
+    )
+
+
+def _column_check(
+    columns: Columns, parts: Sequence[Part], row: Row, argument: str, role: Role, column: str
+) -> ColumnCheck:
+    rows = present = read = 0
+    types: dict[str, None] = {}
+    hints: dict[str, int] = {}
+    for part in parts:
+        name, stored = part.find(role, column)
+        if not name:
+            rows += row(exp.select(exp.Count(this=exp.Star())).from_(part.table).sql(columns.dialect))[0]
+            continue
+        types[stored.words] = None
+        cell = exp.column(name, quoted=True)
+        found = columns.read(role, stored, cell)
+        unread = _both(_present(stored, cell), found.copy().is_(exp.null()))
+        possible = _hints(columns, stored, role, cell)
+        query = exp.select(
+            exp.Count(this=exp.Star()),
+            _count_if(_present(stored, cell)),
+            _count_if(found.is_(exp.null()).not_()),
+            *(_count_if(_both(unread, condition)) for condition in possible.values()),
+        ).from_(part.table)
+        counted = row(query.sql(columns.dialect))
+        rows, present, read = rows + counted[0], present + counted[1], read + counted[2]
+        for hint, count in zip(possible, counted[3:], strict=True):
+            hints[hint] = hints.get(hint, 0) + count
+    missing = rows - max(present, read)
+    useful = {hint: count for hint, count in hints.items() if count}
+    return ColumnCheck(argument, column, tuple(types), read, missing, rows - read - missing, useful)
+
+
+def _present(stored: Stored, cell: Term) -> Term:
+    """Whether a cell holds anything."""
+    if stored.present:
+        return exp.column(stored.present, quoted=True)
+    held = cell.copy().is_(exp.null()).not_()
+    if stored.kind == "text":
+        return _both(held, exp.cast(cell.copy(), "VARCHAR").neq(exp.Literal.string("")))
+    if stored.kind == "real":
+        return _both(held, exp.IsNan(this=cell.copy()).not_())
+    return held
+
+
+def _hints(columns: Columns, stored: Stored, role: Role, cell: Term) -> dict[str, Term]:
+    """What could be declared for texts that are not read as they stand."""
+    if stored.kind != "text" or role == "name":
+        return {}
+    if role == "number":
+        other = "," if columns.reading.decimal == "." else "."
+        return {f"Reading(decimal={other!r})": columns.matches(cell, number_pattern(other))}
+    if columns.reading.time != "iso":
+        return {}
+    return {
+        "Reading(time='s'), or 'ms', 'us', 'ns'": columns.matches(cell, number_pattern(".")),
+        "Reading(time='%d.%m.%Y %H:%M'), or as they are written": columns.matches(cell, _OTHER_DAYS),
+    }
+
+
+def _both(first: Term, second: Term) -> Term:
+    return exp.paren(exp.and_(first.copy(), second.copy()))
+
+
+def _count_if(condition: Term) -> Term:
+    return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)))

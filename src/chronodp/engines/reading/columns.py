@@ -1,0 +1,351 @@
+"""The rule for stored columns, as SQL that DuckDB and Spark run: each cell becomes what `cells` makes of it.
+
+Every expression is total: it gives NULL where a cell cannot be read, and nothing that a cell holds makes it fail. Times
+are compared with the public grid before they become numbers, since a time far away may not fit 64 bits.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from chronodp.engines.reading.cells import EXACT, FARTHEST
+from chronodp.engines.reading.declared import Reading
+from chronodp.engines.reading.grammar import (
+    ABSOLUTE,
+    MONTHS,
+    TRUTHS,
+    WALL,
+    WHOLE,
+    WHOLE_WITH_ZEROS,
+    Format,
+    number_pattern,
+)
+from chronodp.engines.reading.stored import Role, Stored
+
+__all__ = ["Columns", "Term"]
+
+Term: TypeAlias = exp.Expression
+
+_LARGEST = 1.7976931348623157e308
+_SURE_DIGITS = 15  # decimal numbers of so many digits become the nearest float by one division
+_MARGIN = dt.timedelta(days=3)  # wall clocks differ from UTC by less
+_DAY = 86_400_000_000
+_EPOCH = dt.datetime(1970, 1, 1)
+_MICROSECOND = dt.timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Reads the columns of a table for one grid of time.
+
+    Attributes:
+        dialect: 'duckdb' or 'spark'.
+        reading: what the owner declared.
+        first: when the grid begins, in UTC; times far before it are left out.
+        last: when it ends.
+    """
+
+    dialect: str
+    reading: Reading
+    first: dt.datetime
+    last: dt.datetime
+
+    def read(self, role: Role, stored: Stored, column: Term) -> Term:
+        """Return what each cell is in a role, or NULL."""
+        match role:
+            case "time" | "order":
+                return self.moment(stored, column)
+            case "name":
+                return self.name(stored, column)
+            case "number":
+                return self.number(stored, column)
+
+    def name(self, stored: Stored, column: Term) -> Term:
+        """Return the name in each cell, or NULL."""
+        match stored.kind:
+            case "text":
+                text = _text(column)
+                whole = exp.and_(self._ends_with_zero(text), self.matches(text, WHOLE_WITH_ZEROS))
+                return (
+                    exp.case()
+                    .when(text.eq(_string("")), exp.null())
+                    .when(whole, _whole_part(text))
+                    .when(
+                        exp.In(this=text.copy(), expressions=[_string("True"), _string("False")]), exp.Lower(this=text)
+                    )
+                    .else_(text.copy())
+                )
+            case "whole" | "truth":
+                return _text(column)
+            case "decimal" if self.dialect == "spark":  # whose texts of decimal numbers may have exponents
+                whole = exp.paren(column.copy() % 1).eq(_whole(0))
+                return exp.case().when(whole, _text(exp.cast(column.copy(), "DECIMAL(38, 0)")))
+            case "decimal":
+                text = _text(column)
+                return exp.case().when(self.matches(text, f"-?[0-9]+|{WHOLE_WITH_ZEROS}"), _whole_part(text))
+            case "real":
+                number = exp.cast(column.copy(), "DOUBLE")
+                whole = exp.and_(exp.Abs(this=number) <= _real(EXACT), exp.Floor(this=number.copy()).eq(number.copy()))
+                return exp.case().when(whole, _text(exp.cast(number.copy(), "BIGINT")))
+        return exp.cast(exp.null(), "VARCHAR")
+
+    def number(self, stored: Stored, column: Term) -> Term:
+        """Return the finite number in each cell, or NULL."""
+        match stored.kind:
+            case "text":
+                return self._text_number(_text(column))
+            case "whole":
+                return exp.cast(column.copy(), "DOUBLE")
+            case "decimal":
+                exact = column.copy() if stored.digits <= _SURE_DIGITS else _text(column)
+                return exp.cast(exact, "DOUBLE")
+            case "real":
+                return _finite(exp.cast(column.copy(), "DOUBLE"))
+            case "truth":
+                return exp.case().when(column.copy(), _real(1.0)).when(exp.not_(column.copy()), _real(0.0))
+        return exp.cast(exp.null(), "DOUBLE")
+
+    def moment(self, stored: Stored, column: Term) -> Term:
+        """Return the time in each cell in microseconds since 1970, of UTC or as a wall clock shows it, or NULL."""
+        match stored.kind:
+            case "text" if self.reading.format is not None:
+                return self._formatted(self.reading.format, _trimmed(column))
+            case "text":
+                return self._text_time(_trimmed(column))
+            case "clock" | "instant" | "moment" if stored.ticks is not None:
+                ticks = column.copy() if stored.ticks_by is None else _call(stored.ticks_by, column.copy())
+                return self._ticks(ticks, stored.ticks)
+            case "clock" | "instant" | "day":
+                return self._own_type(stored, column)
+            case "whole" | "decimal" | "real" if self.reading.epoch is not None:
+                return self._epoch(stored, column, self.reading.epoch)
+        return exp.cast(exp.null(), "BIGINT")
+
+    def absolute(self, stored: Stored, column: Term) -> Term:
+        """Return whether each cell's time is an instant, not what a wall clock shows; only of cells with a time."""
+        if stored.kind == "moment":
+            return exp.column(stored.flag, quoted=True)
+        if stored.kind != "text":
+            return exp.true() if stored.kind in ("instant", "whole", "decimal", "real") else exp.false()
+        if self.reading.format is not None:
+            return exp.true() if self.reading.format.absolute else exp.false()
+        return exp.not_(self.matches(_trimmed(column), WALL))
+
+    def _text_number(self, text: Term) -> Term:
+        trimmed = exp.Trim(this=text)
+        number = _try_cast(self._with_point(trimmed), "DOUBLE")
+        truths = exp.case()
+        for word, value in TRUTHS.items():
+            truths = truths.when(trimmed.copy().eq(_string(word)), _real(value))
+        written = self.matches(trimmed, number_pattern(self.reading.decimal))
+        return exp.case().when(written, _finite(number)).else_(truths)
+
+    def _with_point(self, text: Term) -> Term:
+        if self.reading.decimal == ".":
+            return text.copy()
+        return _call("REPLACE", text.copy(), _string(self.reading.decimal), _string("."))
+
+    def _text_time(self, text: Term) -> Term:
+        found = exp.case().when(self.matches(text, WALL), self._wall(text))
+        if self.dialect == "duckdb":
+            instant: Term = _call("EPOCH_US", _try_cast(text.copy(), "TIMESTAMPTZ"))
+        else:
+            clock, offset = (self._extract(text, ABSOLUTE, group) for group in (1, 2))
+            instant = self._wall(clock) - _offset(offset)
+        found = found.when(self.matches(text, ABSOLUTE), instant)
+        if self.reading.epoch is None:
+            return found
+        unit = self.reading.epoch
+        found = found.when(self.matches(text, WHOLE), self._ticks(_try_cast(text.copy(), "BIGINT"), unit))
+        number = _try_cast(self._with_point(text), "DOUBLE")
+        return found.when(self.matches(text, number_pattern(self.reading.decimal)), _scaled(number, unit))
+
+    def _formatted(self, written: Format, text: Term) -> Term:
+        """Put the fields of a written time together as ISO 8601, which is then read as such."""
+        part = {
+            letter: self._extract(text, written.pattern, group) for group, letter in enumerate(written.fields, start=1)
+        }
+        month = _month(part["b"]) if "b" in part else _two_digits(part["m"])
+        pieces = [part["Y"], _string("-"), month, _string("-"), _two_digits(part["d"]), _string("T"), _hour(part)]
+        for letter in "MS":
+            pieces += [_string(":"), _two_digits(part[letter]) if letter in part else _string("00")]
+        if "f" in part:
+            pieces += [_string("."), part["f"]]
+        iso = _call("CONCAT", *pieces)
+        wall = exp.case().when(self.matches(iso, WALL), self._wall(iso))
+        return exp.paren(wall - _offset(part["z"])) if "z" in part else wall
+
+    def _wall(self, text: Term) -> Term:
+        """Microseconds of a text that is written as `WALL`; NULL for days that a month does not have."""
+        if self.dialect == "duckdb":
+            return _call("EPOCH_US", _try_cast(text.copy(), "TIMESTAMP"))
+        return _spark_clock(_call("TRY_CAST", _aliased(text, "TIMESTAMP_NTZ")))
+
+    def _own_type(self, stored: Stored, column: Term) -> Term:
+        """Microseconds of a time in the engine's own type, if it is near the grid."""
+        if self.dialect == "spark" and stored.kind == "instant":
+            return _call("UNIX_MICROS", column.copy())  # what Spark holds: no time is too far
+        first, last = self.first - _MARGIN, self.last + _MARGIN
+        if stored.kind == "day":
+            ends = [_typed("DATE", moment.date().isoformat()) for moment in (first, last)]
+        else:
+            kind = {"instant": "TIMESTAMPTZ", "clock": "TIMESTAMP_NTZ" if self.dialect == "spark" else "TIMESTAMP"}
+            offset = "+00:00" if stored.kind == "instant" else ""
+            ends = [_typed(kind[stored.kind], f"{moment:%Y-%m-%d %H:%M:%S}{offset}") for moment in _padded(first, last)]
+        near = exp.and_(column.copy() >= ends[0], column.copy() <= ends[1])
+        if self.dialect == "duckdb":
+            return exp.case().when(near, _call("EPOCH_US", column.copy()))
+        if stored.kind == "day":
+            return exp.case().when(near, _call("UNIX_DATE", column.copy()) * _whole(_DAY))
+        return exp.case().when(near, _spark_clock(column))
+
+    def _epoch(self, stored: Stored, column: Term, unit: int) -> Term:
+        if stored.kind == "whole":
+            return self._ticks(_try_cast(column.copy(), "BIGINT"), unit)
+        whole = self.name(stored, column)
+        number = self.number(stored, column)
+        exact = self._ticks(_try_cast(whole.copy(), "BIGINT"), unit)
+        if stored.kind == "real":
+            return _scaled(number, unit)
+        return exp.case().when(whole.is_(exp.null()).not_(), exact).else_(_scaled(number, unit))
+
+    def _ticks(self, ticks: Term, unit: int) -> Term:
+        """Microseconds of a whole number of units of so many nanoseconds, rounded down, if they are near the grid."""
+        ends = [
+            (moment - _EPOCH) // _MICROSECOND * 1000 // unit for moment in (self.first - _MARGIN, self.last + _MARGIN)
+        ]
+        low, high = (max(-(2**63) + 1, min(2**63 - 1, end)) for end in ends)
+        near = exp.Between(this=ticks, low=_whole(low), high=_whole(high))
+        if unit >= 1000:
+            return exp.case().when(near, ticks.copy() * _whole(unit // 1000))
+        # Databases divide toward zero, and times before 1970 are negative.
+        rest = exp.paren(exp.paren(exp.paren(ticks.copy() % 1000) + 1000) % 1000)
+        return exp.case().when(near, exp.IntDiv(this=exp.paren(ticks.copy() - rest), expression=_whole(1000)))
+
+    def matches(self, text: Term, pattern: str) -> Term:
+        """Return whether a text, all of it, is written by a pattern."""
+        if self.dialect == "duckdb":
+            return _call("REGEXP_FULL_MATCH", text.copy(), _string(pattern))
+        return _call("RLIKE", text.copy(), _string(_anchored(pattern)))
+
+    def _extract(self, text: Term, pattern: str, group: int) -> Term:
+        return _call("REGEXP_EXTRACT", text.copy(), _string(_anchored(pattern, dialect=self.dialect)), _whole(group))
+
+    def _ends_with_zero(self, text: Term) -> Term:
+        return _call("SUFFIX" if self.dialect == "duckdb" else "ENDSWITH", text.copy(), _string("0"))
+
+
+def _anchored(pattern: str, *, dialect: str = "spark") -> str:
+    """Return a pattern that fits whole texts only; a dollar sign would fit before a last line break in Java."""
+    return f"^(?:{pattern})$" if dialect == "duckdb" else f"(?s)^(?:{pattern})(?!.)"
+
+
+def _padded(first: dt.datetime, last: dt.datetime) -> tuple[dt.datetime, dt.datetime]:
+    return first, last + dt.timedelta(seconds=1)
+
+
+def _month(name: Term) -> Term:
+    number = exp.case()
+    for month, known in enumerate(MONTHS, start=1):
+        number = number.when(name.copy().eq(_string(known)), _string(f"{month:02d}"))
+    return number
+
+
+def _hour(part: dict[str, Term]) -> Term:
+    if "I" not in part:
+        return _two_digits(part["H"]) if "H" in part else _string("00")
+    half = exp.case().when(exp.Lower(this=part["p"].copy()).eq(_string("pm")), _whole(12)).else_(_whole(0))
+    hour = _try_cast(part["I"].copy(), "INT")
+    inside = exp.Between(this=hour, low=_whole(1), high=_whole(12))
+    moved = exp.paren(hour.copy() % 12) + exp.paren(half)
+    return exp.case().when(inside, _two_digits(_text(exp.paren(moved)))).else_(_string("99"))
+
+
+def _offset(text: Term) -> Term:
+    """Microseconds of an offset such as Z, +02, +0530 or +05:30."""
+    hours = _try_cast(_substring(text, 2, 2), "BIGINT") * 60
+    minutes = exp.case().when(exp.Length(this=text.copy()) > 3, _try_cast(_right(text), "BIGINT")).else_(_whole(0))
+    size = exp.paren(exp.paren(hours + minutes) * _whole(60_000_000))
+    return (
+        exp.case()
+        .when(text.copy().eq(_string("Z")), _whole(0))
+        .when(_substring(text, 1, 1).eq(_string("-")), exp.Neg(this=size))
+        .else_(size.copy())
+    )
+
+
+def _scaled(number: Term, unit: int) -> Term:
+    """Microseconds of a number of units that is no whole one, rounded down."""
+    number = exp.paren(number)
+    scaled = number * _real(unit / 1000) if unit >= 1000 else number / _real(1000 / unit)
+    near = exp.Abs(this=exp.paren(scaled)) < _real(FARTHEST)
+    return exp.case().when(near, exp.cast(exp.Floor(this=scaled.copy()), "BIGINT"))
+
+
+def _finite(number: Term) -> Term:
+    # Not a number is larger than every number, for both databases.
+    return exp.case().when(exp.Abs(this=number.copy()) <= _real(_LARGEST), number.copy())
+
+
+def _spark_clock(clock: Term) -> Term:
+    """Microseconds of a Spark time without a zone; its own functions would look at the session's zone."""
+    epoch = _typed("TIMESTAMP_NTZ", "1970-01-01 00:00:00")
+    return _call("TIMESTAMPDIFF", exp.var("MICROSECOND"), epoch, clock.copy())
+
+
+def _typed(kind: str, text: str) -> Term:
+    return _call("CAST", _aliased(_string(text), kind))
+
+
+def _aliased(term: Term, kind: str) -> Term:
+    """``term AS kind``, for casts to types whose names differ between the two databases."""
+    return exp.Alias(this=term.copy(), alias=exp.to_identifier(kind))
+
+
+def _try_cast(term: Term, kind: str) -> Term:
+    return exp.TryCast(this=term, to=exp.DataType.build(kind))
+
+
+def _text(column: Term) -> Term:
+    return exp.cast(column.copy(), "VARCHAR")
+
+
+def _trimmed(column: Term) -> Term:
+    return exp.Trim(this=_text(column))
+
+
+def _whole_part(text: Term) -> Term:
+    return _call("SPLIT_PART", text.copy(), _string("."), _whole(1))
+
+
+def _two_digits(text: Term) -> Term:
+    return _call("LPAD", text.copy(), _whole(2), _string("0"))
+
+
+def _substring(text: Term, start: int, length: int) -> Term:
+    return exp.Substring(this=text.copy(), start=_whole(start), length=_whole(length))
+
+
+def _right(text: Term) -> Term:
+    return _call("RIGHT", text.copy(), _whole(2))
+
+
+def _call(function: str, *arguments: Term) -> Term:
+    """A call by its own name, which is not translated between dialects."""
+    return exp.Anonymous(this=function, expressions=list(arguments))
+
+
+def _string(text: str) -> Term:
+    return exp.Literal.string(text)
+
+
+def _whole(number: int) -> Term:
+    return exp.Literal.number(number) if number >= 0 else exp.paren(exp.Neg(this=exp.Literal.number(-number)))
+
+
+def _real(number: float) -> Term:
+    return exp.Literal.number(f"{number:.17e}")

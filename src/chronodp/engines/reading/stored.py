@@ -1,0 +1,123 @@
+"""How a column is stored: the few kinds of types that the rule tells apart, whatever engine holds the table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["NOTHING", "TEXT", "Kind", "Role", "Stored", "can_hold", "stored_in_duckdb", "stored_in_spark"]
+
+Kind: TypeAlias = Literal[
+    "text", "whole", "decimal", "real", "truth", "day", "clock", "instant", "moment", "nothing", "unreadable"
+]
+Role: TypeAlias = Literal["time", "order", "name", "number"]
+"""What a cell is wanted for; of an order only that, so that a plain number serves as well as a time."""
+
+
+_NUMBERS: frozenset[Kind] = frozenset(("whole", "decimal", "real"))
+_TIMES: frozenset[Kind] = frozenset(("text", "day", "clock", "instant", "moment", "nothing"))
+_HOLDS: dict[Role, frozenset[Kind]] = {
+    "time": _TIMES,
+    "order": _TIMES | _NUMBERS,
+    "name": frozenset(("text", "truth", "nothing", *_NUMBERS)),
+    "number": frozenset(("text", "truth", "nothing", *_NUMBERS)),
+}
+
+_DUCKDB: dict[str, Kind] = {
+    "VARCHAR": "text",
+    "UUID": "text",
+    "ENUM": "text",
+    "TINYINT": "whole",
+    "SMALLINT": "whole",
+    "INTEGER": "whole",
+    "BIGINT": "whole",
+    "HUGEINT": "whole",
+    "UTINYINT": "whole",
+    "USMALLINT": "whole",
+    "UINTEGER": "whole",
+    "UBIGINT": "whole",
+    "UHUGEINT": "whole",
+    "DECIMAL": "decimal",
+    "FLOAT": "real",
+    "DOUBLE": "real",
+    "BOOLEAN": "truth",
+    "DATE": "day",
+    "TIMESTAMP": "clock",
+    "TIMESTAMP_S": "clock",
+    "TIMESTAMP_MS": "clock",
+    "TIMESTAMP_NS": "clock",
+    "TIMESTAMP WITH TIME ZONE": "instant",
+    "TIMESTAMPTZ_NS": "instant",
+    '"NULL"': "nothing",
+}
+_SPARK: dict[str, Kind] = {
+    "string": "text",
+    "char": "text",
+    "varchar": "text",
+    "tinyint": "whole",
+    "smallint": "whole",
+    "int": "whole",
+    "bigint": "whole",
+    "decimal": "decimal",
+    "float": "real",
+    "double": "real",
+    "boolean": "truth",
+    "date": "day",
+    "timestamp": "instant",
+    "timestamp_ntz": "clock",
+    "void": "nothing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The type of a column, in a file, a table or a frame.
+
+    Attributes:
+        kind: what the rule makes of its cells.
+        words: the type in its holder's words, for messages.
+        digits: of a decimal number.
+        ticks: nanoseconds of one unit where times can be had as whole numbers counted from 1970; None if only as the
+            engine's own type.
+        ticks_by: the function in SQL that gives these numbers; None if the column holds them.
+        flag: of moments, the column that says which of them are instants.
+        present: the column that says which cells held anything, where the cells alone do not.
+    """
+
+    kind: Kind
+    words: str
+    digits: int = 0
+    ticks: int | None = None
+    ticks_by: str | None = None
+    flag: str = ""
+    present: str = ""
+
+
+TEXT = Stored("text", "text")
+NOTHING = Stored("nothing", "no cells")
+
+
+def can_hold(stored: Stored, role: Role, *, epoch: bool) -> bool:
+    """Return whether any cell of such a column could ever be read: whether its type serves at all."""
+    return stored.kind in _HOLDS[role] or (role == "time" and epoch and stored.kind in _NUMBERS)
+
+
+def stored_in_duckdb(words: str) -> Stored:
+    """Return how DuckDB stores a column of a type."""
+    base = words.partition("(")[0]
+    kind: Kind = "unreadable" if words.endswith("]") else _DUCKDB.get(base, "unreadable")
+    if base in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):
+        return Stored(kind, words, ticks=1, ticks_by="EPOCH_NS")
+    return Stored(kind, words, digits=_digits(words))
+
+
+def stored_in_spark(words: str) -> Stored:
+    """Return how Spark stores a column of a type."""
+    base = words.partition("(")[0].partition(" collate")[0]
+    return Stored(_SPARK.get(base, "unreadable"), words, digits=_digits(words))
+
+
+def _digits(words: str) -> int:
+    found = re.match(r"decimal\((\d+)", words, re.IGNORECASE)
+    return int(found[1]) if found else 0
