@@ -15,7 +15,7 @@ from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_word
 from chronodp.privacy.units import Unit, check_unit
 
-__all__ = ["Budget", "Collusion", "Dates", "Renewal"]
+__all__ = ["Budget", "Collusion", "Dates", "Renewal", "check_dates"]
 
 Renewal: TypeAlias = Literal["1D", "1W", "1mo", "1Y"]
 Collusion: TypeAlias = Literal["expected", "excluded"]
@@ -105,17 +105,10 @@ class Budget:
                 previous = label
 
     def _days(self, dates: Dates) -> Dates:
-        """Return the days on the budget's own clocks that the data touch: whatever else they touched is charged too."""
-        first, end = dates
-        if isinstance(first, dt.datetime) and isinstance(end, dt.datetime) and first.tzinfo and end.tzinfo:
-            if microseconds_of(first) >= microseconds_of(end):
-                raise InvalidArgument("dates", f"{first} to {end}", "a beginning before the end")
+        """Return the days on the budget's own clocks that the data touch, whatever days they were elsewhere."""
+        first, end = check_dates(dates)
+        if isinstance(first, dt.datetime) and isinstance(end, dt.datetime):
             return days_touched(first, end, check_zone(self.zone))
-        for day in dates:
-            if isinstance(day, dt.datetime) or not isinstance(day, dt.date):
-                raise InvalidArgument("dates", day, "a pair of datetime.date, or of datetime.datetime with an offset")
-        if first >= end:
-            raise InvalidArgument("dates", f"{first} to {end}", "a first day before the day after the last")
         return first, end
 
     @property
@@ -134,8 +127,9 @@ class Budget:
             mu = gaussian.mu_for(self.epsilon, self.delta - (self.reserve or 0.0)) * count**0.5
             year = f"({gaussian.epsilon_of(mu, self.delta):.3g}, {self.delta + count * (self.reserve or 0):g})"
         return (
-            f"This budget starts anew every {self.renews} ({self.zone}), for data dated in the new period only. Someone "
-            f"with data in every period is protected by {year} over a year of {count} periods, and by ever less over a lifetime."
+            f"This budget starts anew every {self.renews} ({self.zone}), for data dated in the new period only. "
+            f"Someone with data in every period is protected by {year} over a year of {count} periods, and by ever "
+            "less over a lifetime."
         )
 
     def __str__(self) -> str:
@@ -150,3 +144,16 @@ def _label(renews: Renewal, day: dt.date) -> str:
         year, week, _ = day.isocalendar()
         return f"{year}-W{week:02d}"
     return f"{day.year}-{day.month:02d}" if renews == "1mo" else f"{day.year}"
+
+
+def check_dates(dates: object) -> Dates:
+    """Return the dates of a charge: two days, or two moments with an offset, in order."""
+    allowed = "a pair of datetime.date, or of datetime.datetime with an offset, the first before the second"
+    if not isinstance(dates, tuple) or len(dates) != 2:
+        raise InvalidArgument("dates", dates, allowed)
+    moments = all(isinstance(day, dt.datetime) and day.tzinfo is not None for day in dates)
+    days = all(isinstance(day, dt.date) and not isinstance(day, dt.datetime) for day in dates)
+    first, end = dates
+    if not (moments or days) or (microseconds_of(first) >= microseconds_of(end) if moments else first >= end):
+        raise InvalidArgument("dates", " to ".join(map(str, dates)), allowed)
+    return first, end

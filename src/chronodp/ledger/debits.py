@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from chronodp.accounting import enlarge, gather
 from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, UnknownBudget
-from chronodp.ledger.budget import Budget, Dates
+from chronodp.ledger.budget import Budget, Dates, check_dates
 from chronodp.ledger.filters import CAP, Amounts
 from chronodp.ledger.meanings import Known, read_meaning, settle, with_meaning
 from chronodp.ledger.migrations import SPENT
@@ -63,6 +63,8 @@ class Spend:
         check_unit("unit", self.unit)
         check_account(self.dataset, self.analyst)
         check_text("purpose", self.purpose, private=True)
+        if self.dates is not None:
+            check_dates(self.dates)
 
     @property
     def instants(self) -> tuple[int | None, int | None]:
