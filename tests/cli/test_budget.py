@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from chronodp import Event, User, UserPeriod, Window
-from chronodp.cli.options import parse_unit
 from chronodp.cli.shell import app
 from chronodp.errors import ChronodpError
 from chronodp.ledger import Ledger
 from chronodp.privacy import GaussianCost, Unit
+from chronodp.privacy.unit_text import parse_unit
 from tests.cli.conftest import run
 from tests.ledger.examples import CERTIFICATE, COST
 

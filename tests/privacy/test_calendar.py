@@ -19,6 +19,7 @@ from tests.privacy.clocks import ELAPSED, EPOCH, SECOND, ZONES, on_the_clock
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy import Calendar, Unit, dump, load
+from chronodp.privacy.clock import days_touched
 
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
@@ -118,7 +119,7 @@ def test_a_series_that_starts_with_a_midnight_that_does_not_exist(zone: str, day
 def test_the_last_day_before_a_midnight_that_does_not_exist(zone: str, day: str) -> None:
     end = dt.date.fromisoformat(day)
     first = end - dt.timedelta(days=3)
-    assert Calendar("1D", first.isoformat(), day, zone).dates == (first, end)
+    assert days_of(Calendar("1D", first.isoformat(), day, zone)) == (first, end)
 
 
 def test_a_day_that_was_skipped_is_an_empty_period() -> None:
@@ -244,11 +245,25 @@ def test_times_are_read_on_the_zones_clocks_unless_they_say_otherwise() -> None:
 
 
 def test_the_days_of_a_series() -> None:
-    dates = Calendar("1h", "2026-01-31T22:00", "2026-02-01T02:00", "Europe/Berlin").dates
+    dates = days_of(Calendar("1h", "2026-01-31T22:00", "2026-02-01T02:00", "Europe/Berlin"))
     assert dates == (dt.date(2026, 1, 31), dt.date(2026, 2, 2))
-    assert Calendar("1D", "2026-01-01", "2026-02-01").dates == (dt.date(2026, 1, 1), dt.date(2026, 2, 1))
+    assert days_of(Calendar("1D", "2026-01-01", "2026-02-01")) == (dt.date(2026, 1, 1), dt.date(2026, 2, 1))
     west = Calendar("1h", "2026-01-01T00:00Z", "2026-01-01T06:00Z", "America/New_York")
-    assert west.dates == (dt.date(2025, 12, 31), dt.date(2026, 1, 2))
+    assert days_of(west) == (dt.date(2025, 12, 31), dt.date(2026, 1, 2))
+    assert days_touched(*west.span, ZoneInfo("UTC")) == (dt.date(2026, 1, 1), dt.date(2026, 1, 2))
+
+
+def test_a_day_ends_when_the_next_begins_for_the_first_time() -> None:
+    # Clocks of St. John's went from 00:01 back to 23:01: that hour belongs to the day that had begun.
+    zone = ZoneInfo("America/St_Johns")
+    begun = dt.datetime(2006, 10, 29, tzinfo=zone)
+    again = begun.astimezone(dt.UTC) + dt.timedelta(minutes=30)
+    assert again.astimezone(zone).date() == dt.date(2006, 10, 28)
+    assert days_touched(again, again + dt.timedelta(minutes=1), zone) == (dt.date(2006, 10, 29), dt.date(2006, 10, 30))
+
+
+def days_of(calendar: Calendar) -> tuple[dt.date, dt.date]:
+    return days_touched(*calendar.span, calendar.zone)
 
 
 def offset_of(changes: list[tuple[int, int]], wall: int) -> int:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chronodp.cli.options import parse_unit
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.unit_text import parse_unit
 from chronodp.reading import read_toml
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from chronodp.cli.options import Address, Json, Keys, parse_unit
+from chronodp.cli.options import Address, Json, Keys
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument, LedgerUnavailable
+from chronodp.privacy.unit_text import parse_unit
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger, Status
@@ -33,7 +34,9 @@ def open_budget(
     unit: Annotated[
         str,
         typer.Option(
-            help="`user`, `event`, `user_period:1D`, `window:24` or `swap:20`; `/replace` after it for that relation."
+            help="`user`, `event`, `user_period:1D`, `window:24` or `swap:20`; `/replace` after it for that relation. "
+            "What periods mean may be said: `window:24@1h`, `window:7@1D@Europe/Berlin`, `user_period:1D@Asia/Tokyo`; "
+            "else the first charge says it."
         ),
     ] = "user",
     delta: Annotated[float, typer.Option(help="Delta of the guarantee; 0 for a pure one.")] = 0.0,
@@ -42,6 +45,9 @@ def open_budget(
     ] = None,
     reserve: Annotated[float | None, typer.Option(help="Part of delta for costs known only as (ε, δ).")] = None,
     renews: Annotated[str | None, typer.Option(help="`1D`, `1W`, `1mo` or `1Y`; never if not given.")] = None,
+    timezone: Annotated[
+        str | None, typer.Option(help="With --renews: whose days, weeks, months or years; UTC's if not given.")
+    ] = None,
     accepts: Annotated[list[str] | None, typer.Option(help="An assumption accepted by name. May be repeated.")] = None,
     analyst: Annotated[str, typer.Option(help="Give this analyst a part of an open budget instead.")] = "",
     collusion: Annotated[
@@ -65,11 +71,13 @@ def open_budget(
             terms["collusion"] = collusion
             opened.allot(dataset, analyst, **terms)
         else:
-            terms["renews"] = renews
+            terms |= {"renews": renews, "timezone": timezone}
             opened.open(dataset, unit=parse_unit(unit), accepts=tuple(accepts or ()), **terms)
         known = opened.status(dataset, analyst=analyst)
     name = dataset + (f" for {analyst}" if analyst else "")
-    terminal().print(Text.assemble((name, "bold"), f" is open. {known.guarantee} {known.budget.lifetime}"))
+    terminal().print(
+        Text.assemble((name, "bold"), f" is open. {known.guarantee} {known.budget.lifetime} {known.note}".rstrip())
+    )
 
 
 @budget.command()
@@ -187,6 +195,8 @@ def _show(console: Console, one: Status) -> None:
     bar = (("█" * used, colour), ("░" * (width - used), "dim"))
     console.print(Text.assemble((name, "bold"), "  ", *bar, f" {1 - one.share:.1%} left"))
     console.print(f"{one.guarantee} {one.budget.lifetime}")
+    if one.note:
+        console.print(Text(one.note, "yellow"))
     table = Table("native sum", "spent", "limit", "left")
     for part in one.sums:
         table.add_row(part.name, f"{part.spent:.6g}", f"{part.limit:.6g}", f"{part.left:.6g}")

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Time, parse_unit
+from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Time
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.unit_text import parse_unit
 
 if TYPE_CHECKING:
     from chronodp.selection import Choice, LeastSquares, MaximumLikelihood, Order
@@ -92,6 +93,7 @@ def choose_order(
         pieces = Panel(read_panel(source, time=time, user=user, value=value, longest=longest))
     else:
         calendar = Calendar(every or "", start or "", end or "", timezone)
+        protected = protected.on(calendar)
         pieces = Blocks(read_series(source, calendar, time=time, value=value), length=block or 0)
     with Ledger(ledger, keys=keys) as opened:
         made = choose(

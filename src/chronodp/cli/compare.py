@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from chronodp.cli.options import Json, Units, parse_unit
+from chronodp.cli.options import Json, Units
 from chronodp.cli.stream import parse_workload
 from chronodp.cli.terminal import table_of, terminal
+from chronodp.privacy.unit_text import parse_unit
 
 __all__ = ["compare"]
 

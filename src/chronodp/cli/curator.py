@@ -69,5 +69,5 @@ def check(
         budget = f"({dataset.epsilon:g}, {dataset.delta:g})" + (f" every {dataset.renews}" if dataset.renews else "")
         analysts = ", ".join(f"{who} {part.epsilon:g}" for who, part in dataset.analysts.items()) or "nobody"
         shared = "shared" if dataset.share else "kept apart"
-        table.add_row(name, str(dataset.unit), str(dataset.calendar), budget, analysts, shared)
+        table.add_row(name, str(dataset.unit.on(dataset.calendar)), str(dataset.calendar), budget, analysts, shared)
     terminal().print(table)

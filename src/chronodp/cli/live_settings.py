@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from chronodp.cli.options import parse_unit
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.unit_text import parse_unit
 from chronodp.reading import read_toml
 
 if TYPE_CHECKING:

@@ -7,9 +7,6 @@ from typing import Annotated
 
 import typer
 
-from chronodp.privacy import Unit, load
-from chronodp.privacy.parameters import check_text
-
 __all__ = [
     "Address",
     "Analyst",
@@ -22,7 +19,6 @@ __all__ = [
     "Request",
     "Time",
     "Units",
-    "parse_unit",
 ]
 
 Address = Annotated[
@@ -37,19 +33,4 @@ Keys = Annotated[Path | None, typer.Option("--keys", help="The owner's keys; by 
 Payer = Annotated[str, typer.Option(help="Whose budget pays.")]
 Request = Annotated[str, typer.Option(help="An id of your choice, once for each release.")]
 Time = Annotated[str, typer.Option(help="The column with the time.")]
-Units = Annotated[str, typer.Option(help="`event`, `user`, `window:24`; `/replace` after it.")]
-
-
-def parse_unit(text: str) -> Unit:
-    """Return the unit that a text such as ``window:24/replace`` names."""
-    body, _, relation = check_text("unit", text).partition("/")
-    kind, _, detail = body.partition(":")
-    document: dict[str, object] = {"kind": kind}
-    if kind in ("window", "swap"):
-        document["periods" if kind == "window" else "block"] = int(detail) if detail.isdigit() else detail
-    elif detail:
-        document["changes" if kind == "history" else "every"] = detail
-    if relation:
-        document["relation"] = relation
-    unit: Unit = load(document, Unit)
-    return unit
+Units = Annotated[str, typer.Option(help="`event`, `user`, `window:24`, `window:24@1h`; `/replace` after it.")]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time, parse_unit
+from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time
 from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.unit_text import parse_unit
 
 if TYPE_CHECKING:
     from chronodp.estimation.spectrum import Wanted
@@ -63,13 +64,13 @@ def spectrum(
 
     check_place("out", out, ".json")
     wanted = _wanted(only, lowest, strongest, whole=whole)
-    protected = parse_unit(unit)
     calendar = Calendar(every, start, end, timezone)
+    protected = parse_unit(unit).on(calendar)
     numbers = read_series(find_source(data), calendar, time=time, value=value)
     series = Spectrum(np.nan_to_num(numbers, nan=0.0), change=change, unit=protected, max_periods=max_periods)
     plan = series.plan(wanted, epsilon=epsilon, delta=delta)
     with Ledger(ledger, keys=keys) as opened:
-        made = plan.release(opened, dataset=dataset, request=request, analyst=analyst, dates=calendar.dates)
+        made = plan.release(opened, dataset=dataset, request=request, analyst=analyst, dates=calendar.span)
     if out is not None:
         made.save(out)
     table = made.to_pandas()

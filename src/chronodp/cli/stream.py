@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chronodp.cli.options import Address, JsonLines, Keys, Units, parse_unit
+from chronodp.cli.options import Address, JsonLines, Keys, Units
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
 from chronodp.privacy.parameters import check_text
+from chronodp.privacy.unit_text import parse_unit
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chronodp.cli.options import Address, Json, JsonLines, Keys, Units, parse_unit
+from chronodp.cli.options import Address, Json, JsonLines, Keys, Units
 from chronodp.cli.stream import number_in
 from chronodp.errors import InvalidArgument, UnknownStream
+from chronodp.privacy.unit_text import parse_unit
 
 if TYPE_CHECKING:
     from chronodp.alerts import Alert, Noise

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chronodp.cli.asking import OPTIONS, Asked
-from chronodp.cli.options import parse_unit
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.unit_text import parse_unit
 from chronodp.reading import read_toml
 
 if TYPE_CHECKING:

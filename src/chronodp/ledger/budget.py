@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.ledger.filters import Filter, Kind
-from chronodp.privacy.documents import document
+from chronodp.privacy.clock import check_zone, days_touched, microseconds_of
+from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_word
 from chronodp.privacy.units import Unit, check_unit
 
-__all__ = ["Budget", "Collusion", "Dates", "Renewal"]
+__all__ = ["Budget", "Collusion", "Dates", "Renewal", "check_dates"]
 
 Renewal: TypeAlias = Literal["1D", "1W", "1mo", "1Y"]
 Collusion: TypeAlias = Literal["expected", "excluded"]
 Dates: TypeAlias = tuple[dt.date, dt.date]
-"""The first day of the data a charge is for, and the first day after it."""
+"""When the data of a charge begin and end: moments with an offset, or days on its clocks, the last excluded."""
 
 _PERIODS_A_YEAR = {"1D": 366, "1W": 53, "1mo": 12, "1Y": 1}
 
@@ -38,6 +39,7 @@ class Budget:
         renews: None for a budget for ever; else the calendar period after which it starts anew, for new data only.
         accepts: names of assumptions under which costs may be charged.
         collusion: for an analyst's part of a budget: whether analysts are expected to pool what they learn.
+        timezone: whose days, weeks, months or years a budget that renews follows; UTC's if not said.
     """
 
     unit: Unit
@@ -48,6 +50,7 @@ class Budget:
     renews: Renewal | None = None
     accepts: tuple[str, ...] = ()
     collusion: Collusion = "expected"
+    timezone: str | None = field(default=None, kw_only=True, metadata=LATER)
 
     def __post_init__(self) -> None:
         check_unit("unit", self.unit)
@@ -61,6 +64,10 @@ class Budget:
         object.__setattr__(self, "reserve", check_delta(self.reserve, "reserve"))
         if self.renews is not None and (not isinstance(self.renews, str) or self.renews not in _PERIODS_A_YEAR):
             raise InvalidArgument("renews", self.renews, "None, '1D', '1W', '1mo' or '1Y'")
+        if self.timezone is not None:
+            check_zone(self.timezone)
+            if self.renews is None:
+                raise InvalidArgument("timezone", self.timezone, "left out: this budget does not renew")
         if self.collusion not in ("expected", "excluded"):
             raise InvalidArgument("collusion", self.collusion, "'expected' or 'excluded'")
         if not isinstance(self.accepts, tuple) or not all(isinstance(name, str) and name for name in self.accepts):
@@ -85,11 +92,9 @@ class Budget:
             return
         if dates is None:
             raise InvalidArgument(
-                "dates", None, "the first day of the data and the first day after it: this budget renews"
+                "dates", None, "when the data begin and when they end, as moments or days: this budget renews"
             )
-        first, end = (_check_date(day) for day in dates)
-        if first >= end:
-            raise InvalidArgument("dates", f"{first} to {end}", "a first day before the day after the last")
+        first, end = self._days(dates)
         if (end - first).days > 366 * 100:
             raise InvalidArgument("dates", f"{first} to {end}", "at most a hundred years")
         previous = None
@@ -98,6 +103,18 @@ class Budget:
             if label != previous:
                 yield label
                 previous = label
+
+    def _days(self, dates: Dates) -> Dates:
+        """Return the days on the budget's own clocks that the data touch, whatever days they were elsewhere."""
+        first, end = check_dates(dates)
+        if isinstance(first, dt.datetime) and isinstance(end, dt.datetime):
+            return days_touched(first, end, check_zone(self.zone))
+        return first, end
+
+    @property
+    def zone(self) -> str:
+        """Whose clocks a budget that renews follows."""
+        return self.timezone or "UTC"
 
     @property
     def lifetime(self) -> str:
@@ -110,8 +127,9 @@ class Budget:
             mu = gaussian.mu_for(self.epsilon, self.delta - (self.reserve or 0.0)) * count**0.5
             year = f"({gaussian.epsilon_of(mu, self.delta):.3g}, {self.delta + count * (self.reserve or 0):g})"
         return (
-            f"This budget starts anew every {self.renews}, for data dated in the new period only. Someone with data in "
-            f"every period is protected by {year} over a year of {count} periods, and by ever less over a lifetime."
+            f"This budget starts anew every {self.renews} ({self.zone}), for data dated in the new period only. "
+            f"Someone with data in every period is protected by {year} over a year of {count} periods, and by ever "
+            "less over a lifetime."
         )
 
     def __str__(self) -> str:
@@ -128,7 +146,14 @@ def _label(renews: Renewal, day: dt.date) -> str:
     return f"{day.year}-{day.month:02d}" if renews == "1mo" else f"{day.year}"
 
 
-def _check_date(day: object) -> dt.date:
-    if isinstance(day, dt.datetime) or not isinstance(day, dt.date):
-        raise InvalidArgument("dates", day, "a pair of datetime.date")
-    return day
+def check_dates(dates: object) -> Dates:
+    """Return the dates of a charge: two days, or two moments with an offset, in order."""
+    allowed = "a pair of datetime.date, or of datetime.datetime with an offset, the first before the second"
+    if not isinstance(dates, tuple) or len(dates) != 2:
+        raise InvalidArgument("dates", dates, allowed)
+    moments = all(isinstance(day, dt.datetime) and day.tzinfo is not None for day in dates)
+    days = all(isinstance(day, dt.date) and not isinstance(day, dt.datetime) for day in dates)
+    first, end = dates
+    if not (moments or days) or (microseconds_of(first) >= microseconds_of(end) if moments else first >= end):
+        raise InvalidArgument("dates", " to ".join(map(str, dates)), allowed)
+    return first, end

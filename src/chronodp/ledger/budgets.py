@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chronodp.errors import BudgetConflict, InvalidArgument
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.debits import find_budget, newest_period, now, read_terms, spent_in
+from chronodp.ledger.debits import find_budget, find_known, newest_period, now, read_terms, spent_in
+from chronodp.ledger.meanings import Known, Meaning, read_meaning, with_meaning, write_meaning
 from chronodp.ledger.names import check_name
 from chronodp.ledger.requests import unreleased
 from chronodp.ledger.status import Status, make_status
@@ -54,22 +55,51 @@ class Entry:
 
 
 def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Budget) -> None:
-    """Write a budget's terms, unless they stand there; refuse others under the same name."""
+    """Write a budget's terms, unless they stand there; refuse others under the same name.
+
+    A unit that leaves its meaning open fits whatever that turned out to be. One that says what the terms left open, and
+    no charge has said otherwise, is the owner's word for all that was charged so far.
+    """
     check_name("dataset", dataset)
     transaction.run(
         "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (dataset, analyst, dump(budget), now()),
     )
-    known = find_budget(transaction, dataset, analyst)
-    if known != budget:
+    known = find_known(transaction, dataset, analyst)
+    if not known.meant.unit.said and _same_but_meaning(known, budget) and budget.unit.said:
+        known = _say(transaction, dataset, budget)
+    units = (known.opened.unit.unsaid(), known.opened.unit, known.meant.unit)
+    if not _same_but_meaning(known, budget) or budget.unit not in units:
         raise BudgetConflict(
-            f"{dataset!r} is open with other terms: {known}, not {budget}. Terms never change: choose another name"
+            f"{dataset!r} is open with other terms: {known.meant}, not {budget}. Terms never change: choose another "
+            "name"
         )
     if budget.renews is None:
         transaction.run(
             "INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, '') ON CONFLICT DO NOTHING",
             (dataset, analyst),
         )
+
+
+def _same_but_meaning(known: Known, budget: Budget) -> bool:
+    """Whether terms agree in all but what the unit means; a zone of renewals that is not said is the one on disk."""
+    unit, zone = known.opened.unit.unsaid(), known.meant.timezone
+    told = replace(budget, unit=budget.unit.unsaid(), timezone=budget.timezone or zone)
+    return told == replace(known.meant, unit=unit)
+
+
+def _say(transaction: Transaction, dataset: str, budget: Budget) -> Known:
+    """Write the owner's word for what a dataset's unit means into its terms, and into those of its parts."""
+    write_meaning(transaction, dataset, Meaning(budget.unit))  # waits for a first charge that is under way
+    known = find_known(transaction, dataset, "")
+    if known.meant.unit.said and known.meant.unit != budget.unit:
+        return known
+    transaction.run("UPDATE meanings SET unit = ? WHERE dataset = ?", (dump(budget.unit), dataset))
+    for analyst, terms in transaction.run("SELECT analyst, terms FROM budgets WHERE dataset = ?", (dataset,)):
+        # Whoever remembers the terms as they were is refused from here on, and reads them anew.
+        said = dump(replace(read_terms(terms), unit=budget.unit))
+        transaction.run("UPDATE budgets SET terms = ? WHERE dataset = ? AND analyst = ?", (said, dataset, analyst))
+    return find_known(transaction, dataset, "")
 
 
 def close_budget(transaction: Transaction, dataset: str, analyst: str) -> None:
@@ -82,9 +112,14 @@ def close_budget(transaction: Transaction, dataset: str, analyst: str) -> None:
 
 
 def list_budgets(transaction: Transaction, *, closed: bool) -> list[tuple[str, str, Budget]]:
-    """Return (dataset, analyst, terms) of every budget, or of every open one."""
+    """Return (dataset, analyst, terms) of every budget, or of every open one, as their charges give them meaning."""
     rows = transaction.run("SELECT dataset, analyst, terms, closed FROM budgets ORDER BY dataset, analyst")
-    return [(row[0], row[1], read_terms(row[2])) for row in rows if closed or row[3] is None]
+    known = {dataset: read_meaning(transaction, dataset) for dataset in {row[0] for row in rows}}
+    return [
+        (row[0], row[1], with_meaning(read_terms(row[2]), known[row[0]]).meant)
+        for row in rows
+        if closed or row[3] is None
+    ]
 
 
 def list_charges(transaction: Transaction, dataset: str, *, limit: int) -> list[Entry]:
@@ -111,14 +146,23 @@ def list_charges(transaction: Transaction, dataset: str, *, limit: int) -> list[
 
 def read_status(transaction: Transaction, dataset: str, analyst: str, period: str) -> Status:
     """Return what is spent of a budget and what still fits; of one that renews, in a period or the newest."""
-    budget = find_budget(transaction, dataset, analyst)
+    meaning = read_meaning(transaction, dataset)
+    budget = with_meaning(find_budget(transaction, dataset, analyst), meaning).meant
     if period and budget.renews is None:
         raise InvalidArgument("period", period, "left out: this budget does not renew")
     if budget.renews is not None:
         period = period or newest_period(transaction, dataset, analyst)
     spent, charges = spent_in(transaction, budget, dataset, analyst, period)
-    waiting = unreleased(transaction, dataset)
-    return make_status(budget, spent, charges, dataset=dataset, analyst=analyst, period=period, unreleased=waiting)
+    return make_status(
+        budget,
+        spent,
+        charges,
+        dataset=dataset,
+        analyst=analyst,
+        period=period,
+        unreleased=unreleased(transaction, dataset),
+        note=meaning.note if meaning else "",
+    )
 
 
 def check_known(transaction: Transaction, dataset: str) -> None:

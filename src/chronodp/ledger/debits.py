@@ -6,23 +6,27 @@ statement that fails if no sum stays within its limit. Nothing is read first and
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TypeAlias
 
 from chronodp.accounting import enlarge, gather
 from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, UnknownBudget
-from chronodp.ledger.budget import Budget, Dates
+from chronodp.ledger.budget import Budget, Dates, check_dates
 from chronodp.ledger.filters import CAP, Amounts
+from chronodp.ledger.meanings import Known, read_meaning, settle, with_meaning
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_account
 from chronodp.ledger.store import Transaction
-from chronodp.privacy import Cost, Unit, dump, load, price
+from chronodp.privacy import Cost, Unit, UserPeriod, Window, dump, load, price
+from chronodp.privacy.clock import microseconds_of
 from chronodp.privacy.costs import check_cost
 from chronodp.privacy.parameters import check_text
+from chronodp.privacy.stretches import FIRST, LAST
 from chronodp.privacy.units import check_unit
 
 __all__ = [
@@ -32,13 +36,14 @@ __all__ = [
     "check_fits",
     "debit",
     "find_budget",
+    "find_known",
     "newest_period",
     "now",
     "read_terms",
     "spent_in",
 ]
 
-Terms: TypeAlias = dict[tuple[str, str], Budget]
+Terms: TypeAlias = dict[tuple[str, str], Known]
 """Budgets by dataset and analyst."""
 
 
@@ -58,6 +63,21 @@ class Spend:
         check_unit("unit", self.unit)
         check_account(self.dataset, self.analyst)
         check_text("purpose", self.purpose, private=True)
+        if self.dates is not None:
+            check_dates(self.dates)
+
+    @property
+    def instants(self) -> tuple[int | None, int | None]:
+        """When the data begin and end, in microseconds since 1970, UTC, if that is known to the moment."""
+        first, end = self.dates or (None, None)
+        if isinstance(first, dt.datetime) and isinstance(end, dt.datetime):
+            return microseconds_of(first), microseconds_of(end)
+        return None, None
+
+    @property
+    def years(self) -> tuple[int, int] | None:
+        """The years that the data lie in, if they are known."""
+        return None if self.dates is None else (self.dates[0].year, self.dates[1].year)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +105,28 @@ def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge,
     ``terms`` remembers the budgets seen before; that a budget is still open, and under these terms, is checked by the
     statement that debits it.
     """
-    return tuple(
-        _charge(transaction, budget, spend, analyst, period)
-        for analyst, budget in _concerned(transaction, spend, terms)
-        for period in budget.periods(spend.dates)
-    )
+    charges = []
+    for analyst, found in _concerned(transaction, spend, terms):
+        known = settle(transaction, spend.dataset, found, spend.unit)
+        try:
+            charges += [_charge(transaction, known, spend, analyst, one) for one in known.meant.periods(spend.dates)]
+        except BudgetConflict:
+            terms.clear()  # what was remembered is not what is on disk
+            raise
+    return tuple(charges)
 
 
 def check_fits(transaction: Transaction, spend: Spend) -> None:
     """Raise what a debit would raise now, and spend nothing; by the time of the debit others may have spent."""
-    for analyst, budget in _concerned(transaction, spend, {}):
-        priced = _price(budget, spend.cost, spend.unit)
-        for period in budget.periods(spend.dates):
+    for analyst, found in _concerned(transaction, spend, {}):
+        shown = None if found.settled else found.opened.unit.meant_by(spend.unit)
+        known = found if shown is None else replace(found, meant=replace(found.meant, unit=shown))
+        priced = _price(known, spend.cost, spend.unit, spend.years)
+        for period in known.meant.periods(spend.dates):
             key = (spend.dataset, analyst, period)
-            spent, _ = spent_in(transaction, budget, *key)
-            if not budget.filter.fits(spent, priced.cost):
-                raise _exhausted(spent, budget, key, priced)
+            spent, _ = spent_in(transaction, known.meant, *key)
+            if not known.meant.filter.fits(spent, priced.cost):
+                raise _exhausted(spent, known.meant, key, priced)
 
 
 def find_budget(transaction: Transaction, dataset: str, analyst: str) -> Budget:
@@ -114,6 +140,11 @@ def find_budget(transaction: Transaction, dataset: str, analyst: str) -> Budget:
     if rows[0][1] is not None:
         raise BudgetConflict(f"the budget for {_name(dataset, analyst)} is closed")
     return read_terms(rows[0][0])
+
+
+def find_known(transaction: Transaction, dataset: str, analyst: str) -> Known:
+    """Return the terms of an open budget with what its charges turned out to mean."""
+    return with_meaning(find_budget(transaction, dataset, analyst), read_meaning(transaction, dataset))
 
 
 @lru_cache(maxsize=1024)
@@ -147,21 +178,23 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-def _concerned(transaction: Transaction, spend: Spend, terms: Terms) -> list[tuple[str, Budget]]:
+def _concerned(transaction: Transaction, spend: Spend, terms: Terms) -> list[tuple[str, Known]]:
     """Return the analysts (the whole's is empty) and terms of every budget that a spend is charged to."""
     whole = _terms(transaction, spend.dataset, "", terms)
     if not spend.analyst:
         return [("", whole)]
     part = _terms(transaction, spend.dataset, spend.analyst, terms)
     # Without collusion each analyst's view stands alone and the whole is not what anyone sees.
-    return [(spend.analyst, part)] if part.collusion == "excluded" else [("", whole), (spend.analyst, part)]
+    return [(spend.analyst, part)] if part.opened.collusion == "excluded" else [("", whole), (spend.analyst, part)]
 
 
-def _terms(transaction: Transaction, dataset: str, analyst: str, terms: Terms) -> Budget:
+def _terms(transaction: Transaction, dataset: str, analyst: str, terms: Terms) -> Known:
     key = (dataset, analyst)
-    if key not in terms:
-        terms[key] = find_budget(transaction, dataset, analyst)
-    return terms[key]
+    known = terms.get(key)
+    if known is None or not known.settled:
+        # Remembered as it stood when this transaction began: what it writes itself may yet be rolled back.
+        known = terms[key] = find_known(transaction, dataset, analyst)
+    return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +209,9 @@ class _Price:
 
 
 @lru_cache(maxsize=4096)
-def _price(budget: Budget, cost: Cost, unit: Unit) -> _Price:
+def _price(known: Known, cost: Cost, unit: Unit, years: tuple[int, int] | None) -> _Price:
     """Return the cost for the budget's own unit, in its native amounts; the same for every such charge."""
+    budget = known.meant
     refused = [part.name for part in gather(cost).assumptions if part.name not in budget.accepts]
     if refused:
         raise UnitMismatch(
@@ -185,16 +219,49 @@ def _price(budget: Budget, cost: Cost, unit: Unit) -> _Price:
         )
     steps = price(unit, budget.unit)
     if steps is None:
-        raise UnitMismatch(f"a cost for {unit} says nothing about this budget's unit, {budget.unit}")
+        raise UnitMismatch(
+            f"a cost for {unit} says nothing about this budget's unit, {budget.unit}{_mend(unit, budget.unit)}"
+        )
+    if years is not None and not FIRST <= years[0] <= years[1] <= LAST and _on_clocks(unit, budget.unit):
+        raise UnitMismatch(
+            f"a cost for {unit} is compared with this budget's unit, {budget.unit}, on the clocks of {FIRST} to {LAST} "
+            "only: open another budget for data of other years"
+        )
     converted = cost if steps == 1 else enlarge(cost, steps)
     rule = budget.filter
     amounts = rule.amounts(converted)
-    return _Price(converted, amounts, rule.ceilings, (dump(cost), dump(unit), json.dumps(amounts)), dump(budget))
+    return _Price(converted, amounts, rule.ceilings, (dump(cost), dump(unit), json.dumps(amounts)), dump(known.opened))
 
 
-def _charge(transaction: Transaction, budget: Budget, spend: Spend, analyst: str, period: str) -> Charge:
+def _on_clocks(held: Unit, wanted: Unit) -> bool:
+    """Whether a price rests on clocks: both speak of stretches of time, and not of the same grid."""
+    if not isinstance(held, UserPeriod | Window) or not isinstance(wanted, UserPeriod | Window):
+        return False
+    one, other = held.stretches, wanted.stretches
+    return one is not None and other is not None and one.grid != other.grid
+
+
+def _mend(held: Unit, wanted: Unit) -> str:
+    """What to do where two units cannot be compared since one of them leaves its meaning open."""
+    if not isinstance(held, UserPeriod | Window) or not isinstance(wanted, UserPeriod | Window):
+        return ""
+    if not held.said:
+        return (
+            ": the charge does not say how long its periods are, or in which zone. Say it in the unit, every='1h' or "
+            "timezone='UTC', or open another budget"
+        )
+    if not wanted.said:
+        return (
+            ": the budget does not say how long its periods are, or in which zone. Open one whose unit says it with "
+            "every= or timezone="
+        )
+    return ""
+
+
+def _charge(transaction: Transaction, known: Known, spend: Spend, analyst: str, period: str) -> Charge:
     key = (spend.dataset, analyst, period)
-    priced = _price(budget, spend.cost, spend.unit)
+    budget = known.meant
+    priced = _price(known, spend.cost, spend.unit, spend.years)
     amounts, ceilings, moment = priced.amounts, priced.ceilings, now()
     if period:
         transaction.run("INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key)
@@ -206,14 +273,14 @@ def _charge(transaction: Transaction, budget: Budget, spend: Spend, analyst: str
         parameters += [amount, most]
     rows = transaction.run(_conditional_update(len(amounts) - 1), [*parameters, spend.dataset, analyst, priced.terms])
     if not rows:
-        if find_budget(transaction, spend.dataset, analyst) != budget:  # raises if it was closed or is not there
+        if find_budget(transaction, spend.dataset, analyst) != known.opened:  # raises if it was closed or is not there
             raise BudgetConflict(f"the ledger of {_name(spend.dataset, analyst)} was replaced: open it anew")
         raise _exhausted(spent_in(transaction, budget, *key)[0], budget, key, priced)
     number, made = (int(part) for part in rows[0])
     transaction.run(
-        "INSERT INTO charges (dataset, analyst, period, number, cost, unit, amounts, purpose, made) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*key, number, *priced.documents, spend.purpose, made),
+        "INSERT INTO charges (dataset, analyst, period, number, cost, unit, amounts, purpose, made, begins, ends) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*key, number, *priced.documents, spend.purpose, made, *spend.instants),
     )
     return Charge(*key, number, amounts)
 

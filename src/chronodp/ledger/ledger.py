@@ -18,6 +18,7 @@ from chronodp.ledger.debits import Charge, Spend, Terms, check_fits, debit, find
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
+from chronodp.ledger.restated import restate
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
@@ -64,6 +65,7 @@ class Ledger:
         if not isinstance(address, str | Path) or not str(address):
             raise InvalidArgument("address", address, "a file's path or postgresql://...")
         self._store = open_store(str(address), timeout=check_positive("timeout", timeout))
+        restate(self._store)
         self._keys_path = Path(keys) if keys else None if "://" in str(address) else Path(f"{address}.keys")
         self._witness = witness
         self._terms: Terms = {}
@@ -79,21 +81,24 @@ class Ledger:
         rule: Kind | None = None,
         reserve: float | None = None,
         renews: Renewal | None = None,
+        timezone: str | None = None,
         accepts: tuple[str, ...] = (),
     ) -> None:
         """Open a budget; the same again is a no-op, other terms under the same name are refused.
 
         Args:
             dataset: the name under which it is spent.
-            unit: who is protected.
+            unit: who is protected. Where it does not say how long periods are, or in which zone, the first charge does;
+                said later, it is your word for what was charged without saying.
             epsilon: of the guarantee.
             delta: of the guarantee.
             rule: 'pure', 'gaussian' or 'renyi'; by default Gaussian if there is a delta, else pure.
             reserve: the part of delta for costs known only as (epsilon, delta); 0 unless the rule is pure.
             renews: None for ever; or '1D', '1W', '1mo', '1Y' for a budget that starts anew for newly dated data.
+            timezone: whose days, weeks, months or years these are; UTC's if not said.
             accepts: names of assumptions under which costs may be charged.
         """
-        self._open(dataset, "", Budget(unit, epsilon, delta, rule, reserve, renews, accepts))
+        self._open(dataset, "", Budget(unit, epsilon, delta, rule, reserve, renews, accepts, timezone=timezone))
 
     def allot(
         self,
@@ -114,8 +119,8 @@ class Ledger:
         check_name("analyst", analyst)
         with self._store.snapshot() as transaction:
             whole = find_budget(transaction, dataset, "")
-        part = Budget(whole.unit, epsilon, delta, rule, reserve, whole.renews, whole.accepts, collusion)
-        self._open(dataset, analyst, part)
+        terms = (whole.unit, epsilon, delta, rule, reserve, whole.renews, whole.accepts, collusion)
+        self._open(dataset, analyst, Budget(*terms, timezone=whole.timezone))
 
     def spend(
         self,
@@ -160,7 +165,7 @@ class Ledger:
             source: a text that identifies the data.
             produce: called once, after the debit is committed; returns the release as text and its certificate.
             analyst: whose part of the budget pays.
-            dates: days of the data, for a budget that renews.
+            dates: when the data begin and end, for a budget that renews: moments with an offset, or days on its clocks.
             openings: streams that the same cost pays for; they are opened with the debit, all or nothing.
         """
         check_name("request", request)

@@ -42,6 +42,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             digest TEXT NOT NULL, PRIMARY KEY (dataset, number))""",
         "CREATE TABLE chains (dataset TEXT NOT NULL PRIMARY KEY, number BIGINT NOT NULL, digest TEXT NOT NULL)",
     ),
+    # What periods and zones a dataset's charges turned out to mean; restated.py reads those that were charged before.
+    (
+        """CREATE TABLE meanings (
+            dataset TEXT NOT NULL PRIMARY KEY, unit TEXT NOT NULL, timezone TEXT NOT NULL, note TEXT NOT NULL,
+            made BIGINT NOT NULL)""",
+        """INSERT INTO meanings (dataset, unit, timezone, note, made)
+            SELECT DISTINCT dataset, '', '', '', 0 FROM charges""",
+        "ALTER TABLE charges ADD COLUMN begins BIGINT",
+        "ALTER TABLE charges ADD COLUMN ends BIGINT",
+    ),
 )
 
 

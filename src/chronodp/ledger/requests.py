@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from chronodp.errors import InvalidArgument, RequestConflict
+from chronodp.ledger.budget import Dates
 from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, sign
 from chronodp.ledger.debits import Spend, Terms, debit, now
 from chronodp.ledger.keys import Keys
@@ -55,11 +57,11 @@ def fulfil(
     """
     check_text("plan", plan, private=True)
     check_text("source", source, private=True)
-    # Fields cannot run into each other: each is digested alone first.
-    parts = (plan, source, dump(spend.cost), dump(spend.unit), spend.analyst, str(spend.dates))
-    fingerprint = digest("".join(digest(part) for part in parts))
+    fingerprint = _fingerprint(plan, source, spend, dump(spend.unit), _moments(spend.dates))
     with store.transaction() as transaction:
-        if stored := _stored(transaction, spend.dataset, request, fingerprint):
+        # A request that 0.1.0 fulfilled did not say what its unit means, and gave days on the data's own clocks.
+        before = _fingerprint(plan, source, spend, dump(spend.unit.unsaid()), str(_days(spend.dates)))
+        if stored := _stored(transaction, spend.dataset, request, (fingerprint, before)):
             return stored
         taken = transaction.run(
             "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
@@ -77,7 +79,7 @@ def fulfil(
     _check_matches(spend, release, certificate)
     reached("noise drawn")
     with store.transaction() as transaction:
-        refresh = terms[spend.dataset, spend.analyst].renews or "never"
+        refresh = terms[spend.dataset, spend.analyst].opened.renews or "never"
         link = _next_link(transaction, spend.dataset, request, digest(release), refresh, certificate)
         signed = _append(transaction, keys, link)
         transaction.run(
@@ -87,6 +89,24 @@ def fulfil(
         reached("release written")
     reached("release committed")
     return Fulfilled(release, signed, repeated=False)
+
+
+def _fingerprint(plan: str, source: str, spend: Spend, unit: str, dates: str) -> str:
+    """Return what identifies a request. Fields cannot run into each other: each is digested alone first."""
+    parts = (plan, source, dump(spend.cost), unit, spend.analyst, dates)
+    return digest("".join(digest(part) for part in parts))
+
+
+def _moments(dates: Dates | None) -> str:
+    return str(None if dates is None else tuple(moment.isoformat() for moment in dates))
+
+
+def _days(dates: Dates | None) -> Dates | None:
+    """Return the days on their own clocks of data that lie between two moments."""
+    if dates is None or not isinstance(dates[0], dt.datetime) or not isinstance(dates[1], dt.datetime):
+        return dates
+    last = (dates[1].astimezone(dt.UTC) - dt.timedelta(microseconds=1)).astimezone(dates[1].tzinfo)
+    return dates[0].date(), last.date() + dt.timedelta(days=1)
 
 
 def _check_matches(spend: Spend, release: object, certificate: object) -> None:
@@ -114,7 +134,7 @@ def read_chain(transaction: Transaction, dataset: str) -> list[SignedLink]:
     return [SignedLink(*row) for row in rows]
 
 
-def _stored(transaction: Transaction, dataset: str, request: str, fingerprint: str) -> Fulfilled | None:
+def _stored(transaction: Transaction, dataset: str, request: str, fingerprints: tuple[str, ...]) -> Fulfilled | None:
     rows = transaction.run(
         "SELECT r.fingerprint, r.release, l.body, l.signature FROM requests r "
         "LEFT JOIN links l ON l.dataset = r.dataset AND l.number = r.link WHERE r.dataset = ? AND r.request = ?",
@@ -123,7 +143,7 @@ def _stored(transaction: Transaction, dataset: str, request: str, fingerprint: s
     if not rows:
         return None
     known, release, body, signature = rows[0]
-    if known != fingerprint:
+    if known not in fingerprints:
         raise RequestConflict(
             f"request {request!r} was made before for another plan, source or cost: choose another request id"
         )

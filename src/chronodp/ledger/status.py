@@ -11,6 +11,8 @@ from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
 
 __all__ = ["NativeSum", "Status", "make_status"]
 
+_RESERVED = "reserved delta"
+
 
 @dataclass(frozen=True, slots=True)
 class NativeSum:
@@ -42,6 +44,7 @@ class Status:
         smallest_laplace: the smallest Laplace scale that still fits at l1 sensitivity 1.
         smallest_sigma: the smallest Gaussian sigma that still fits at l2 sensitivity 1.
         unreleased: requests that were debited and never released.
+        note: what the owner should know about what was charged before; empty if nothing.
     """
 
     dataset: str
@@ -55,10 +58,19 @@ class Status:
     smallest_laplace: float | None
     smallest_sigma: float | None
     unreleased: tuple[str, ...]
+    note: str = ""
+
+    @property
+    def overspent(self) -> bool:
+        """Whether what older versions charged, restated, is more than the budget: no sum stays within its limit."""
+        native = [part.spent <= part.limit for part in self.sums if part.name != _RESERVED]
+        return not any(native) or not all(part.spent <= part.limit for part in self.sums if part.name == _RESERVED)
 
     @property
     def guarantee(self) -> str:
         """What is promised, whatever is spent so far."""
+        if self.overspent:
+            return f"More was spent than this budget allows, so that it is not {self.budget}. See the note."
         text = f"The guarantee is the opened one: {self.budget}. What is spent so far is informative."
         if self.analyst and self.budget.collusion == "excluded":
             text += " It holds against each analyst alone, assuming that analysts do not pool what they learn."
@@ -84,10 +96,12 @@ class Status:
             "smallest_laplace": self.smallest_laplace,
             "smallest_sigma": self.smallest_sigma,
             "unreleased": list(self.unreleased),
+            "note": self.note or None,
         }
 
     def __str__(self) -> str:
         lines = [self.guarantee, self.budget.lifetime, f"{self.charges} charges, {self.share:.1%} used."]
+        lines += [self.note] if self.note else []
         lines += [f"{part.name}: {part.spent:.6g} of {part.limit:.6g}, left {part.left:.6g}" for part in self.sums]
         if self.largest_pure is None:
             lines.append("Nothing fits any more.")
@@ -110,6 +124,7 @@ def make_status(
     analyst: str,
     period: str,
     unreleased: tuple[str, ...],
+    note: str = "",
 ) -> Status:
     """Return the status of an account from its native sums."""
     rule = budget.filter
@@ -118,7 +133,7 @@ def make_status(
     parts = [part for part in native if part[2] > 0 and part[1] < CAP] or [part for part in native if part[2] > 0]
     sums = [NativeSum(part.name, part.value(amount), part.value(most)) for part, amount, most in parts]
     if rule.reserve:
-        sums.append(NativeSum("reserved delta", rule.reserved.value(spent[-1]), rule.reserve))
+        sums.append(NativeSum(_RESERVED, rule.reserved.value(spent[-1]), rule.reserve))
     least = _least(budget, spent, lambda strength: PureCost(1 / strength))
     return Status(
         dataset=dataset,
@@ -132,6 +147,7 @@ def make_status(
         smallest_laplace=_least(budget, spent, lambda scale: LaplaceCost(1.0, scale)),
         smallest_sigma=_smallest_sigma(budget, spent),
         unreleased=unreleased,
+        note=note,
     )
 
 

@@ -26,7 +26,7 @@ class Limits:
     """Who is protected, what is added up and how far one person reaches.
 
     Args:
-        unit: who is protected.
+        unit: who is protected, as it was written.
         windows: the grid of time.
         clip: the range of a person's total in a window (and group), for sums.
         at_most: most records of one person that are counted in a window (and group), for counts.
@@ -69,6 +69,7 @@ class Limits:
         if not self.people and not isinstance(self.unit, Event):
             raise MissingBound("user", f"name the field with the person: {self.unit} cannot be told apart without it")
         self._check_periods()
+        _ = self.claimed
         if len(set(self.groups)) != len(self.groups) or len(self.groups) > MOST_GROUPS:
             raise InvalidArgument("groups", f"{len(self.groups)} keys", f"at most {MOST_GROUPS:,} different keys")
         check_whole("max_groups", self.max_groups, most=max(1, len(self.groups)))
@@ -82,6 +83,12 @@ class Limits:
                 f"{self.columns}, all of them: windows of {self.windows.every} lie across borders of {self.unit.every}"
             )
             raise InvalidArgument("max_groups", self.max_groups, allowed)
+
+    @cached_property
+    def claimed(self) -> Unit:
+        """The unit as the windows give it a meaning: what is claimed, charged and certified."""
+        windows = self.windows
+        return self.unit.on(Calendar.from_length(windows.every, windows.start, 1, windows.timezone))
 
     @property
     def columns(self) -> int:
@@ -148,7 +155,7 @@ class Limits:
             why = f"say how many windows there are (at most {LONGEST:,}), so that those of one {self.unit.every} are"
             raise MissingBound("horizon", f"{why} counted on the real calendar")
         grid = Calendar.from_length(windows.every, windows.start, windows.count, windows.timezone)
-        return grid.most_within(self.unit.every)
+        return self.unit.within(grid)
 
     def _check_periods(self) -> None:
         if isinstance(self.unit, User):

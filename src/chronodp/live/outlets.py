@@ -7,7 +7,7 @@ whose step is on disk is not stepped again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, assert_never
 
 import numpy as np
@@ -192,7 +192,7 @@ def stream_design(
     if share is None:
         return design_stream(
             workload,
-            unit=limits.unit,
+            unit=limits.claimed,
             change=limits.change,
             horizon=limits.windows.count,
             max_periods=limits.touched,
@@ -201,11 +201,11 @@ def stream_design(
             epsilon=epsilon,
             delta=delta,
         )
-    if not isinstance(limits.unit, Window) or workload != EachPeriod():
+    if not isinstance(limits.claimed, Window) or workload != EachPeriod():
         raise InvalidArgument("share", str(share), "left out, or the unit a window and the workload each_period")
     return design_windowed(
         share,
-        unit=limits.unit,
+        unit=limits.claimed,
         change=limits.change,
         columns=limits.columns,
         max_groups=limits.max_groups,
@@ -218,7 +218,7 @@ def alert_design(limits: Limits, **terms: Any) -> AlertDesign:
     """Return the alert that fits the limits. Nothing is spent."""
     if check_kind("limits", limits, Limits, "Limits").columns > 1:
         raise InvalidArgument("alert", f"of {limits.columns} groups", "left out where there are groups")
-    return design_alert(change=limits.change, unit=limits.unit, **terms)
+    return design_alert(change=limits.change, unit=limits.claimed, **terms)
 
 
 def open_outlets(designs: Mapping[str, Design], *, ledger: Ledger, dataset: str, level: float = 0.95) -> list[Outlet]:
@@ -253,7 +253,7 @@ def _outlet(design: Design, ledger: Ledger, dataset: str, name: str, level: floa
             assert_never(never)
 
 
-def _go_on(kind: Any, design: object, ledger: Ledger, dataset: str, name: str) -> Any:
+def _go_on(kind: Any, design: Any, ledger: Ledger, dataset: str, name: str) -> Any:
     """Resume the stream of that name if it has the wanted terms; open it if there is none."""
     try:
         found = kind.resume(ledger, name)
@@ -261,7 +261,8 @@ def _go_on(kind: Any, design: object, ledger: Ledger, dataset: str, name: str) -
         raise StreamConflict(f"{name!r} is the name of another kind of stream: choose another") from None
     except UnknownStream:
         return kind.open(design, ledger=ledger, dataset=dataset, name=name)
-    if found.design != design:
+    # A stream that 0.1.0 opened does not say what its unit means: its windows do.
+    if found.design not in (design, replace(design, unit=design.unit.unsaid())):
         raise StreamConflict(f"stream {name!r} was opened with other terms: put them back, or choose another name")
     return found
 

@@ -7,8 +7,7 @@ weeks, months and years follow the wall clock of the stated zone. Everything is 
 from __future__ import annotations
 
 import datetime as dt
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -21,14 +20,12 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.clock import check_moment, check_zone, instant_of, microseconds_of, moment_at, offset_at
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.periods import advance, civil_begin, first_begin, width_of
 
 __all__ = ["LONGEST", "Calendar", "Run"]
 
 LONGEST = 2**24
 """Most periods, and most cells, of one release."""
-
-_EVERY = re.compile(r"([1-9][0-9]{0,5})(s|min|h|D|W|mo|Y)")
-_SECONDS = {"s": 1, "min": 60, "h": 3600}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +81,14 @@ class Calendar:
         """Return the calendar of so many periods from a start."""
         zone = check_zone(timezone)
         first = check_moment("start", start, zone)
-        count, letter = _parse(every)
+        width = width_of(every)
         check_whole("periods", periods, most=LONGEST)
         wall = _wall(first, every)
         try:
-            if letter in _SECONDS:
-                last = first.astimezone(dt.UTC) + dt.timedelta(seconds=count * _SECONDS[letter] * periods)
+            if width is not None:
+                last = first.astimezone(dt.UTC) + dt.timedelta(microseconds=width * periods)
             else:
-                last = _advance(count, letter)(wall, periods).replace(tzinfo=zone)
+                last = advance(every)(wall, periods).replace(tzinfo=zone)
         except (OverflowError, ValueError):
             raise InvalidArgument("start", first.isoformat(), f"{periods:,} × {every} before the year 9999") from None
         return cls(every, first.isoformat(), last.isoformat(), timezone)
@@ -121,10 +118,18 @@ class Calendar:
         return ZoneInfo(self.timezone)
 
     @property
-    def dates(self) -> tuple[dt.date, dt.date]:
-        """The first day, and the first day after the last, on the zone's clocks."""
-        last = moment_at(int(self.edges[-1]) - 1).astimezone(self.zone)
-        return dt.datetime.fromisoformat(self.start).date(), last.date() + dt.timedelta(days=1)
+    def span(self) -> tuple[dt.datetime, dt.datetime]:
+        """When the first period begins and when the last one ends, on the zone's clocks."""
+        first, last = (moment_at(int(edge)).astimezone(self.zone) for edge in (self.edges[0], self.edges[-1]))
+        return first, last
+
+    @property
+    def begins(self) -> str | None:
+        """Which grid of such periods it is, by its first beginning since 1970; None for the civil calendar's."""
+        first = moment_at(int(self.edges[0]))
+        if width_of(self.every) is not None:
+            return first_begin(self.every, first.replace(tzinfo=None))
+        return first_begin(self.every, _wall(first.astimezone(self.zone), self.every))
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -147,20 +152,19 @@ class Calendar:
         first, last = (dt.datetime.fromisoformat(text).astimezone(self.zone) for text in (self.start, self.end))
         return _edges(every, first, last)[0]
 
-    def most_within(self, every: str) -> tuple[int, bool]:
+    def most_within(self, every: str, timezone: str | None = None) -> tuple[int, bool]:
         """Return how many periods one calendar period ``every`` can touch, and whether each lies inside one.
 
-        Calendar periods are those of the zone's civil calendar: days from midnight, weeks from Monday, months from the
-        first, years from January; hours, minutes and seconds as in UTC.
+        Calendar periods are those of the civil calendar of ``timezone``, the grid's own unless told: days from
+        midnight, weeks from Monday, months from the first, years from January; hours, minutes and seconds as in UTC.
         """
         some = np.diff(self.edges) > 0  # a day that the zone left out touches nothing
         starts, lasts = self.edges[:-1][some], self.edges[1:][some] - 1
-        count, letter = _parse(every)
-        if letter in _SECONDS:
-            width = count * _SECONDS[letter] * 1_000_000
+        width = width_of(every)
+        if width is not None:
             first, last = starts // width, lasts // width
         else:
-            outer = np.fromiter(self.civil_edges(every), dtype=np.int64)
+            outer = np.fromiter(self.civil_edges(every, timezone), dtype=np.int64)
             first, last = np.searchsorted(outer, starts, side="right"), np.searchsorted(outer, lasts, side="right")
         # A period touches every civil period from the one it begins in to the one it ends in.
         places, where = np.unique(np.concatenate((first, last + 1)), return_inverse=True)
@@ -192,35 +196,26 @@ class Calendar:
             moment = later
         return changes
 
-    def civil_edges(self, every: str) -> Iterator[int]:
+    def civil_edges(self, every: str, timezone: str | None = None) -> Iterator[int]:
         """Yield where civil periods begin, from one not after the start to one not before the end."""
-        count, letter = _parse(every)
-        if letter in _SECONDS:
-            width = count * _SECONDS[letter] * 1_000_000
+        width = width_of(every)
+        if width is not None:
             begin = int(self.edges[0]) // width * width
             yield from range(begin, int(self.edges[-1]) + width, width)
             return
+        zone = self.zone if timezone is None else check_zone(timezone)
         try:
-            yield from self._civil_days(count, letter)
+            yield from self._civil_days(every, zone)
         except (OverflowError, ValueError):
             raise InvalidArgument("every", every, "a period that lies between the years 1 and 9999") from None
 
-    def _civil_days(self, count: int, letter: str) -> Iterator[int]:
-        zone = self.zone
-        first = moment_at(int(self.edges[0])).astimezone(zone).replace(tzinfo=None)
-        first = first.replace(hour=0, minute=0, second=0, microsecond=0)
+    def _civil_days(self, every: str, zone: ZoneInfo) -> Iterator[int]:
         # Several days, weeks or months are counted from a fixed day, so that every grid sees the same ones.
-        if letter in ("D", "W"):
-            monday, days = dt.datetime(1969, 12, 29), count * (7 if letter == "W" else 1)
-            first -= dt.timedelta(days=(first - monday).days % days)
-        else:
-            months = count * (12 if letter == "Y" else 1)
-            year, month = divmod((first.year * 12 + first.month - 1) // months * months, 12)
-            first = first.replace(year=year, month=month + 1, day=1)
-        advance = _advance(count, letter)
+        first = civil_begin(every, moment_at(int(self.edges[0])).astimezone(zone).replace(tzinfo=None))
+        move = advance(every)
         step = 0
         while True:
-            edge = instant_of(advance(first, step), zone)
+            edge = instant_of(move(first, step), zone)
             yield edge
             if edge >= self.edges[-1]:
                 return
@@ -229,20 +224,19 @@ class Calendar:
 
 def _edges(every: str, first: dt.datetime, last: dt.datetime) -> tuple[NDArray[np.int64], int]:
     """Return the edges of all periods that fit between two moments, and where the next one would end."""
-    count, letter = _parse(every)
+    width = width_of(every)
     start, end = microseconds_of(first), microseconds_of(last)
-    if letter in _SECONDS:
-        width = count * _SECONDS[letter] * 1_000_000
+    if width is not None:
         periods = (end - start) // width
         _check_length(periods, every)
         return start + width * np.arange(periods + 1, dtype=np.int64), start + width * (periods + 1)
     zone, wall = first.tzinfo, _wall(first, every)
-    advance = _advance(count, letter)
+    move = advance(every)
     edges = [start]
     while edges[-1] <= end:
         _check_length(len(edges) - 1, every)
         try:
-            edges.append(instant_of(advance(wall, len(edges)), zone))
+            edges.append(instant_of(move(wall, len(edges)), zone))
         except (OverflowError, ValueError):
             raise InvalidArgument("end", last.isoformat(), f"some {every} before the year 9999") from None
     return np.array(edges[:-1], dtype=np.int64), edges[-1]
@@ -251,27 +245,6 @@ def _edges(every: str, first: dt.datetime, last: dt.datetime) -> tuple[NDArray[n
 def _check_length(periods: int, every: str) -> None:
     if periods > LONGEST:
         raise InvalidArgument("every", every, f"long enough for at most {LONGEST:,} periods between start and end")
-
-
-def _advance(count: int, letter: str) -> Callable[[dt.datetime, int], dt.datetime]:
-    """Return the function that moves a wall-clock time forward by so many periods."""
-    if letter in ("D", "W"):
-        days = count * (7 if letter == "W" else 1)
-        return lambda wall, periods: wall + dt.timedelta(days=days * periods)
-    months = count * (12 if letter == "Y" else 1)
-
-    def by_months(wall: dt.datetime, periods: int) -> dt.datetime:
-        year, month = divmod(wall.year * 12 + wall.month - 1 + months * periods, 12)
-        return wall.replace(year=year, month=month + 1)
-
-    return by_months
-
-
-def _parse(every: str) -> tuple[int, str]:
-    found = _EVERY.fullmatch(every) if isinstance(every, str) else None
-    if found is None:
-        raise InvalidArgument("every", every, "a period such as '1s', '15min', '1h', '1D', '1W', '1mo' or '1Y'")
-    return int(found[1]), found[2]
 
 
 def _wall(first: dt.datetime, every: str) -> dt.datetime:

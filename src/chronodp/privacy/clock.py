@@ -8,7 +8,15 @@ from zoneinfo import ZoneInfo
 
 from chronodp.errors import InvalidArgument
 
-__all__ = ["check_moment", "check_zone", "instant_of", "microseconds_of", "moment_at", "offset_at"]
+__all__ = [
+    "check_moment",
+    "check_zone",
+    "days_touched",
+    "instant_of",
+    "microseconds_of",
+    "moment_at",
+    "offset_at",
+]
 
 _MICROSECOND = dt.timedelta(microseconds=1)
 _ZONE = re.compile(r"[A-Za-z0-9_+/-]{1,100}")
@@ -57,6 +65,23 @@ def microseconds_of(moment: dt.datetime) -> int:
 def moment_at(microseconds: int) -> dt.datetime:
     """Return the moment so many microseconds after 1970 began, in UTC."""
     return _EPOCH + dt.timedelta(microseconds=microseconds)
+
+
+def days_touched(first: dt.datetime, end: dt.datetime, zone: ZoneInfo) -> tuple[dt.date, dt.date]:
+    """Return the first civil day of a zone that a stretch of time touches, and the first day after the last one.
+
+    >>> noon = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
+    >>> [day.isoformat() for day in days_touched(noon, noon + dt.timedelta(hours=1), ZoneInfo("Pacific/Kiritimati"))]
+    ['2026-02-01', '2026-02-02']
+    """
+    return _day_of(microseconds_of(first), zone), _day_of(microseconds_of(end) - 1, zone) + dt.timedelta(days=1)
+
+
+def _day_of(instant: int, zone: ZoneInfo) -> dt.date:
+    day = moment_at(instant).astimezone(zone).date()
+    # A day ends when the next begins for the first time, also where clocks then go back past midnight.
+    after = dt.datetime.combine(day + dt.timedelta(days=1), dt.time())
+    return after.date() if instant_of(after, zone) <= instant else day
 
 
 def offset_at(microseconds: int, zone: ZoneInfo) -> int:

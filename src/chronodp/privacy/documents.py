@@ -17,9 +17,12 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.reading import parse_json
 
-__all__ = ["canonical", "document", "dump", "load", "load_parts", "to_document"]
+__all__ = ["LATER", "canonical", "document", "dump", "load", "load_parts", "to_document"]
 
 Kind = TypeVar("Kind")
+
+LATER: Mapping[str, bool] = {"later": True}
+"""Marks a field that older texts do not have: where it is None it is left out, so that they stay what they were."""
 
 _FLOAT_BITS = 1000  # whole numbers below 2^1000 can be floats
 
@@ -43,7 +46,8 @@ def to_document(item: object) -> dict[str, Any]:
     name = _NAMES.get(type(item))
     if name is None or not dataclasses.is_dataclass(item):
         raise UnknownDocument(f"a {type(item).__name__} has no JSON form")
-    fields = {field.name: _encode(getattr(item, field.name)) for field in dataclasses.fields(item)}
+    values = {field: getattr(item, field.name) for field in dataclasses.fields(item)}
+    fields = {field.name: _encode(part) for field, part in values.items() if part is not None or not _is_later(field)}
     return {"kind": name, **fields}
 
 
@@ -85,6 +89,10 @@ def load_parts(text: str, kind: str, *names: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("kind") != kind or not content.keys() >= set(names):
         raise UnknownDocument(f"the text is no {kind}: that has {', '.join(names)}")
     return content
+
+
+def _is_later(field: dataclasses.Field[Any]) -> bool:
+    return bool(field.metadata.get("later"))
 
 
 def _encode(value: object) -> Any:

@@ -38,7 +38,7 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
     )
     return [
         ("Releases", f"{table.measure}; {when}{groups}"),
-        ("Protects", f"{table.unit}: {table.unit.protects}"),
+        ("Protects", f"{table.claimed}: {table.unit.protects}"),
         ("Does not", table.unit.does_not_protect),
         ("One unit", _reach(table)),
         *_mean(table),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -51,7 +52,7 @@ class Table:
 
     Attributes:
         measure: what is released of each period and group.
-        unit: who is protected.
+        unit: who is protected, as it was written.
         horizon: how many periods.
         calendar: when they are; None if they are only numbered.
         groupings: columns that split it, with their public keys.
@@ -89,7 +90,7 @@ class Table:
                 f"left out, or the unit's relation 'replace': when people come and go ({self.unit}) their number is no "
                 "public fact",
             )
-        _ = self.bounds
+        _ = self.bounds, self.claimed
 
     def moved_to(self, horizon: int, calendar: Calendar | None) -> Table:
         """Return the same table of other periods; a limit of more periods than there are means all of them."""
@@ -123,6 +124,11 @@ class Table:
         return coarser(self.measure.calendar, self.calendar.every)
 
     @property
+    def span(self) -> tuple[dt.datetime, dt.datetime] | None:
+        """When its data begin and end; None if periods are only numbered."""
+        return None if self.calendar is None else self.calendar.span
+
+    @property
     def groups(self) -> int:
         """How many groups there are."""
         return math.prod(len(grouping.keys) for grouping in self.groupings)
@@ -149,12 +155,17 @@ class Table:
             check_whole("max_periods", periods, most=self.horizon)
         elif isinstance(self.unit, UserPeriod) and self.calendar is not None:
             _refuse_max_periods(self.unit, periods)
-            periods = self.calendar.most_within(self.unit.every)[0]
+            periods = self.unit.within(self.calendar)[0]
         elif not isinstance(self.unit, UserPeriod):
             _refuse_max_periods(self.unit, periods)
         if isinstance(self.unit, Window):
             check_whole("periods of the Window", self.unit.periods, most=self.horizon)
         return Bounds(self.horizon, periods, groups=self.places, max_groups=self.max_places)
+
+    @cached_property
+    def claimed(self) -> Unit:
+        """The unit as its calendar gives it a meaning: what is claimed, charged and certified."""
+        return self.unit.on(self.periods.calendar)
 
     @property
     def protected(self) -> Unit:
@@ -164,7 +175,7 @@ class Table:
         period of theirs goes: the change is then a replacement.
         """
         unit, calendar = self.unit, self.periods.calendar
-        if isinstance(unit, UserPeriod) and calendar is not None and not calendar.most_within(unit.every)[1]:
+        if isinstance(unit, UserPeriod) and calendar is not None and not unit.within(calendar)[1]:
             return replace(unit, relation="replace")
         return unit
 
@@ -206,7 +217,7 @@ class Table:
         blocks = self.blocks
         touched = count = len(blocks.starts)
         if isinstance(self.unit, UserPeriod) and self.calendar is not None:
-            touched = min(count, self.calendar.most_within(self.unit.every)[0])
+            touched = min(count, self.unit.within(self.calendar)[0])
         elif isinstance(self.unit, Window):
             first = np.arange(self.periods.horizon - self.unit.periods + 1)
             last = first + self.unit.periods - 1

@@ -67,7 +67,7 @@ class Plan:
     @property
     def claim(self) -> Claim:
         """Whom the release protects, at what cost, and where the argument stands."""
-        return Claim(self.design.table.unit, self.design.cost, _ARGUMENT)
+        return Claim(self.design.table.claimed, self.design.cost, _ARGUMENT)
 
     @property
     def alternatives(self) -> pandas.DataFrame:
@@ -135,12 +135,12 @@ class Plan:
             dataset,
             request=request,
             cost=self.design.cost,
-            unit=table.unit,
+            unit=table.claimed,
             plan=dump(self.design),
             source=ledger.keys.fingerprint(*(part.astype("<i8").tobytes() for part in numbers), of=purpose),
             produce=produce,
             analyst=analyst,
-            dates=table.calendar.dates if table.calendar is not None else None,
+            dates=table.span,
         )
         return Release(fulfilled.release, fulfilled.signed)
 
@@ -175,7 +175,7 @@ class Plan:
         return Certificate(
             mechanism=f"{design.table.measure}; {names[design.law]} noise, {design.shape}",
             claim=self.claim,
-            guarantee=Guarantee(design.table.unit, design.epsilon, design.delta),
+            guarantee=Guarantee(design.table.claimed, design.epsilon, design.delta),
             theorem=design.noises[0].theorem,
             precision=f"whole numbers on a grid of {steps}; the noise has exactly the stated law, and what "
             "rounding its shape adds is in the sensitivity",
@@ -184,7 +184,7 @@ class Plan:
 
     def __repr__(self) -> str:
         table = self.design.table
-        return f"Plan({table.measure}; {Guarantee(table.unit, self.design.epsilon, self.design.delta)})"
+        return f"Plan({table.measure}; {Guarantee(table.claimed, self.design.epsilon, self.design.delta)})"
 
     def __str__(self) -> str:
         return labelled(describe(self.design, self.delta))

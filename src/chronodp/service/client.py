@@ -195,7 +195,7 @@ class RemotePlan:
     @property
     def claim(self) -> Claim:
         """Whom the release protects, at what cost, and where the argument stands."""
-        return Claim(self.design.table.unit, self.design.cost, _ARGUMENT)
+        return Claim(self.design.table.claimed, self.design.cost, _ARGUMENT)
 
     def half_width(self) -> float:
         """Return how far noise carries what the plan is tuned for, in 95 of 100 cases."""

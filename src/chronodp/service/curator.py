@@ -81,9 +81,18 @@ class Curator:
         A ledger that holds fewer charges than were witnessed is refused before anything else.
         """
         self._witness.check(self.ledger.stored.charges())
+        opened = {name for name, _, _ in self.ledger.budgets()}
         for name, dataset in self.policy.datasets.items():
+            # A new budget speaks of the policy's own grid and zone, whichever grid is asked for first; one that is open
+            # already keeps the meaning that it has.
+            new, grid = name not in opened, dataset.calendar
             self.ledger.open(
-                name, unit=dataset.unit, epsilon=dataset.epsilon, delta=dataset.delta, renews=dataset.renews
+                name,
+                unit=dataset.unit.on(grid) if new else dataset.unit,
+                epsilon=dataset.epsilon,
+                delta=dataset.delta,
+                renews=dataset.renews,
+                timezone=grid.timezone if new and dataset.renews is not None else None,
             )
             for analyst, part in dataset.analysts.items():
                 self.ledger.allot(name, analyst, epsilon=part.epsilon, delta=part.delta)
@@ -129,9 +138,9 @@ class Curator:
         self.ledger.check_fits(
             dataset.name,
             plan.design.cost,
-            unit=table.unit,
+            unit=table.claimed,
             analyst=caller.analyst,
-            dates=None if table.calendar is None else table.calendar.dates,
+            dates=table.span,
         )
 
     def submit(

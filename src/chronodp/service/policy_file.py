@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from chronodp.errors import ChronodpError, InvalidArgument, MissingBound
 from chronodp.ledger.budget import Budget, Renewal
-from chronodp.privacy import Calendar, Unit, load
+from chronodp.privacy import Calendar, Unit
+from chronodp.privacy.unit_text import parse_unit
 from chronodp.reading import check_path, parse_toml, read_text
 from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, Running
 from chronodp.service.section import Section
@@ -93,16 +94,11 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
 def _unit(part: Section) -> Unit:
     """Return the unit that a text such as ``window:24/replace`` names."""
     text = part.text("unit")
-    body, _, relation = text.partition("/")
-    kind, _, detail = body.partition(":")
-    document: dict[str, Any] = {"kind": kind} | ({"relation": relation} if relation else {})
-    if detail:
-        document["periods" if kind == "window" else "every"] = int(detail) if detail.isdigit() else detail
     try:
-        unit: Unit = load(document, Unit)
-    except (ChronodpError, TypeError):
-        raise part.wrong("unit", text, "user, event, user_period:1D or window:24, perhaps with /replace") from None
-    return unit
+        return parse_unit(text)
+    except ChronodpError:
+        allowed = "user, event, user_period:1D, window:24 or window:24@1h, perhaps with /replace"
+        raise part.wrong("unit", text, allowed) from None
 
 
 def _column(part: Section) -> Column:

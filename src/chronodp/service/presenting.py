@@ -61,7 +61,7 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         timezone=calendar.timezone,
         periods=len(calendar),
         unit=to_document(dataset.unit),
-        protects=f"{dataset.unit}: {dataset.unit.protects}",
+        protects=f"{dataset.unit.on(dataset.calendar)}: {dataset.unit.protects}",
         does_not_protect=dataset.unit.does_not_protect,
         max_periods=dataset.max_periods,
         people=dataset.people,

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument, UnsuitableColumn
 from chronodp.ledger import Ledger, SignedLink, check_ledger
 from chronodp.privacy import Certificate, dump
+from chronodp.privacy.clock import moment_at
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.blurred import Promise
@@ -235,14 +236,12 @@ def _moved(column: pandas.Series[Any], origin: NDArray[np.int64]) -> pandas.Seri
     return moved.cat.remove_unused_categories() if isinstance(moved.dtype, pandas.CategoricalDtype) else moved
 
 
-def _dates(table: PeopleTable) -> tuple[dt.date, dt.date] | None:
-    """Return the first day of the data and the first day after it, if times are clock times."""
-    import pandas
-
+def _dates(table: PeopleTable) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return when the data begin and end, if times are clock times."""
     if not table.clock or not len(table.frame):
         return None
-    first, last = (pandas.Timestamp(int(edge)).date() for edge in (table.instants.min(), table.instants.max()))
-    return first, last + dt.timedelta(days=1)
+    first, last = (moment_at(int(edge) // 1000) for edge in (table.instants.min(), table.instants.max()))
+    return first, last + dt.timedelta(microseconds=1)
 
 
 def _check_storable(frame: pandas.DataFrame) -> None:

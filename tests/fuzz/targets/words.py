@@ -9,12 +9,12 @@ import chronodp as cdp
 from chronodp.cli.account import parse_release
 from chronodp.cli.device import parse_protocol
 from chronodp.cli.leakage import parse_ages, parse_query
-from chronodp.cli.options import parse_unit
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
 from chronodp.live import Windows
 from chronodp.live.windows import parse_duration
 from chronodp.privacy import Calendar
+from chronodp.privacy.unit_text import parse_unit
 from tests.fuzz.target import Target, loose
 
 __all__ = ["NAMES", "make_calendar", "make_command_words", "make_duration", "make_live_windows"]
@@ -44,7 +44,7 @@ def make_calendar(_folder: Path) -> Target:
             return  # thousands of years of days are computed day by day: right, and seconds long
         made = Calendar(*_four(content))
         if len(made) < 5_000:
-            str(made), made.starts(), made.most_within("1D"), made.dates
+            str(made), made.starts(), made.most_within("1D"), made.span
 
     seeds = (
         b"1h\n2026-10-25\n2026-10-26\nEurope/Berlin",

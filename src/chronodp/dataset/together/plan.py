@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from chronodp.engines import Progress
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Cost, Guarantee, PureCost, SequenceCost, Unit
+from chronodp.privacy.clock import microseconds_of
 from chronodp.privacy.printing import labelled
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
@@ -126,7 +128,8 @@ class PlanTogether:
             request: an id of your choice, once for each release. Under the same id other data, or another plan, are
                 refused.
             analyst: whose part of the budget pays.
-            dates: days of what has no calendar, such as alerts and spectra, for a budget that renews.
+            dates: days of what has no calendar, such as alerts and spectra, for a budget that renews: on the clocks of
+                the queries that have one, else on the budget's; or moments with an offset.
             entropy: of the noise; secure unless a test says otherwise.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
@@ -171,10 +174,15 @@ class PlanTogether:
         return found
 
     def _days(self, given: Dates | None) -> Dates | None:
-        """The days of all data together; None if some part has no days, which a budget that renews then refuses."""
-        known = [given if part.dates is None else part.dates for part in self.parts.values()]
-        some = [dates for dates in known if dates is not None]
-        return (min(first for first, _ in some), max(last for _, last in some)) if len(some) == len(known) else None
+        """All data together; None if some part has no dates, which a budget that renews then refuses."""
+        own = [part.dates for part in self.parts.values()]
+        known = [dates for dates in own if dates is not None]
+        if len(known) < len(own):
+            if given is None or not known:
+                return given
+            known.append(_on_clocks_of(known[0][0], given))
+        edges = [edge for dates in known for edge in dates if isinstance(edge, dt.datetime)]
+        return min(edges, key=microseconds_of), max(edges, key=microseconds_of)
 
     def _certificate(self, *, seeded: bool) -> Certificate:
         gaussian = self.chosen.law == "gaussian"
@@ -218,6 +226,15 @@ class PlanTogether:
             ("Shared", f"{chosen.name} ({chosen.law}); error {saved:.0%} below that of equal shares"),
         ]
         return labelled(lines)
+
+
+def _on_clocks_of(moment: dt.date, dates: Dates) -> Dates:
+    """Return days as the moments at which they begin on the clocks of another; moments as they are."""
+    zone = moment.tzinfo if isinstance(moment, dt.datetime) else dt.UTC
+    first, end = (
+        day if isinstance(day, dt.datetime) else dt.datetime.combine(day, dt.time(), tzinfo=zone) for day in dates
+    )
+    return first, end
 
 
 def _within(tell: Progress, place: int, count: int) -> Progress:

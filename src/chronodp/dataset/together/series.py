@@ -32,7 +32,7 @@ class SharedSeries:
     @property
     def unit(self) -> Unit:
         """Who is protected."""
-        return self.table.unit
+        return self.table.claimed
 
     @property
     def numbers(self) -> int:
@@ -94,9 +94,8 @@ class SeriesPart:
 
     @property
     def dates(self) -> Dates | None:
-        """The days of its data."""
-        calendar = self.plan.design.table.periods.calendar
-        return None if calendar is None else calendar.dates
+        """When its data begin and end."""
+        return self.plan.design.table.span
 
     @property
     def identity(self) -> str:

@@ -60,7 +60,7 @@ class Part(Protocol):
 
     @property
     def dates(self) -> Dates | None:
-        """The days of its data; None if it has none."""
+        """When its data begin and end, as moments; None if it has no dates."""
         ...
 
     @property

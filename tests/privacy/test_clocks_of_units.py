@@ -1,0 +1,342 @@
+"""Units with a length and a zone: prices against stretches of time laid out one by one, and tables enumerated."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from itertools import combinations, pairwise, product
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Calendar, Event, Relation, Swap, Unit, User, UserPeriod, Window, dump, load, price
+from chronodp.privacy.clock import instant_of
+from chronodp.privacy.stretches import Stretches, touching
+from chronodp.privacy.unit_text import parse_unit
+
+QUARTER = 900_000_000
+ZONES = [
+    "UTC",
+    "Asia/Tokyo",
+    "Europe/Berlin",
+    "America/New_York",
+    "Australia/Adelaide",
+    "Australia/Brisbane",
+    "Australia/Lord_Howe",
+    "Asia/Kathmandu",
+    "Pacific/Kiritimati",
+    "Pacific/Apia",
+]
+DAYS = [dt.date(2026, 1, 3), dt.date(2026, 3, 28), dt.date(2026, 4, 4), dt.date(2026, 10, 24), dt.date(2026, 10, 31)]
+DAYS += [dt.date(2011, 12, 29)]  # Samoa left out the next one
+
+
+def days(zone: str, around: dt.date) -> list[tuple[int, int]]:
+    """Civil days about a date, in microseconds, laid out by the plainest arithmetic; those left out are left out."""
+    midnights = [dt.datetime.combine(around + dt.timedelta(days=offset), dt.time()) for offset in range(-3, 5)]
+    edges = [instant_of(wall, ZoneInfo(zone)) for wall in midnights]
+    return [(first, end) for first, end in pairwise(edges) if end > first]
+
+
+@pytest.mark.parametrize("held", ZONES)
+@pytest.mark.parametrize("wanted", ZONES)
+def test_no_day_touches_more_days_of_another_zone_than_is_counted(held: str, wanted: str) -> None:
+    found = touching(Stretches(1, "1D", held, None), Stretches(1, "1D", wanted, None))
+    assert found is not None
+    for around in DAYS:
+        others = days(held, around)
+        for first, end in days(wanted, around)[1:-1]:
+            touched = sum(one < end and first < other for one, other in others)
+            assert 1 <= touched <= found.most
+            whole = {first, end} <= {edge for one in others for edge in one}
+            assert whole or not found.aligned
+
+
+def test_a_day_of_25_hours_can_touch_three_days_elsewhere() -> None:
+    # Adelaide's last day of summer runs from 13:30 to 14:30 UTC; Brisbane's days begin at 14:00.
+    found = touching(Stretches(1, "1D", "Australia/Brisbane", None), Stretches(1, "1D", "Australia/Adelaide", None))
+    assert found is not None
+    assert found.most == 3
+    tokyo = touching(Stretches(1, "1D", "Asia/Tokyo", None), Stretches(1, "1D", "UTC", None))
+    assert tokyo is not None
+    assert (tokyo.least, tokyo.most, tokyo.aligned) == (2, 2, False)
+
+
+@given(
+    st.sampled_from(["1min", "7min", "15min", "1h", "2h", "5h", "24h"]),
+    st.sampled_from(["1min", "10min", "15min", "1h", "3h", "24h"]),
+    st.integers(1, 9),
+    st.integers(0, 100),
+    st.integers(0, 100),
+)
+def test_fixed_lengths_against_every_place_of_a_stretch(
+    held: str, wanted: str, periods: int, early: int, late: int
+) -> None:
+    def minutes(every: str) -> int:
+        return int(every.rstrip("minh")) * (60 if every.endswith("h") else 1)
+
+    width, length = minutes(held), minutes(wanted)
+    phases = [(early % width, width), (late % length, length)]
+    begins = [
+        Window(1, every=f"{size}min", begins=(dt.datetime(1970, 1, 1) + dt.timedelta(minutes=phase)).isoformat()).begins
+        for phase, size in phases
+    ]
+    found = touching(Stretches(1, f"{width}min", None, begins[0]), Stretches(periods, f"{length}min", None, begins[1]))
+    assert found is not None
+    counts, whole = [], []
+    for place in range(width):  # the pattern repeats after width stretches
+        start = phases[1][0] + place * length - phases[0][0]
+        end = start + periods * length
+        counts.append((end - 1) // width - start // width + 1)
+        whole.append(start % width == 0 and end % width == 0)
+    assert (found.least, found.most, found.aligned) == (min(counts), max(counts), all(whole))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"])
+@pytest.mark.parametrize("every", ["15min", "30min", "1h", "6h"])
+@pytest.mark.parametrize("periods", [1, 4, 25])
+def test_windows_of_hours_against_days_one_by_one(zone: str, every: str, periods: int) -> None:
+    hours, day = Stretches(periods, every, None, None), Stretches(1, "1D", zone, None)
+    width = {"15min": 1, "30min": 2, "1h": 4, "6h": 24}[every] * QUARTER
+    within, across = touching(hours, day), touching(day, hours)
+    assert within is not None
+    assert across is not None
+    seen = set()
+    for around in DAYS:
+        civil = days(zone, around)
+        for first, end in civil[2:-2]:
+            touched = (end - 1) // width - first // width + 1
+            assert within.least <= touched <= within.most
+            assert not within.aligned or (first % width == 0 and end % width == 0)
+        start = (civil[2][0] // width - 30) * width
+        for place in range(60):
+            begin = start + place * width
+            stop = begin + periods * width
+            seen.add(sum(one < stop and begin < other for one, other in civil if one))
+    assert max(seen) <= across.most
+
+
+ROWS = range(6)  # six quarters of an hour; the grids below cut them like days of zones cut each other
+RELATIONS: tuple[Relation, ...] = ("add_remove", "replace")
+
+
+def steps_between(held: list[range], wanted: list[range], held_relation: str, wanted_relation: str, limit: int) -> int:
+    """The most steps of held stretches that one change of a wanted stretch takes, by breadth-first search."""
+    tables = [frozenset(chosen) for size in range(len(ROWS) + 1) for chosen in combinations(ROWS, size)]
+
+    def neighbours(table: frozenset[int], stretches: list[range], relation: str) -> set[frozenset[int]]:
+        found = set()
+        for stretch in stretches:
+            inside, outside = table & set(stretch), table - set(stretch)
+            for other in tables:
+                if other <= set(stretch) and (relation == "replace" or not inside or not other):
+                    found.add(outside | other)
+        return found - {table}
+
+    near = {table: neighbours(table, held, held_relation) for table in tables}
+    most = 0
+    for table in tables:
+        targets = neighbours(table, wanted, wanted_relation)
+        reached, frontier, step = {table}, {table}, 0
+        while targets - reached and step < limit + 1:
+            frontier = {after for before in frontier for after in near[before]} - reached
+            reached |= frontier
+            step += 1
+            if targets & frontier:
+                most = max(most, step)
+        if targets - reached:
+            return limit + 1
+    return most
+
+
+@pytest.mark.parametrize("relations", list(product(RELATIONS, RELATIONS)))
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        (UserPeriod("45min"), Window(1, every="45min", begins="1970-01-01T00:15")),  # as days of two zones
+        (UserPeriod("45min"), Window(1, every="30min")),
+        (UserPeriod("30min"), UserPeriod("90min")),
+        (UserPeriod("15min"), UserPeriod("45min")),
+        (Window(2, every="15min"), UserPeriod("45min")),
+        (Window(3, every="15min"), UserPeriod("30min")),
+        (Window(2, every="30min"), Window(3, every="15min")),
+        (Window(2, every="30min"), Window(2, every="30min", begins="1970-01-01T00:15")),
+    ],
+)
+def test_no_change_on_the_clock_takes_more_steps_than_its_price(
+    held: UserPeriod | Window, wanted: UserPeriod | Window, relations: tuple[Relation, Relation]
+) -> None:
+    held, wanted = replace(held, relation=relations[0]), replace(wanted, relation=relations[1])
+    stated = price(held, wanted)
+    assert stated is not None
+    found = steps_between(laid_out(held), laid_out(wanted), *relations, limit=stated)
+    assert found <= stated
+
+
+def laid_out(unit: UserPeriod | Window) -> list[range]:
+    """The stretches of a unit that lie within the rows or across their ends."""
+    stretches = unit.stretches
+    assert stretches is not None
+    size = int(stretches.every.removesuffix("min")) // 15
+    first = stretches.phase // QUARTER - 4 * size
+    found = [range(start, start + stretches.periods * size) for start in range(first, len(ROWS), size)]
+    return [range(max(0, one.start), min(len(ROWS), one.stop)) for one in found if one.stop > 0]
+
+
+def day(zone: str, relation: Relation = "add_remove") -> UserPeriod:
+    return UserPeriod("1D", relation, timezone=zone)
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "steps"),
+    [
+        (day("Asia/Tokyo"), day("UTC"), 4),  # two days, a part of each: all out, the rest in again
+        (day("Asia/Tokyo", "replace"), day("UTC"), 2),
+        (day("Asia/Kolkata"), day("Asia/Calcutta"), 1),  # two names of one zone
+        (day("Australia/Brisbane", "replace"), day("Australia/Adelaide", "replace"), 3),
+        (UserPeriod("1h"), day("Europe/Berlin"), 25),
+        (UserPeriod("1h"), day("UTC"), 24),
+        (UserPeriod("1h", "replace"), day("Asia/Kolkata"), 25),  # midnight is half past an hour
+        (UserPeriod("1D", "replace", timezone="Asia/Tokyo"), UserPeriod("15min"), 1),
+        (UserPeriod("1mo", "replace", timezone="Asia/Tokyo"), day("Asia/Tokyo"), 1),
+        (UserPeriod("1mo", "replace", timezone="UTC"), day("Asia/Tokyo"), 2),
+        (Window(24, every="1min"), Window(24, every="1D", timezone="UTC"), 1440),
+        (Window(24, every="1D", timezone="UTC"), Window(24, every="1min"), 2),
+        (Window(24, every="1h"), Window(1440, every="1min"), 4),
+        (Window(1440, every="1min"), Window(24, every="1h"), 1),
+        (Window(24, every="1h"), Window(24, every="60min"), 1),
+        (Window(24, every="1h"), day("UTC"), 1),
+        (Window(24, every="1h"), day("Europe/Berlin"), 2),
+        (Window(25, every="1h", relation="replace"), day("Europe/Berlin"), 1),
+        (Window(24, every="1h"), Window(24, every="1h", begins="2026-01-01T00:30"), 4),
+        (Window(24), Window(24, every="1h"), None),
+        (Window(24, every="1h"), Window(24), None),
+        (Window(7, every="1D"), Window(7, every="1D"), 1),
+        (Window(7, every="1D"), Window(7, every="1D", timezone="UTC"), None),
+        (UserPeriod("1D"), day("UTC"), None),
+        (day("UTC"), UserPeriod("1D"), None),
+        (Window(24, every="1h"), UserPeriod("1D"), None),
+        (Window(24, every="1h"), Swap(16), None),
+        (Window(24), Swap(16), 2),
+        (Window(24, every="1h"), Event(), 2),
+        (User(), Window(24, every="1h"), 2),
+        (UserPeriod("9000Y", timezone="UTC"), day("Asia/Tokyo"), None),
+    ],
+)
+def test_prices_across_lengths_and_zones(held: Unit, wanted: Unit, steps: int | None) -> None:
+    assert price(held, wanted) == steps
+
+
+def test_a_grid_gives_a_unit_its_meaning() -> None:
+    hours = Calendar("1h", "2026-01-01", "2026-01-03", "Europe/Berlin")
+    assert Window(24).on(hours) == Window(24, every="1h")
+    assert Window(24, every="1h").on(hours) == Window(24, every="1h")
+    assert UserPeriod("1D").on(hours) == day("Europe/Berlin")
+    assert day("Asia/Tokyo").on(hours) == day("Asia/Tokyo")
+    assert UserPeriod("15min").on(hours) == UserPeriod("15min")
+    for unit in (Event(), User(), Swap(4)):
+        assert unit.on(hours) == unit
+    weeks = Calendar("1W", "2026-01-01", "2026-01-29")
+    assert Window(2, every="1W", timezone="UTC", begins="1970-01-01") == Window(2).on(weeks)
+    assert Window(2).on(None) == Window(2)
+    assert Window(24).on(Calendar("1h", "2026-01-01", "2026-01-03", "Asia/Kolkata")).begins == "1970-01-01T00:30:00"
+    assert Window(3).on(Calendar("1mo", "2026-02-15", "2026-08-15")).begins == "1970-01-15"
+    assert Window(2).on(Calendar("1Y", "2026-04-01", "2030-04-01")).begins == "1970-04-01"
+    with pytest.raises(InvalidArgument, match=r"unit must be of periods of this grid, .* 24 consecutive hours"):
+        Window(24, every="1D", timezone="UTC").on(hours)
+
+
+@pytest.mark.parametrize("every", ["1s", "15min", "1h", "5h", "1D", "2D", "1W", "1mo", "5mo", "1Y"])
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Kolkata"])
+def test_grids_that_begin_together_are_the_same_grid(every: str, zone: str) -> None:
+    first = Calendar.from_length(every, "2026-01-05T06:00", 7, zone)
+    later = Calendar.from_length(every, first.starts()[3], 3, zone)
+    assert first.begins == later.begins
+    assert Window(2).on(first) == Window(2).on(later)
+    assert load(dump(Window(2).on(first)), Unit) == Window(2).on(first)
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        (Window(24, every="1h"), "any 24 consecutive hours, there"),
+        (Window(1, every="1h"), "any hour, there"),
+        (Window(4, every="15min"), "any 4 consecutive periods of 15 minutes, there"),
+        (Window(7, every="1D", timezone="Europe/Berlin"), "any 7 consecutive days in Europe/Berlin, there"),
+        (Window(4, every="1W", timezone="UTC", begins="2026-01-01"), "weeks in UTC, counted from 1970-01-01, there"),
+        (day("Asia/Tokyo"), "in one calendar day in Asia/Tokyo, there"),
+        (UserPeriod("2W", timezone="UTC"), "in one calendar period of 2 weeks in UTC, there"),
+    ],
+)
+def test_words_say_how_long_and_where(unit: Unit, words: str) -> None:
+    assert words in str(unit)
+
+
+def test_documents_of_before_are_what_they_were() -> None:
+    assert dump(Window(24)) == '{"kind":"window","periods":24,"relation":"add_remove"}'
+    assert dump(UserPeriod("1D")) == '{"every":"1D","kind":"user_period","relation":"add_remove"}'
+    assert load(dump(Window(24)), Unit) == Window(24)
+    assert load(dump(day("Asia/Tokyo")), Unit) == day("Asia/Tokyo")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("window:24@1h", Window(24, every="1h")),
+        ("window:24@1h/replace", Window(24, "replace", every="1h")),
+        ("window:7@1D@Europe/Berlin/replace", Window(7, "replace", every="1D", timezone="Europe/Berlin")),
+        ("window:4@1W@UTC@2026-01-01", Window(4, every="1W", timezone="UTC", begins="1970-01-01")),
+        ("user_period:1D@Asia/Tokyo", day("Asia/Tokyo")),
+        ("user_period:1D@America/Argentina/Ushuaia/add_remove", day("America/Argentina/Ushuaia")),
+        ("user_period:1D/replace", UserPeriod("1D", "replace")),
+    ],
+)
+def test_texts_name_units_with_their_meaning(text: str, unit: Unit) -> None:
+    assert parse_unit(text) == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("window:24@", "every must be"),
+        ("window:24@1x", "every must be"),
+        ("window:24@1h@UTC", "timezone must be left out"),
+        ("user_period:1h@Asia/Tokyo", "timezone must be left out"),
+        ("user_period:1D@Asia/Nowhere", "timezone must be the name"),
+        ("window:7@1D@UTC@yesterday", "begins must be a date or time"),
+        ("window:3@1mo@UTC@2026-01-31", "begins must be on day 1 to 28"),
+        ("window:²@1h", "periods must be|periods"),
+    ],
+)
+def test_texts_that_name_no_unit_are_refused(text: str, why: str) -> None:
+    with pytest.raises(InvalidArgument, match=why):
+        parse_unit(text)
+
+
+def test_a_meaning_needs_a_length() -> None:
+    with pytest.raises(InvalidArgument, match="timezone must be left out, or given with every="):
+        Window(24, timezone="UTC")
+    with pytest.raises(InvalidArgument, match="begins must be left out, or given with every="):
+        Window(24, begins="2026-01-01")
+
+
+def charged_alike(held: Unit, wanted: Unit) -> int | None:
+    """0.1.0's comparison, which saw neither lengths nor zones."""
+    return price(held.unsaid(), wanted.unsaid())
+
+
+def test_the_comparison_of_0_1_0_is_caught() -> None:
+    """Days of two zones as one: two steps are needed where it says one."""
+    relations: tuple[Relation, Relation] = ("replace", "replace")
+    held, wanted = day("Asia/Tokyo", "replace"), day("UTC", "replace")
+    cut = [UserPeriod("45min", "replace"), Window(1, "replace", every="45min", begins="1970-01-01T00:15")]
+    needed = steps_between(laid_out(cut[0]), laid_out(cut[1]), *relations, limit=9)
+    said = charged_alike(held, wanted)
+    assert said is not None
+    assert said < needed == price(held, wanted)
+    minutes, long = Window(24, every="1min"), Window(24, every="1D", timezone="UTC")
+    assert charged_alike(minutes, long) == 1
+    assert price(minutes, long) == 24 * 60
