@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from chronodp.alerts import Alert
     from chronodp.dataset import Aggregate, TimeSeries, plan_together
+    from chronodp.engines import Reading
     from chronodp.ledger import Ledger
     from chronodp.series import (
         EachPeriod,
@@ -64,6 +65,7 @@ __all__ = [
     "Hierarchy",
     "Ledger",
     "Plan",
+    "Reading",
     "Release",
     "Rolling",
     "RunningTotal",
@@ -128,6 +130,7 @@ _LATE = dict.fromkeys(
     "Hierarchy": "series",
     "Ledger": "ledger",
     "Plan": "series",
+    "Reading": "engines",
     "Release": "series",
     "Rolling": "series",
     "RunningTotal": "series",

@@ -17,6 +17,7 @@ from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
     from chronodp.dataset import Query
+    from chronodp.engines import Reading
     from chronodp.series import Plan
 
 __all__ = ["OPTIONS", "Asked", "asks"]
@@ -36,6 +37,17 @@ OPTIONS: dict[str, Any] = {
     "start": Annotated[str | None, typer.Option(help="When the first period begins, such as 2026-01-01.")],
     "end": Annotated[str | None, typer.Option(help="When the last period ends.")],
     "timezone": Annotated[str | None, typer.Option(help="Whose clocks; UTC if not given.")],
+    "time_format": Annotated[
+        str | None,
+        typer.Option(help="How times are written: `s`, `ms`, `us` or `ns` since 1970, or such as `%d.%m.%Y %H:%M`."),
+    ],
+    "decimal": Annotated[str | None, typer.Option(help="The decimal sign of numbers in texts: `.` or `,`.")],
+    "separator": Annotated[str | None, typer.Option(help="Between fields of a CSV file; else its first line decides.")],
+    "encoding": Annotated[str | None, typer.Option(help="Of a CSV file: `utf-8` (default), `latin-1` or `utf-16`.")],
+    "line_breaks": Annotated[
+        bool | None,
+        typer.Option("--line-breaks", help="Quoted fields of a CSV file hold line breaks; every quote must close."),
+    ],
     "unit": Annotated[
         str | None, typer.Option(help="`user` (default), `event`, `user_period:1D`, `window:24`; `/replace` after it.")
     ],
@@ -83,6 +95,7 @@ class Asked:
             timezone=options.get("timezone", "UTC"),
             unit=parse_unit(options.get("unit", "user")),
             max_periods=options.get("max_periods"),
+            reading=self._reading(),
         )
         query: Query[Plan] = self._measured(series)
         if by := _groups(options.get("by")):
@@ -97,6 +110,14 @@ class Asked:
     def plan(self) -> Plan:
         """Return its plan."""
         return self.query().plan(epsilon=self.needed("epsilon"), delta=self.options.get("delta", 0.0))
+
+    def _reading(self) -> Reading:
+        """Return what was declared about how cells are written."""
+        from chronodp.engines import Reading
+
+        names = ("time_format", "decimal", "separator", "encoding", "line_breaks")
+        given = {name: self.options[name] for name in names if self.options.get(name) is not None}
+        return Reading(**given)
 
     def _measured(self, series: Any) -> Any:
         options = self.options

@@ -20,9 +20,7 @@ __all__ = ["plan"]
 def plan(
     *,
     asked: Asked,
-    diagnose: Annotated[
-        bool, typer.Option("--diagnose", help="Read the data and tell the OWNER what bounding leaves out. Not private.")
-    ] = False,
+    diagnose: Annotated[bool, typer.Option("--diagnose", hidden=True)] = False,
     as_json: Json = False,
 ) -> None:
     """Show what a release would protect, cost and get wrong. Free: no data is read.
@@ -32,15 +30,17 @@ def plan(
     `chronodp plan jan.parquet --time read_at --user meter_id --every 1h --start 2026-01-01 --end 2026-02-01
     --max-periods 24 --sum kwh --clip 0 5 --epsilon 1 --delta 1e-6`
 
-    `chronodp plan --config load.toml --epsilon 0.5`
+    `chronodp plan --config load.toml --epsilon 0.5`; `chronodp diagnose --config load.toml` shows how the table is read
 
     `chronodp plan workload.toml` for several queries with one price: what they share stands at the top of the file, and
     each has a table such as `[queries.peak]` with its options, or with `of = "load"` and `peak = "1D"`.
     """
     from chronodp.privacy.documents import to_document
 
+    if diagnose:
+        raise InvalidArgument("diagnose", True, "a command of its own: chronodp diagnose, with the same options")
     if is_workload(asked):
-        _plan_workload(asked, diagnose=diagnose, as_json=as_json)
+        _plan_workload(asked, as_json=as_json)
         return
     made = asked.plan()
     if as_json:
@@ -54,13 +54,10 @@ def plan(
         console = terminal()
         console.print(str(made))
         console.print(table_of(made.alternatives, "Candidates, the chosen one first"))
-    if diagnose:
-        terminal(errors=True).print(str(made.diagnose()))
+        console.print("Before you pay, look at how the table is read: chronodp diagnose, with the same options.")
 
 
-def _plan_workload(asked: Asked, *, diagnose: bool, as_json: bool) -> None:
-    if diagnose:
-        raise InvalidArgument("diagnose", True, "left out for several queries: plan each by itself")
+def _plan_workload(asked: Asked, *, as_json: bool) -> None:
     made = plan_workload(asked)
     if as_json:
         content = {

@@ -46,6 +46,8 @@ def release(
 ) -> None:
     """Release a private series: debits the budget, then draws noise. The same request again returns the same release.
 
+    Look first, as the owner, at how the table is read: `chronodp diagnose` with the same options spends nothing.
+
     **Examples**
 
     `chronodp release jan.parquet --time read_at --user meter_id --every 1h --start 2026-01-01 --end 2026-02-01

@@ -23,6 +23,7 @@ from chronodp.cli.compare import compare
 from chronodp.cli.curator import curator
 from chronodp.cli.demo import demo
 from chronodp.cli.device import device
+from chronodp.cli.diagnose import diagnose
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
 from chronodp.cli.leakage import leakage
@@ -48,6 +49,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(plan)
+app.command()(diagnose)
 app.command()(release)
 app.command()(stream)
 app.command()(spectrum)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chronodp.engines import Progress, Tally
+from chronodp.engines import Progress, ReadingCheck, Tally
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Unit
 from chronodp.privacy.units import check_unit
@@ -82,6 +82,10 @@ class _Totals:
         with np.errstate(over="ignore"):  # a warning would tell of a value
             steps = np.rint(self.values / design.noises[0].step)
         return (np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)[:, None],)
+
+    def look(self, design: Design) -> ReadingCheck:  # noqa: ARG002  # of Origin
+        """Refuse: whoever made the totals knows how they were read."""
+        raise InvalidArgument("plan", "totals", "about a table of records: totals were bounded elsewhere")
 
     def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:  # noqa: ARG002  # of Origin
         """Refuse: whoever bounded the totals knows what was left out."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from chronodp.engines import Grouping
-from chronodp.engines.reading import read_name
+from chronodp.engines.reading import Reading, check_reading, read_name
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Unit
 from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Workload
@@ -33,8 +33,17 @@ class Holder(Protocol[Planned_co]):
 class Askable(Generic[Planned_co]):
     """A public grid of periods, who is protected on it, and the questions that follow."""
 
-    def __init__(self, calendar: Calendar, unit: Unit, max_periods: int | None, records: Holder[Planned_co]) -> None:
+    def __init__(
+        self,
+        calendar: Calendar,
+        unit: Unit,
+        max_periods: int | None,
+        records: Holder[Planned_co],
+        reading: Reading | None = None,
+    ) -> None:
         self.calendar, self.unit, self.max_periods = calendar, unit, max_periods
+        declared = check_reading(reading)
+        self.reading = None if declared == Reading() else declared  # the default is nothing to tell
         self._records = records
         self.count()  # refuses a unit or limit that fits no question here
 
@@ -75,6 +84,7 @@ class Askable(Generic[Planned_co]):
             calendar=self.calendar,
             max_periods=self.max_periods,
             single_rows=self._records.user is None,
+            reading=self.reading,
         )
         return Query(table, self._records)
 

@@ -8,7 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from chronodp.engines import DuckDB, Engine, Progress, Question, Source, Spark, Tally, Totals, is_spark_frame
+from chronodp.engines import (
+    DuckDB,
+    Engine,
+    Progress,
+    Question,
+    ReadingCheck,
+    Source,
+    Spark,
+    Tally,
+    Totals,
+    is_spark_frame,
+)
+from chronodp.engines.reading import check_reading
 from chronodp.privacy import Calendar, Grid, User
 from chronodp.privacy.units import Event
 from chronodp.series import Blocks, Count, Design, Histogram, Mean, Plan, Steps, Table, Total, Workload, make_plan
@@ -55,8 +67,12 @@ class Records:
         parts = tuple(part.reshape(shape) for part in numbers_of(totals, question, design))
         return tuple(_in_blocks(part, design.table) for part in parts)
 
+    def look(self, design: Design) -> ReadingCheck:
+        """Return how the source is read, for the owner only."""
+        return self.reader.look(self.source, self.question(design))
+
     def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
-        """Return what is left out, for the owner only."""
+        """Return what the bounds take away, for the owner only."""
         return self.reader.tally(self.source, self.question(design), key=key, progress=progress)
 
     def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[Records, Table]:
@@ -96,6 +112,7 @@ class Records:
             # of places moves within one period, which is more than one row may do.
             max_periods=table.max_periods if isinstance(unit, User) else None,
             max_places=None if isinstance(unit, Event) else table.max_places,
+            reading=check_reading(table.reading),
         )
 
 

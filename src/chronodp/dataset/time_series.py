@@ -6,7 +6,7 @@ from typing import Any
 
 from chronodp.dataset.query import Askable, check_column
 from chronodp.dataset.records import Records
-from chronodp.engines import Engine
+from chronodp.engines import Engine, Reading
 from chronodp.errors import MissingBound
 from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
 from chronodp.privacy.units import check_unit
@@ -29,6 +29,8 @@ class TimeSeries(Askable[Plan]):
         timezone: whose days, weeks, months and years are meant.
         unit: who is protected.
         max_periods: for `User`, how many periods of one person count.
+        reading: how cells are written, where that is not the default: dates, epoch numbers, decimal commas, separator
+            and encoding of CSV files. It is part of the plan and of its certificate.
         engine: what reads the data; unless you say otherwise, Spark for its own frames and DuckDB on this machine.
 
     >>> import chronodp as cdp
@@ -50,6 +52,7 @@ class TimeSeries(Askable[Plan]):
         timezone: str = "UTC",
         unit: Unit,
         max_periods: int | None = None,
+        reading: Reading | None = None,
         engine: Engine | None = None,
     ) -> None:
         check_unit("unit", unit)
@@ -59,7 +62,7 @@ class TimeSeries(Askable[Plan]):
         elif isinstance(unit, User | UserPeriod | Window):
             raise MissingBound("user", f"name the column with the person: {unit} cannot be protected without it")
         records = Records(data, time, user, engine)
-        super().__init__(Calendar(every, start, end, timezone), unit, max_periods, records)
+        super().__init__(Calendar(every, start, end, timezone), unit, max_periods, records, reading)
 
     def __repr__(self) -> str:
         return f"TimeSeries({self.calendar}, unit={self.unit!r})"

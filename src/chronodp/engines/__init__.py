@@ -7,7 +7,7 @@ from chronodp.engines.reference import Record, reference_totals
 from chronodp.engines.sources import Source, find_source, is_spark_frame
 from chronodp.engines.spark import Spark, Volume, estimate_volume, local_session
 from chronodp.engines.statement import statement
-from chronodp.engines.whole_series import read_panel, read_series
+from chronodp.engines.whole_series import read_panel, read_rows, read_series
 
 __all__ = [
     "ColumnCheck",
@@ -29,6 +29,7 @@ __all__ = [
     "is_spark_frame",
     "local_session",
     "read_panel",
+    "read_rows",
     "read_series",
     "reference_totals",
     "statement",

@@ -17,11 +17,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chronodp.engines.reading import Reading
 from chronodp.errors import UnreadableSource
 
-__all__ = ["CsvGroup", "group_csv_files"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["CsvGroup", "group_csv_files", "read_csv_texts"]
 
 _SEPARATORS = (",", ";", "\t", "|")
 _LONGEST = 2**20  # bytes of a first line
@@ -113,6 +117,23 @@ def group_csv_files(paths: Sequence[str], reading: Reading) -> list[CsvGroup]:
         separator, names = _read_header(path, reading)
         alike.setdefault((separator, tuple(names)), []).append(path)
     return [CsvGroup(tuple(some), separator, names, reading) for (separator, names), some in alike.items()]
+
+
+def read_csv_texts(path: str) -> pandas.DataFrame:
+    """Return a file's records as texts, in the order of its lines; refuse a file with lines that are none.
+
+    For tables that are released row by row, where a row must not get lost. An empty field is an empty text.
+    """
+    import duckdb
+
+    (group,) = group_csv_files([path], Reading())
+    with duckdb.connect() as connection:
+        if any(connection.execute(query).fetchall()[0][0] for query in group.broken().values()):
+            raise UnreadableSource(
+                f"{Path(path).name} has lines that are no records of its columns, or no text in UTF-8"
+            )
+        frame = connection.execute(group.select(group.names)).df().fillna("")
+    return frame.set_axis(list(group.names), axis=1)
 
 
 def _read_header(path: str, reading: Reading) -> tuple[str, list[str]]:

@@ -115,11 +115,11 @@ def _hints(columns: Columns, stored: Stored, role: Role, cell: Term) -> dict[str
     if role == "number":
         other = "," if columns.reading.decimal == "." else "."
         return {f"Reading(decimal={other!r})": columns.matches(cell, number_pattern(other))}
-    if columns.reading.time != "iso":
+    if columns.reading.time_format != "iso":
         return {}
     return {
-        "Reading(time='s'), or 'ms', 'us', 'ns'": columns.matches(cell, number_pattern(".")),
-        "Reading(time='%d.%m.%Y %H:%M'), or as they are written": columns.matches(cell, _OTHER_DAYS),
+        "Reading(time_format='s'), or 'ms', 'us', 'ns'": columns.matches(cell, number_pattern(".")),
+        "Reading(time_format='%d.%m.%Y %H:%M'), or as they are written": columns.matches(cell, _OTHER_DAYS),
     }
 
 

@@ -180,7 +180,7 @@ def _cell_by_cell(cells: Sequence[Any], role: Role, reading: Reading) -> Column:
     if role == "name":
         names = pa.array([read_name(cell) for cell in cells], pa.large_string())
         return Column(names, replace(TEXT, words="object"), present=present)
-    if role == "number":
+    if role in ("number", "order"):  # of objects, only numbers have an order that all share
         numbers = pa.array([read_number(cell, reading) for cell in cells], pa.float64())
         return Column(numbers, Stored("real", "object"), present=present)
     moments = [read_time(cell, reading) for cell in cells]

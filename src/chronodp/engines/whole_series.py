@@ -11,13 +11,13 @@ from sqlglot import exp
 
 from chronodp.engines.attach import Session, attached
 from chronodp.engines.question import Question
-from chronodp.engines.reading import Columns, Reading, Role, Wanted
+from chronodp.engines.reading import Columns, Reading, Role, Wanted, check_reading
 from chronodp.engines.rows import cells_of, rows_select, union
-from chronodp.engines.sources import FileSource, Source
+from chronodp.engines.sources import Source
 from chronodp.privacy import Calendar, Grid
 from chronodp.privacy.parameters import check_whole
 
-__all__ = ["read_panel", "read_people", "read_series"]
+__all__ = ["read_panel", "read_rows", "read_series"]
 
 _EVER = (dt.datetime(1, 1, 5), dt.datetime(9999, 12, 25))
 _MEMORY = 2 * 2**30
@@ -77,16 +77,16 @@ def read_series(source: Source, calendar: Calendar, *, time: str, value: str) ->
     return numbers
 
 
-def read_people(
-    files: FileSource, *, time: str, user: str, values: Sequence[str], reading: Reading
+def read_rows(
+    source: Source, *, time: str, user: str, values: Sequence[str], reading: Reading | None = None
 ) -> list[NDArray[np.float64]]:
     """Return each person's rows in order of time, with a column for each value; people in the order of their names.
 
     A time may also be a plain number; such rows come first, in the order of these numbers. A value that is no number is
     NaN; rows without a person or a time are left out. None can cause a refusal.
     """
-    wanted = _wanted("order", time, user, values)
-    with attached(files, list(wanted.values()), reading, memory=_MEMORY) as session:
+    wanted, reading = _wanted("order", time, user, values), check_reading(reading)
+    with attached(source, list(wanted.values()), reading, memory=_MEMORY) as session:
         numbers = [f"number_{index}" for index in range(len(values))]
         ordered = ", ".join(["person", "moment IS NOT NULL", "place", "moment", *numbers])
         read = _read(session, wanted, reading)

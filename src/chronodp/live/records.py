@@ -1,26 +1,27 @@
 """Messages in, arrays out: each record is read by itself, and one that cannot be read is left out.
 
-What a record says never depends on which others came with it: a whole batch is converted at once only where that gives
-what reading one by one would give.
+Cells are read by the rule of `chronodp.engines.reading`, as those of tables are. What a record says never depends on
+which others came with it: a whole batch is converted at once only where that gives what reading one by one would give.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from json.scanner import make_scanner
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.engines.reading import Reading, read_name, read_number, read_time
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.clock import check_zone
+from chronodp.privacy.clock import check_zone, instant_of, moment_at
 from chronodp.privacy.parameters import check_kind, check_listed, check_word
+
+Cell = TypeVar("Cell")
 
 __all__ = ["LARGEST", "Batch", "Fields", "Reader"]
 
@@ -28,7 +29,7 @@ LARGEST = 8 * 2**20
 """Bytes of a message that are read; longer ones are left out unread."""
 
 _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
-_FARTHEST = 2.0**61  # microseconds: beyond all calendars
+_EXACT = 2.0**53  # microseconds up to which a product of floats is what whole numbers would give
 _NUMBERS = frozenset((int, float))
 _DIGITS = 4_000  # of a whole number; Python refuses to read longer ones
 _SCAN = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # it takes a decoder, whatever its stub says
@@ -39,7 +40,7 @@ class Fields:
     """Which fields of a record say what.
 
     Attributes:
-        time: when it happened: a number since 1970, or text such as '2026-01-01T06:00:00Z'.
+        time: when it happened: a number since 1970, or a text such as '2026-01-01T06:00:00Z'.
         user: whose it is; None if records name nobody.
         value: the number to add up; None for counts.
         group: which group it belongs to; None if there are none.
@@ -110,6 +111,7 @@ class Reader:
         self._groups = {key: place for place, key in enumerate(keys)}
         self._zone = check_zone(fields.timezone)
         self._scale = _UNITS[fields.time_unit]
+        self._reading = Reading(time_format=fields.time_unit)
 
     def read(self, messages: Iterable[bytes]) -> Batch:
         """Return the records of JSON messages."""
@@ -142,20 +144,10 @@ class Reader:
                 cells = next(csv.reader([text], strict=True)) if '"' in text else text.split(",")
                 if len(line) > LARGEST or len(cells) != len(header):
                     raise ValueError
-                records.append(self._typed(dict(zip(header, cells, strict=True))))
+                records.append(dict(zip(header, cells, strict=True)))
             except (ValueError, csv.Error, StopIteration):
                 malformed += 1
         return self._batch(records, malformed)
-
-    def _typed(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Return a record whose numbers are numbers: CSV has only text."""
-        value, time = self._fields.value, self._fields.time
-        if value in record:
-            record[value] = float(record[value])
-        if time in record:
-            with contextlib.suppress(ValueError):  # a date
-                record[time] = float(record[time])
-        return record
 
     def _batch(self, records: list[Any], malformed: int) -> Batch:
         try:
@@ -165,16 +157,6 @@ class Reader:
             malformed += len(records) - len(kept)
             columns = self._columns(kept)
         times, users, values, groups, ids = columns
-        usable = np.isfinite(times) & (np.abs(times) < _FARTHEST)
-        if values is not None:
-            usable &= np.isfinite(values)
-        if not usable.all():
-            at = np.flatnonzero(usable).tolist()
-            malformed += len(times) - len(at)
-            times, values = times[usable], None if values is None else values[usable]
-            users, groups, ids = (
-                [part[place] for place in at] if part is not None else None for part in (users, groups, ids)
-            )
         codes: dict[str, int] = {}
         people = np.zeros(len(times), np.int64)
         if users is not None:
@@ -182,7 +164,7 @@ class Reader:
         places = np.zeros(len(times), np.int64)
         if groups is not None:
             places = np.fromiter((self._groups.get(key, -1) for key in groups), np.int64, len(times))
-        return Batch(np.floor(times).astype(np.int64), people, list(codes), places, values, ids, malformed)
+        return Batch(times, people, list(codes), places, values, ids, malformed)
 
     def _columns(self, records: list[Any]) -> tuple[Any, ...]:
         """Return all fields of all records, or raise if any record has one that cannot be read."""
@@ -190,26 +172,36 @@ class Reader:
         if not {type(record) for record in records} <= {dict}:
             raise TypeError
         users, groups, ids = (
-            None if field is None else _texts([record[field] for record in records])
+            None if field is None else _names([record[field] for record in records])
             for field in (fields.user, fields.group, fields.id)
         )
-        values = None if fields.value is None else _floats([record[fields.value] for record in records])
+        values = None if fields.value is None else self._numbers([record[fields.value] for record in records])
         return self._times([record[fields.time] for record in records]), users, values, groups, ids
 
-    def _times(self, given: list[Any]) -> NDArray[np.float64]:
-        """Return times in microseconds."""
+    def _times(self, given: list[Any]) -> NDArray[np.int64]:
+        """Return times in microseconds of UTC."""
         if set(map(type, given)) <= _NUMBERS:
-            with np.errstate(over="ignore"):
-                return _floats(given) * self._scale
-        return np.array([self._time(one) for one in given], dtype=np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                scaled = np.array(given, dtype=np.float64) * self._scale
+            if np.all(np.abs(scaled) < _EXACT):
+                return np.floor(scaled).astype(np.int64)
+        return np.array([self._time(one) for one in given], dtype=np.int64)
 
-    def _time(self, given: Any) -> float:
-        if type(given) in _NUMBERS:
-            return float(given) * self._scale
-        if type(given) is not str:
-            raise TypeError
-        moment = dt.datetime.fromisoformat(given)
-        return round((moment if moment.tzinfo else moment.replace(tzinfo=self._zone)).timestamp() * 1e6)
+    def _time(self, given: Any) -> int:
+        moment = read_time(given, self._reading)
+        if moment is None:
+            raise ValueError
+        if moment.absolute:
+            return moment.microseconds
+        return instant_of(moment_at(moment.microseconds).replace(tzinfo=None), self._zone)
+
+    def _numbers(self, given: list[Any]) -> NDArray[np.float64]:
+        """Return finite numbers."""
+        if set(map(type, given)) <= _NUMBERS:
+            numbers = np.array(given, dtype=np.float64)
+            if np.all(np.isfinite(numbers)):
+                return numbers
+        return np.array([_needed(read_number(one, self._reading)) for one in given], dtype=np.float64)
 
     def _readable(self, record: Any) -> bool:
         try:
@@ -239,17 +231,12 @@ def _read_carefully(message: bytes) -> tuple[list[Any], int]:
     return records, failed + (not records and not failed)
 
 
-def _texts(given: list[Any]) -> list[str]:
-    """Return names: texts and whole numbers, which are written out."""
-    kinds = set(map(type, given))
-    if kinds <= {str}:
-        return given
-    if kinds <= {str, int}:
-        return [str(one) for one in given]
-    raise TypeError
+def _names(given: list[Any]) -> list[str]:
+    """Return names, all of them or none."""
+    return [_needed(read_name(one)) for one in given]
 
 
-def _floats(given: list[Any]) -> NDArray[np.float64]:
-    if not set(map(type, given)) <= _NUMBERS:
-        raise TypeError
-    return np.array(given, dtype=np.float64)
+def _needed(cell: Cell | None) -> Cell:
+    if cell is None:
+        raise ValueError
+    return cell

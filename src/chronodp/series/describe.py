@@ -42,6 +42,7 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
         ("Does not", table.unit.does_not_protect),
         ("One unit", _reach(table)),
         *_mean(table),
+        *([] if table.reading is None else [("Read", str(table.reading))]),
         ("Noise", _noise(design)),
         ("Error", _error(design)),
         ("Price", _price(design, delta)),
@@ -92,7 +93,7 @@ def _noise(design: Design) -> str:
 def _error(design: Design) -> str:
     width = half_width(design, 0.95)
     what = "" if isinstance(design.tuned_for, EachPeriod) else f" for {design.tuned_for}, at worst"
-    bias = "; noise only: what clipping and left-out periods take away, `plan.diagnose()` tells the owner"
+    bias = "; noise only: what bounds and unreadable cells take away, `plan.diagnose()` shows the owner"
     match design.table.measure:
         case Mean():
             few, many = (f"± {width / people:.3g} with {people:,} people present" for people in (1_000, 100_000))

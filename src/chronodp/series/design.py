@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from chronodp.accounting import basic, gaussian, renyi
-from chronodp.engines import Grouping
+from chronodp.engines import Grouping, Reading
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import (
     Bounds,
@@ -29,7 +29,7 @@ from chronodp.privacy import (
 )
 from chronodp.privacy.blocks import Blocking, block_extremes, block_totals
 from chronodp.privacy.calendar import LONGEST
-from chronodp.privacy.documents import document
+from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.parameters import check_whole
 from chronodp.series.measures import Blocks, Count, Histogram, Measure, PanelMean, Statistic, Sum, Total
 from chronodp.series.noise import Noise, cost_of
@@ -59,6 +59,7 @@ class Table:
         max_periods: how many periods of one person count, for `User`.
         max_groups: in how many groups one person counts within a period.
         single_rows: whether every row stands for itself, there being no person.
+        reading: what the owner declared about how cells are written; None for nothing.
     """
 
     measure: Measure
@@ -69,6 +70,7 @@ class Table:
     max_periods: int | None = None
     max_groups: int = 1
     single_rows: bool = False
+    reading: Reading | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         check_whole("horizon", self.horizon, most=LONGEST)

@@ -1,34 +1,84 @@
-"""What bounding takes away, for the owner's eyes only."""
+"""The owner's look before paying: how a table is read and, if asked for, what the bounds take away."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from chronodp.engines import Tally
+from chronodp.engines import ColumnCheck, ReadingCheck, Tally
+from chronodp.privacy.printing import labelled
 
 __all__ = ["Diagnosis"]
+
+_ROLES = {"time": "Time", "user": "Person", "value": "Value", "by": "Group"}
+_OWNER = "FOR THE OWNER ONLY: these figures come straight from the data and are not private."
+_BOUNDS = (
+    "A bound that was chosen by looking at the figures below is not private: the choice itself tells about people. "
+    "Choose bounds by what is publicly known."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """How many rows and people the limits cut, and by how much. Not private: publishing it would be a release."""
+    """How a table is read, for the owner's eyes only: publishing it would be a release of its own.
 
-    tally: Tally
+    Attributes:
+        reading: rows and cells that were read or left out, with reasons.
+        tally: what the bounds take away; None unless it was asked for.
+        timezone: on whose clocks times without an offset are read.
+    """
+
+    reading: ReadingCheck
+    tally: Tally | None
+    timezone: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dictionaries, lists, texts and numbers."""
+        return {"reading": asdict(self.reading), "bounds": None if self.tally is None else asdict(self.tally)}
 
     def __str__(self) -> str:
-        tally = self.tally
-        return "\n".join(
-            [
-                "FOR THE OWNER ONLY: these figures come straight from the data and are not private.",
-                f"Rows         {tally.rows:,}; {tally.unusable:,} without a person, time or number; "
-                f"{tally.elsewhere:,} outside the periods, groups or bins",
-                f"People       {tally.people:,}; {_share(tally.people_over, tally.people)} over the limits",
-                f"Clipping     takes {_share(tally.before - tally.clipped, tally.before)} of the sum",
-                f"Left out     {tally.cells - tally.cells_kept:,} of {tally.cells:,} pairs of a person and a cell, "
-                f"{_share(tally.clipped - tally.kept, tally.clipped)} of the clipped sum",
-            ]
-        )
+        read = self.reading
+        rows = [("Rows", f"{read.rows:,}; {_part(read.used, read.rows)} count")]
+        rows += [(_ROLES[one.argument], self._column(one)) for one in read.columns]
+        left_out = {
+            "incomplete": read.incomplete,
+            "outside the periods": read.outside_time,
+            "with keys that were not declared": read.outside_groups,
+            "outside the bins": read.outside_bins,
+        }
+        said = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items() if count)
+        rows.append(("Left out", said or "no row"))
+        rows += [("Lines", f"{count:,} are no records: {reason}") for reason, count in read.broken.items()]
+        rows += [
+            ("Declare", f"{hint}: would read {count:,} more cells of {one.column!r}")
+            for one in read.columns
+            for hint, count in one.hints.items()
+        ]
+        parts = [_OWNER, labelled(rows)]
+        if self.tally is not None:
+            parts += [_BOUNDS, labelled(_bounds(self.tally))]
+        return "\n".join(parts)
+
+    def _column(self, one: ColumnCheck) -> str:
+        text = f"{one.column!r} ({', '.join(one.types)}): {one.read:,} read"
+        if one.argument == "time":
+            text += f" ({self.reading.instants:,} used with an offset, {self.reading.wall_clocks:,} on the clocks of "
+            text += f"{self.timezone})"
+        text += f", {one.missing:,} missing" if one.missing else ""
+        return text + (f", {one.unreadable:,} that cannot be read" if one.unreadable else "")
 
 
-def _share(part: float, whole: float) -> str:
+def _bounds(tally: Tally) -> list[tuple[str, str]]:
+    return [
+        ("People", f"{tally.people:,}; {_part(tally.people_over, tally.people)} over the limits"),
+        ("Clipping", f"takes {_part(tally.before - tally.clipped, tally.before)} of the sum"),
+        (
+            "Limits",
+            f"leave out {tally.cells - tally.cells_kept:,} of {tally.cells:,} pairs of a person and a cell, "
+            f"{_part(tally.clipped - tally.kept, tally.clipped)} of the clipped sum",
+        ),
+    ]
+
+
+def _part(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole else "none"

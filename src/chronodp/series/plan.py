@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines import Progress, Tally
+from chronodp.engines import Progress, ReadingCheck, Tally
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, dump
-from chronodp.privacy.parameters import check_delta, check_fraction
+from chronodp.privacy.parameters import check_delta, check_flag, check_fraction
 from chronodp.privacy.printing import labelled
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
@@ -40,8 +40,12 @@ class Origin(Protocol):
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
         ...
 
+    def look(self, design: Design) -> ReadingCheck:
+        """Return how the data is read and what is left out, for the owner only."""
+        ...
+
     def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
-        """Return what is left out, for the owner only."""
+        """Return what the bounds take away, for the owner only."""
         ...
 
     def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[Origin, Table]:
@@ -162,18 +166,32 @@ class Plan:
         origin, table = self.origin.moved(data, self.design.table, start=start, end=end)
         return make_plan(table, origin, epsilon=self.design.epsilon, delta=self.delta, tuned_for=self.design.tuned_for)
 
-    def diagnose(self, *, progress: Progress | None = None) -> Diagnosis:
-        """Read the data and tell how much bounding leaves out. FOR THE OWNER ONLY: the figures are not private."""
+    def diagnose(self, *, bounds: bool = False, progress: Progress | None = None) -> Diagnosis:
+        """Read the data and say how its cells are read. FOR THE OWNER ONLY: the figures are not private.
+
+        Nothing of it is released, and nothing of it changes a release.
+
+        Args:
+            bounds: whether to say also what the bounds take away. A bound that was chosen by looking at that is not
+                private: choose bounds by what is publicly known.
+            progress: told which fraction is done; a bar on the terminal if not given.
+        """
+        check_flag("bounds", bounds)
         with watched(progress, f"Reading {self.origin}") as tell:
-            return Diagnosis(self.origin.tally(self.design, key="", progress=tell))
+            check = self.origin.look(self.design)
+            taken = self.origin.tally(self.design, key="", progress=tell) if bounds else None
+            tell(1.0)
+        calendar = self.design.table.calendar
+        return Diagnosis(check, taken, timezone="UTC" if calendar is None else calendar.timezone)
 
     def certificate_for(self, *, seeded: bool) -> Certificate:
         """Return what a release by this plan is certified by."""
         design = self.design
         names = {"laplace": "Laplace", "gaussian": "Gaussian"}
         steps = " and ".join(f"{noise.step:g}" for noise in design.noises)
+        read = "" if design.table.reading is None else f"; {design.table.reading}"
         return Certificate(
-            mechanism=f"{design.table.measure}; {names[design.law]} noise, {design.shape}",
+            mechanism=f"{design.table.measure}{read}; {names[design.law]} noise, {design.shape}",
             claim=self.claim,
             guarantee=Guarantee(design.table.claimed, design.epsilon, design.delta),
             theorem=design.noises[0].theorem,

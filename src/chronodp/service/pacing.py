@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chronodp.engines import Progress, Tally
+from chronodp.engines import Progress, ReadingCheck, Tally
 from chronodp.series import Design, Origin, Steps, Table
 
 __all__ = ["Pace", "Paced", "Paces", "Unpaced"]
@@ -82,8 +82,12 @@ class Paced:
         finally:
             self.pace.hold(began)
 
+    def look(self, design: Design) -> ReadingCheck:
+        """Return how the data is read, for the owner only."""
+        return self.origin.look(design)
+
     def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
-        """Return what is left out, for the owner only."""
+        """Return what the bounds take away, for the owner only."""
         return self.origin.tally(design, key=key, progress=progress)
 
     def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[Origin, Table]:

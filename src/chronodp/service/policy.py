@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from chronodp.dataset import TimeSeries
+from chronodp.engines import Reading
 from chronodp.ledger.budget import Renewal
 from chronodp.privacy import Calendar, Unit
 
@@ -83,6 +84,7 @@ class Dataset:
         renews: when the budget starts anew for new data.
         analysts: who may ask, with their parts.
         share: whether analysts see each other's releases, and get them again for nothing.
+        reading: how cells are written.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Dataset:
     renews: Renewal | None
     analysts: Mapping[str, Allotment]
     share: bool
+    reading: Reading = field(default_factory=Reading)
 
     def series(self, grid: Calendar | None = None, *, max_periods: int | None = None) -> TimeSeries:
         """Return the series on its whole grid, or on another; nothing is read.
@@ -122,6 +125,7 @@ class Dataset:
             timezone=calendar.timezone,
             unit=self.unit,
             max_periods=most,
+            reading=self.reading,
         )
 
 

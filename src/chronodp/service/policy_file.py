@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
+from chronodp.engines import Reading
 from chronodp.errors import ChronodpError, InvalidArgument, MissingBound
 from chronodp.ledger.budget import Budget, Renewal
 from chronodp.privacy import Calendar, Unit
@@ -79,6 +80,7 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             renews=cast("Renewal | None", renews),
             analysts={who: _allotment(who, below, unit, delta) for who, below in part.sections("analysts").items()},
             share=part.truth("share", True),
+            reading=_reading(part.below("reading")),
         )
         dataset.series()
     except InvalidArgument as error:
@@ -99,6 +101,22 @@ def _unit(part: Section) -> Unit:
     except ChronodpError:
         allowed = "user, event, user_period:1D, window:24 or window:24@1h, perhaps with /replace"
         raise part.wrong("unit", text, allowed) from None
+
+
+def _reading(part: Section) -> Reading:
+    usual = Reading()
+    given: dict[str, Any] = {
+        "time_format": part.text("time_format", usual.time_format),
+        "decimal": part.text("decimal", usual.decimal),
+        "separator": part.value("separator"),
+        "encoding": part.text("encoding", usual.encoding),
+        "line_breaks": part.truth("line_breaks", usual.line_breaks),
+    }
+    part.finish()
+    try:
+        return Reading(**given)
+    except InvalidArgument as error:
+        raise part.wrong(error.name, part.content.get(error.name), error.allowed) from None
 
 
 def _column(part: Section) -> Column:

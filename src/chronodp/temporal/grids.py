@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.engines.csv_files import read_csv_texts
 from chronodp.engines.sources import FileSource, FrameSource, RelationSource, SparkSource, TableSource, find_source
 from chronodp.errors import InvalidArgument, UnknownColumn, UnreadableSource, UnsuitableColumn
 
@@ -95,11 +96,7 @@ def read_table(data: object, *, columns: Sequence[str]) -> pandas.DataFrame:
 def _read_file(path: str, kind: str) -> pandas.DataFrame:
     import pandas
 
-    if kind == "parquet":
-        return pandas.read_parquet(path)
-    # The header is read as a row: a line with more fields than it has is refused, where pandas would shift columns.
-    rows = pandas.read_csv(path, dtype=str, keep_default_na=False, header=None, sep="\t" if ".tsv" in path else ",")
-    return rows.iloc[1:].set_axis(rows.iloc[0].tolist(), axis=1)
+    return pandas.read_parquet(path) if kind == "parquet" else read_csv_texts(path)
 
 
 def arrange(data: object, *, time: str, user: str | None, values: Sequence[str]) -> PeopleTable:

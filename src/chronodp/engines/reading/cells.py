@@ -110,7 +110,7 @@ def read_time(cell: object, reading: Reading) -> Moment | None:
 
     >>> read_time("1970-01-01T01:00+01:00", Reading()), read_time("1970-01-01", Reading())
     (Moment(microseconds=0, absolute=True), Moment(microseconds=0, absolute=False))
-    >>> read_time("2.1.1970 00:00", Reading(time="%d.%m.%Y %H:%M"))
+    >>> read_time("2.1.1970 00:00", Reading(time_format="%d.%m.%Y %H:%M"))
     Moment(microseconds=86400000000, absolute=False)
     """
     if isinstance(cell, str):

@@ -21,8 +21,8 @@ class Reading:
     """How cells are written. It is part of the plan: declared before any data is read, and told in the certificate.
 
     Args:
-        time: how times are written that are stored as texts or numbers: 'iso' (2026-01-31T12:00, with or without an
-            offset), a unit 's', 'ms', 'us' or 'ns' of numbers counted from 1970 UTC, or a pattern such as
+        time_format: how times are written that are stored as texts or numbers: 'iso' (2026-01-31T12:00, with or without
+            an offset), a unit 's', 'ms', 'us' or 'ns' of numbers counted from 1970 UTC, or a pattern such as
             '%d.%m.%Y %H:%M'.
         decimal: the sign before the fraction of numbers that are stored as texts.
         separator: between the fields of a CSV file; None if the first line shall decide.
@@ -30,20 +30,20 @@ class Reading:
         line_breaks: whether fields of a CSV file in double quotes may hold line breaks. Then one quote that is never
             closed takes other people's rows with it, so the promise holds only for files in which every quote closes.
 
-    >>> print(Reading(time="%d.%m.%Y", decimal=","))
+    >>> print(Reading(time_format="%d.%m.%Y", decimal=","))
     times as %d.%m.%Y, numbers with a decimal ','
     """
 
-    time: str = "iso"
+    time_format: str = "iso"
     decimal: str = "."
     separator: str | None = None
     encoding: Encoding = "utf-8"
     line_breaks: bool = False
 
     def __post_init__(self) -> None:
-        check_kind("time", self.time, str, "a text")
-        if self.time != "iso" and self.time not in EPOCHS:
-            parse_format(self.time)
+        check_kind("time_format", self.time_format, str, "a text")
+        if self.time_format != "iso" and self.time_format not in EPOCHS:
+            parse_format(self.time_format)
         check_word("decimal", self.decimal, (".", ","))
         check_word("encoding", self.encoding, ("utf-8", "latin-1", "utf-16"))
         check_kind("line_breaks", self.line_breaks, bool, "True or False")
@@ -61,16 +61,16 @@ class Reading:
     @property
     def epoch(self) -> int | None:
         """Nanoseconds of one unit, where times are numbers counted from 1970."""
-        return EPOCHS.get(self.time)
+        return EPOCHS.get(self.time_format)
 
     @property
     def format(self) -> Format | None:
         """The pattern of times, where there is one."""
-        return None if self.time == "iso" or self.time in EPOCHS else parse_format(self.time)
+        return None if self.time_format == "iso" or self.time_format in EPOCHS else parse_format(self.time_format)
 
     def __str__(self) -> str:
         words = {
-            "time": f"times in {self.time} since 1970" if self.epoch else f"times as {self.time}",
+            "time_format": f"times in {self.time_format} since 1970" if self.epoch else f"times as {self.time_format}",
             "decimal": f"numbers with a decimal {self.decimal!r}",
             "separator": f"fields separated by {self.separator!r}",
             "encoding": f"text in {self.encoding}",

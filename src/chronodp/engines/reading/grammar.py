@@ -107,11 +107,13 @@ def parse_format(text: str) -> Format:
     ordered = all(earlier in letters or later not in letters for earlier, later in ("MS", "Sf"))
     clock = hours <= 1 and ("I" in letters) == ("p" in letters) and (hours == 1) >= ("M" in letters) and ordered
     if not complete or not clock or len(set(letters)) < len(letters) or not set(letters) <= _FIELDS.keys():
-        raise InvalidArgument("time", text, _ALLOWED)
+        raise InvalidArgument("time_format", text, _ALLOWED)
     if not hours and letters.strip("Ymbd"):
-        raise InvalidArgument("time", text, _ALLOWED)
+        raise InvalidArgument("time_format", text, _ALLOWED)
     if not all(re.fullmatch("[A-Za-z0-9 .,:/_-]*", piece) for piece in pieces[::2]):
-        raise InvalidArgument("time", text, f"{_ALLOWED}, with letters, digits, spaces and . , : / _ - between them")
+        raise InvalidArgument(
+            "time_format", text, f"{_ALLOWED}, with letters, digits, spaces and . , : / _ - between them"
+        )
     literal = (piece.replace(".", "[.]") for piece in pieces)
     pattern = "".join(f"({_FIELDS[piece]})" if at % 2 else piece for at, piece in enumerate(literal))
     return Format(pattern, letters)

@@ -71,7 +71,9 @@ def check_parts(parts: Sequence[Part], wanted: Iterable[Wanted], reading: Readin
             raise UnknownColumn(_unknown(argument, column, names, listed=all(part.listed for part in parts)))
         if not any(can_hold(stored, role, epoch=reading.epoch is not None) for stored in found):
             numbers = role == "time" and all(stored.kind in ("whole", "decimal", "real") for stored in found)
-            mend = "; if it counts from 1970, declare it: Reading(time='s'), 'ms', 'us' or 'ns'" if numbers else ""
+            mend = (
+                "; if it counts from 1970, declare it: Reading(time_format='s'), 'ms', 'us' or 'ns'" if numbers else ""
+            )
             raise UnsuitableColumn(
                 f"{argument}: column {column!r} holds {found[0].words}; {_NEEDED[role]} is needed{mend}"
             )

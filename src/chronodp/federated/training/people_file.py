@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.csv_files import csv_query
-from chronodp.errors import InvalidArgument, UnreadableSource
+from chronodp.engines import find_source, read_rows
+from chronodp.errors import InvalidArgument, SourceError, UnknownColumn
 from chronodp.federated.holder import Task
 from chronodp.federated.models import Forecast
 from chronodp.federated.training.plan_file import PlanFile, read_plan
@@ -18,12 +17,7 @@ from chronodp.federated.training.trainer import Trainer
 from chronodp.ledger import Ledger
 from chronodp.randomness import seeded
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = ["People", "make_trainer", "read_people"]
-
-_MOMENT = "\0moment"  # a column of our own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,60 +63,31 @@ def read_people(file: PlanFile, table: Path) -> People:
     """Return the people of a table, a CSV or Parquet file: the last periods of each, and what came of it."""
     outcome, length = file.plan.model.outcome, file.plan.model.inputs.length
     columns = [column.name for column in file.plan.model.inputs.columns]
-    needed = [file.person, file.time, *columns, *([] if isinstance(outcome, Forecast) else [file.label])]
-    rows = _read_rows(table, needed)
-    if missing := [column for column in needed if column not in rows.columns]:
-        # Which columns there are instead is not told: in a file without a header they are somebody's values.
-        raise InvalidArgument("data", str(table), f"a table with a column {missing[0]!r}")
+    labelled = not isinstance(outcome, Forecast)
     values: list[NDArray[np.float64]] = []
     targets: list[NDArray[np.float64] | float] = []
-    numbers = rows[needed[:2]].join(rows[needed[2:]].apply(_to_numbers))
-    # Times may be numbers or dates: numbers in their order come first, then dates in theirs.
-    numbers = numbers.assign(**{_MOMENT: _to_numbers(numbers[file.time])})
-    for _, one in numbers.sort_values([file.person, _MOMENT, file.time], kind="stable").groupby(file.person, sort=True):
-        series = one[columns].to_numpy(dtype=np.float64)
+    for rows in _read_rows(table, file, [*columns, *([file.label] if labelled else [])]):
+        series = rows[:, : len(columns)]
         if isinstance(outcome, Forecast):
             place = columns.index(outcome.column.name)
             targets.append(_last(series[:, place], outcome.horizon))
             series = series[: -outcome.horizon]
         else:
-            told = one[file.label].to_numpy(dtype=np.float64)
-            targets.append(float(np.nanmax(told)) if not np.isnan(told).all() else np.nan)
+            labels = rows[:, -1]
+            targets.append(float(np.nanmax(labels)) if not np.isnan(labels).all() else np.nan)
         values.append(_last(series, length))
     shape = (len(values), length, len(columns))
     return People(np.array(values).reshape(shape), np.array(targets))
 
 
-def _read_rows(table: Path, needed: list[str]) -> pd.DataFrame:
-    """Return a table's rows; those of a CSV file as texts, so that no row decides how others are read."""
-    import duckdb
-    import pandas as pd
-    import pyarrow
-
+def _read_rows(table: Path, file: PlanFile, values: list[str]) -> list[NDArray[np.float64]]:
+    """Return each person's rows; every cell by itself, so that no row decides how others are read."""
     try:
-        if table.suffix == ".parquet":
-            return pd.read_parquet(table)
-        with duckdb.connect() as connection:
-            return connection.execute(csv_query([str(table)], needed)).df()
-    except (OSError, ValueError, duckdb.Error, pyarrow.ArrowException, UnreadableSource):
+        return read_rows(find_source(table), time=file.time, user=file.person, values=values)
+    except UnknownColumn as error:
+        raise InvalidArgument("data", str(table), f"a table with the columns of the plan; {error}") from None
+    except SourceError:
         raise InvalidArgument("data", str(table), "a CSV or Parquet file that can be read") from None
-
-
-def _to_numbers(column: pd.Series[Any]) -> pd.Series[float]:
-    """Return cells as numbers; what is none, or beyond all floats, is missing."""
-    import pandas as pd
-
-    try:
-        return pd.to_numeric(column, errors="coerce")
-    except OverflowError:
-        return column.map(_to_number)
-
-
-def _to_number(cell: object) -> float:
-    try:
-        return float(str(cell))
-    except ValueError:
-        return np.nan
 
 
 def _last(series: NDArray[np.float64], count: int) -> NDArray[np.float64]:
