@@ -61,11 +61,17 @@ class Diagnosis:
 
     def _column(self, one: ColumnCheck) -> str:
         text = f"{one.column!r} ({', '.join(one.types)}): {one.read:,} read"
-        if one.argument == "time":
-            text += f" ({self.reading.instants:,} used with an offset, {self.reading.wall_clocks:,} on the clocks of "
-            text += f"{self.timezone})"
+        text += self._clocks() if one.argument == "time" else ""
         text += f", {one.missing:,} missing" if one.missing else ""
         return text + (f", {one.unreadable:,} that cannot be read" if one.unreadable else "")
+
+    def _clocks(self) -> str:
+        instants, walls = self.reading.instants, self.reading.wall_clocks
+        if not walls:
+            return ", with an offset" if instants else ""
+        if not instants:
+            return f", on the clocks of {self.timezone}"
+        return f", of complete rows {instants:,} with an offset and {walls:,} on the clocks of {self.timezone}"
 
 
 def _bounds(tally: Tally) -> list[tuple[str, str]]:
