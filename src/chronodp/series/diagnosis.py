@@ -48,7 +48,7 @@ class Diagnosis:
         }
         said = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items() if count)
         rows.append(("Left out", said or "no row"))
-        rows += [("Lines", f"{count:,} are no records: {reason}") for reason, count in read.broken.items()]
+        rows += [("Lines", f"{count:,} left out: {reason}") for reason, count in read.broken.items()]
         rows += [
             ("Declare", f"{hint}: would read {count:,} more cells of {one.column!r}")
             for one in read.columns
