@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +83,9 @@ def test_terms_on_the_command_line(place: str, refuse: Callable[..., str]) -> No
         ("event", Event()),
         ("user_period:1D", UserPeriod("1D")),
         ("window:24", Window(24)),
+        ("window:24@1h/replace", Window(24, "replace", every="1h")),
+        ("user_period:1D@Asia/Tokyo", UserPeriod("1D", timezone="Asia/Tokyo")),
+        ("user@Asia/Tokyo", None),
         ("window:x", None),
         ("user:1D", None),
         ("event/other", None),
@@ -93,6 +97,32 @@ def test_units_in_short(text: str, unit: Unit | None) -> None:
             parse_unit(text)
     else:
         assert parse_unit(text) == unit
+
+
+def test_lengths_and_zones_on_the_command_line(place: str, refuse: Callable[..., str]) -> None:
+    base = ("budget", "open", "--ledger", place, "--epsilon", "1")
+    shown = run(*base, "hours", "--unit", "window:24@1h")
+    assert "in any 24 consecutive hours" in " ".join(shown.split())
+    shown = run(*base, "days", "--unit", "user_period:1D@Asia/Tokyo", "--renews", "1mo", "--timezone", "Asia/Tokyo")
+    assert "one calendar day in Asia/Tokyo" in " ".join(shown.split())
+    assert "starts anew every 1mo (Asia/Tokyo)" in " ".join(shown.split())
+    assert "timezone must be left out" in refuse(*base, "people", "--timezone", "UTC")
+    assert "timezone must be the name of a time zone" in refuse(*base, "people", "--unit", "user_period:1D@Nowhere")
+
+
+def test_the_owner_is_told_what_0_1_0_mixed(place: str) -> None:
+    golden = Path(__file__).parent.parent / "golden" / "ledger-0.1.0" / "ledger.sql"
+    with sqlite3.connect(place) as connection:
+        connection.executescript(golden.read_text())
+    connection.close()
+    shown = " ".join(run("budget", "status", "two-zones", "--ledger", place).split())
+    assert "0.1.0 added up charges for" in shown
+    assert "They are restated for everything of one person in one calendar day in UTC" in shown
+    again = run("budget", "open", "two-zones", "--unit", "user_period:1D", "--epsilon", "10", "--ledger", place)
+    assert "0.1.0 added up charges for" in " ".join(again.split())
+    document = json.loads(run("budget", "status", "minutes-and-days", "--json", "--ledger", place))
+    assert document["note"].startswith("0.1.0 added up")
+    assert document["guarantee"].startswith("More was spent than this budget allows")
 
 
 def test_verify_offline(place: str, tmp_path: Path, refuse: Callable[..., str]) -> None:

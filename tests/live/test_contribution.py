@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from chronodp import Event, User, UserPeriod, Window
-from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.live import Limits, Windows
+from chronodp import EachPeriod, Event, Ledger, User, UserPeriod, Window
+from chronodp.errors import InvalidArgument, MissingBound, StreamConflict, UnitMismatch
+from chronodp.live import Limits, Windows, alert_design, open_outlets, stream_design
+from chronodp.live.contribution import terms_of
 from chronodp.live.records import Batch
 from chronodp.live.tally import Tally
 from chronodp.privacy import Unit
@@ -222,3 +224,34 @@ def test_a_civil_period_that_cuts_windows_has_the_wider_bound() -> None:
             change, windows = worst(count(rows), count(tuple(row for row in rows if row[0] // 2 != period)))
             reached = [max(reached[0], change), max(reached[1], windows)]
     assert reached == [5.0, 2]
+
+
+def test_windows_of_time_give_a_unit_its_meaning(tmp_path: Path) -> None:
+    hours = Windows("1h", "2026-01-01", timezone="Asia/Tokyo", count=48)
+    assert Limits(UserPeriod("1D"), hours, at_most=1).claimed == UserPeriod("1D", timezone="Asia/Tokyo")
+    limits = Limits(Window(24), hours, at_most=1)
+    design = stream_design(limits, workload=EachPeriod(), epsilon=1.0)
+    assert design.unit == Window(24, every="1h")
+    assert alert_design(limits, above=5.0, max_alerts=1, epsilon=1.0).unit == Window(24, every="1h")
+    assert '"unit": {"kind": "window", "periods": 24, "relation": "add_remove"}' in terms_of(
+        limits
+    )  # as it was written
+    with pytest.raises(InvalidArgument, match="unit must be of periods of this grid"):
+        Limits(Window(24, every="1min"), hours, at_most=1)
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("visits", unit=Window(24), epsilon=9.0)
+        (outlet,) = open_outlets({"hourly": design}, ledger=ledger, dataset="visits")
+        assert "in any 24 consecutive hours" in " ".join(str(outlet.certificate).split())
+        with pytest.raises(UnitMismatch):
+            open_outlets({"other": replace(design, unit=Window(24))}, ledger=ledger, dataset="visits")
+
+
+def test_a_stream_that_was_opened_without_a_length_goes_on(tmp_path: Path) -> None:
+    limits = Limits(Window(24), Windows("1h", "2026-01-01", count=48), at_most=1)
+    design = stream_design(limits, workload=EachPeriod(), epsilon=1.0)
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("visits", unit=Window(24), epsilon=9.0)
+        open_outlets({"hourly": replace(design, unit=Window(24))}, ledger=ledger, dataset="visits")
+        open_outlets({"hourly": design}, ledger=ledger, dataset="visits")
+        with pytest.raises(StreamConflict, match="opened with other terms"):
+            open_outlets({"hourly": replace(design, unit=Window(25))}, ledger=ledger, dataset="visits")

@@ -8,6 +8,8 @@ import pytest
 
 from chronodp.cli.curated_town import POLICY
 from chronodp.errors import BudgetConflict, InvalidArgument
+from chronodp.ledger import Ledger
+from chronodp.privacy import PureCost, Unit, UserPeriod, Window
 from chronodp.service import read_policy
 from chronodp.service.curator import Curator
 from tests.service.town import write_policy
@@ -82,3 +84,53 @@ def test_the_policy_for_newcomers_reads(tmp_path: Path) -> None:
     assert read_policy(tmp_path / "policy.toml").analysts == ("ana", "ben")
     with pytest.raises(InvalidArgument, match="a file that can be read"):
         read_policy(tmp_path / "nothing.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "unit"),
+    [
+        ("window:24", "Europe/Berlin", Window(24, every="1h")),
+        ("window:24@1h", "UTC", Window(24, every="1h")),
+        ("user_period:1D", "Asia/Tokyo", UserPeriod("1D", timezone="Asia/Tokyo")),
+        ("user_period:1D@Asia/Tokyo", "UTC", UserPeriod("1D", timezone="Asia/Tokyo")),
+    ],
+)
+def test_a_new_budget_means_the_policys_own_grid(tmp_path: Path, text: str, zone: str, unit: Unit) -> None:
+    path = write_policy(tmp_path)
+    policy = path.read_text(encoding="utf-8").replace('unit = "user"', f'unit = "{text}"\nrenews = "1mo"', 1)
+    path.write_text(
+        policy.replace('every = "1h"', f'every = "1h"\ntimezone = "{zone}"').replace("max_periods = 48", "")
+    )
+    for _ in range(2):  # the same again is no other budget
+        curator = Curator(read_policy(path), str(tmp_path / "budget.db"))
+        curator.open_budgets()
+        budget = curator.ledger.status("meters").budget
+        assert (budget.unit, budget.zone) == (unit, zone)
+        curator.ledger.close_connection()
+
+
+def test_a_budget_that_is_open_keeps_its_meaning(tmp_path: Path) -> None:
+    path = write_policy(tmp_path)
+    text = (
+        path.read_text(encoding="utf-8")
+        .replace('unit = "user"', 'unit = "window:24"', 1)
+        .replace("max_periods = 48", "")
+    )
+    path.write_text(text)
+    policy = read_policy(path)
+    meters = policy.datasets["meters"]
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=Window(24), epsilon=meters.epsilon, delta=meters.delta)
+        ledger.spend("meters", PureCost(0.01), unit=Window(24))
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    curator.open_budgets()
+    assert curator.ledger.status("meters").budget.unit == Window(24)
+    curator.ledger.close_connection()
+
+
+def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) -> None:
+    path = write_policy(tmp_path)
+    text = path.read_text(encoding="utf-8").replace('unit = "user"', 'unit = "window:24@15min"')
+    path.write_text(text.replace("max_periods = 48", ""))
+    with pytest.raises(InvalidArgument, match=r"meters.unit.*of periods of this grid"):
+        read_policy(path)

@@ -17,6 +17,7 @@ from chronodp.dataset.together import best_shares
 from chronodp.dataset.together.series import SharedSeries
 from chronodp.dataset.together.split import squared_error
 from chronodp.errors import InvalidArgument
+from chronodp.estimation.spectrum import Lowest, Spectrum
 from chronodp.ledger.filters import Filter
 from chronodp.privacy import Unit
 
@@ -182,3 +183,18 @@ def test_a_plan_reads_as_sentences_and_tables() -> None:
     assert plan.strategies["error"].is_monotonic_increasing
     assert plan.shares["answered_from"].tolist() == ["", "load", ""]
     assert "month.parquet" not in repr(plan)
+
+
+def test_queries_together_mean_the_same_periods() -> None:
+    window, timed = cdp.Window(24), cdp.Window(24, every="1h")
+    hours = cdp.Aggregate([1.0] * 48, change=1.0, unit=window, every="1h", start="2026-01-01")
+    days = cdp.Aggregate([1.0] * 30, change=1.0, unit=window, every="1D", start="2026-01-01")
+    bare = Spectrum([1.0] * 48, change=1.0, unit=window).plan(Lowest(4), epsilon=1.0)
+    for other in (days, bare):
+        with pytest.raises(InvalidArgument, match="one price can protect one unit only"):
+            cdp.plan_together({"hours": hours, "other": other}, epsilon=1.0)
+    for unit in (window, timed):  # an alert has no grid of its own: it is certified for what the others mean
+        alarm = design_alert(above=5.0, change=1.0, max_alerts=1, epsilon=1.0, unit=unit)
+        plan = cdp.plan_together({"hours": hours, "alarm": alarm}, epsilon=1.0)
+        assert plan.claim.unit == timed
+        assert '"every":"1h"' in plan.parts["alarm"].identity

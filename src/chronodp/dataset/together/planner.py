@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from chronodp.accounting import gaussian
 from chronodp.alerts import AlertDesign, AlertPlan
@@ -49,7 +50,8 @@ def plan_together(
     Args:
         queries: a list, or a dictionary by name: queries of a `TimeSeries`, each period for itself; `Aggregate`; an
             alert by its design and a spectrum by its plan, whose own price is replaced by a share; or anything that is
-            `Shareable`.
+            `Shareable`. An alert whose unit leaves open how long periods are, or in which zone, means what the others
+            do: it is certified for that, and its ``change`` must be true of it.
         epsilon: of the guarantee for all of them together.
         delta: of the guarantee; 0 for a pure one.
         weights: how much the squared error of one number of each query counts. By default 1 / scale², where scale is
@@ -68,7 +70,7 @@ def plan_together(
     """
     whole_epsilon, whole_delta = check_epsilon(epsilon), check_delta(delta)
     named = _named(queries)
-    shared = {name: _shareable(name, query) for name, query in named.items()}
+    shared = _with_one_meaning({name: _shareable(name, query) for name, query in named.items()})
     _check_units(shared)
     heavy = _weights(weights, shared)
     asked = tuple(Asked(name, query, heavy[name]) for name, query in shared.items())
@@ -122,6 +124,17 @@ def _shareable(name: str, query: object) -> Shareable:
             return query
     allowed = "a query such as meters.sum(...), an Aggregate, an alert's design, a spectrum's plan, or Shareable"
     raise InvalidArgument(f"query {name!r}", query, allowed)
+
+
+def _with_one_meaning(queries: Mapping[str, Shareable]) -> dict[str, Shareable]:
+    """Give alerts, which have no grid of their own, the meaning that the other queries' units have on theirs."""
+    said = [query.unit for query in queries.values() if query.unit.said]
+    return {
+        name: SharedAlert(replace(query.design, unit=said[0]))
+        if isinstance(query, SharedAlert) and said and query.unit == said[0].unsaid()
+        else query
+        for name, query in queries.items()
+    }
 
 
 def _check_units(queries: Mapping[str, Shareable]) -> None:
