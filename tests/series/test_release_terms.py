@@ -154,8 +154,10 @@ def test_every_plan_tells_price_error_and_promise(unit: cdp.privacy.Unit, delta:
 
 def test_what_bounding_takes_away_is_for_the_owner(ledger: cdp.Ledger) -> None:
     plan = night(max_periods=1).sum("kwh", clip=(0.0, 4.0)).plan(epsilon=1.0)
-    diagnosis = plan.diagnose(progress=lambda _: None)
+    diagnosis = plan.diagnose(bounds=True, progress=lambda _: None)
     assert str(diagnosis).startswith("FOR THE OWNER ONLY")
+    assert "chosen by looking at the figures below is not private" in str(diagnosis)
+    assert diagnosis.tally is not None
     assert (diagnosis.tally.people, diagnosis.tally.people_over) == (3, 2)
     assert (diagnosis.tally.cells, diagnosis.tally.cells_kept) == (5, 3)
     assert ledger.status("meters").charges == 0

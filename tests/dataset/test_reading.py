@@ -1,0 +1,134 @@
+"""The owner's look before paying, and what an owner declares about how cells are written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import chronodp as cdp
+from chronodp.errors import InvalidArgument, UnsuitableColumn
+from chronodp.privacy import load
+from chronodp.privacy.documents import dump
+from chronodp.randomness import seeded
+from chronodp.series import Design
+
+GERMAN = cdp.Reading(time_format="%d.%m.%Y %H:%M", decimal=",", separator=";", encoding="latin-1")
+
+
+@pytest.fixture
+def german(tmp_path: Path) -> Path:
+    file = tmp_path / "zaehler.csv"
+    rows = ["zeit;zähler;kwh;notiz"]
+    rows += [f"{day}.1.2026 10:00;{'Müller' if day % 2 else 'Weiß'};1,5;ja" for day in range(5, 10)]
+    file.write_text(
+        "\n".join([*rows, "6.1.2026 10:00;Weiß;2,5", '6.1.2026 10:00;Weiß;2,5;"offen', ""]), encoding="latin-1"
+    )
+    return file
+
+
+def series(data: Any, **given: Any) -> cdp.TimeSeries:
+    options = {
+        "time": "zeit",
+        "user": "zähler",
+        "every": "1D",
+        "start": "2026-01-05",
+        "end": "2026-01-09",
+        "timezone": "Europe/Berlin",
+        "unit": cdp.User(),
+        "max_periods": 4,
+    }
+    return cdp.TimeSeries(data, **(options | given))
+
+
+def totals(plan: cdp.Plan) -> list[float]:
+    numbers = plan.read(key="", progress=lambda _: None)[0]
+    return [float(number) for number in numbers[:, 0] * plan.design.noises[0].step]
+
+
+def test_what_is_declared_is_read_and_part_of_plan_and_certificate(german: Path, tmp_path: Path) -> None:
+    plan = series(german, reading=GERMAN).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
+    assert totals(plan) == [1.5, 1.5, 1.5, 1.5]
+    assert "times as %d.%m.%Y %H:%M, numbers with a decimal ','" in str(plan)
+    assert load(dump(plan.design), Design) == plan.design
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=4.0)
+        release = plan.release(ledger, dataset="meters", request="a", entropy=seeded(1), progress=lambda _: None)
+        assert "text in latin-1" in release.certificate.mechanism
+        other = series(german, reading=cdp.Reading(time_format="%d.%m.%Y %H:%M", encoding="latin-1"))
+        with pytest.raises(cdp.errors.ChronodpError, match="request"):
+            other.sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0).release(
+                ledger, dataset="meters", request="a", entropy=seeded(1), progress=lambda _: None
+            )
+
+
+def test_a_plan_of_nothing_declared_is_what_it_was(german: Path) -> None:
+    plain = series(german).count().plan(epsilon=1.0)
+    same = series(german, reading=cdp.Reading()).count().plan(epsilon=1.0)
+    assert "reading" not in json.loads(dump(plain.design))["table"]
+    assert dump(plain.design) == dump(same.design)
+
+
+def test_the_owner_sees_what_is_left_out_and_what_to_declare(german: Path) -> None:
+    undeclared = series(german, reading=cdp.Reading(encoding="latin-1")).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
+    found = undeclared.diagnose(progress=lambda _: None)
+    time, person, value = found.reading.columns
+    assert (found.reading.rows, found.reading.used, found.reading.incomplete) == (5, 0, 5)
+    assert (time.read, time.unreadable, list(time.hints.values())) == (0, 5, [5])
+    assert (person.read, person.missing) == (5, 0)
+    assert value.hints == {"Reading(decimal=',')": 5}
+    assert list(found.reading.broken.values()) == [1, 1]
+    assert found.tally is None
+    assert "people" not in str(found).lower().replace("owner only", "")
+    declared = series(german, reading=GERMAN).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
+    after = declared.diagnose(progress=lambda _: None).reading
+    assert (after.rows, after.used, after.outside_time, after.wall_clocks, after.instants) == (5, 4, 1, 5, 0)
+    assert json.dumps(declared.diagnose(bounds=True, progress=lambda _: None).to_dict())
+
+
+def test_lines_in_another_encoding_are_counted(german: Path) -> None:
+    utf8 = cdp.Reading(time_format="%d.%m.%Y %H:%M", decimal=",")
+    plan = series(german, user="notiz", time="kwh", reading=utf8)
+    with pytest.raises(cdp.errors.UnreadableSource, match="Reading\\(encoding"):  # its first line is no UTF-8
+        plan.count().plan(epsilon=1.0).diagnose(progress=lambda _: None)
+    german.write_bytes(german.read_bytes().replace("zähler".encode("latin-1"), b"zaehler", 1))
+    looked = series(german, user="zaehler", reading=utf8).count().plan(epsilon=1.0).diagnose(progress=lambda _: None)
+    assert (looked.reading.rows, sum(looked.reading.broken.values())) == (0, 7)
+    assert any("Reading(encoding='latin-1')" in reason for reason in looked.reading.broken)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"time_format": "%d.%m"}, "time_format"),
+        ({"time_format": 5}, "time_format"),
+        ({"time_format": "%Y-%m-%d %q"}, "time_format"),
+        ({"time_format": "%Y-%m-%d %M"}, "time_format"),
+        ({"time_format": "(%Y-%m-%d)"}, "time_format"),
+        ({"decimal": ";"}, "decimal"),
+        ({"separator": ",,"}, "separator"),
+        ({"separator": "a"}, "separator"),
+        ({"separator": ",", "decimal": ","}, "separator"),
+        ({"encoding": "ebcdic"}, "encoding"),
+        ({"line_breaks": 1}, "line_breaks"),
+    ],
+)
+def test_what_cannot_be_declared_is_named(given: dict[str, Any], name: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"^{name} must be"):
+        cdp.Reading(**given)
+
+
+def test_stored_types_that_no_cell_could_be_read_of_are_refused_before_anything_is_spent() -> None:
+    table = pd.DataFrame({"zeit": [1_767_600_000], "zähler": ["a"], "kwh": [[1.0, 2.0]]})
+    lists = series(table, reading=cdp.Reading(time_format="s")).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
+    assert totals(lists) == [0.0] * 4  # objects have no stored type: such a cell is left out
+    with pytest.raises(UnsuitableColumn, match="declare it: Reading\\(time_format='s'\\)"):
+        series(table).count().plan(epsilon=1.0).read(key="", progress=lambda _: None)
+    import pyarrow
+
+    stored = pyarrow.table({"zeit": ["2026-01-05"], "zähler": ["a"], "kwh": [[1.0, 2.0]]})
+    with pytest.raises(UnsuitableColumn, match="'kwh' holds list"):
+        series(stored).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0).read(key="", progress=lambda _: None)
