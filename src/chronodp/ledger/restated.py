@@ -12,18 +12,17 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from chronodp.accounting import enlarge
 from chronodp.errors import ChronodpError
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.debits import now, read_terms
 from chronodp.ledger.filters import CAP, Amounts
+from chronodp.ledger.grids import grids_of
 from chronodp.ledger.meanings import UNREAD
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.store import Store, Transaction
 from chronodp.privacy import Calendar, Cost, Unit, dump, load, price
-from chronodp.reading import parse_json
 
 __all__ = ["restate"]
 
@@ -185,31 +184,8 @@ def _charges(transaction: Transaction, dataset: str) -> Iterator[_Charged]:
     )
     for analyst, period, number, cost, unit, amounts, purpose, made in rows:
         read: Unit = load(unit, Unit)
-        grids = _grids_of(texts.get(purpose))
+        grids = grids_of(texts.get(purpose))
         yield _Charged(analyst, period, int(number), cost, read, tuple(json.loads(amounts)), purpose, int(made), grids)
-
-
-def _grids_of(text: str | None) -> tuple[Calendar, ...]:
-    try:
-        return tuple(_grids(parse_json(text))) if text else ()
-    except ChronodpError:  # a release of another kind, or in a zone that this machine does not know
-        return ()
-
-
-def _grids(part: Any) -> Iterator[Calendar]:
-    """Yield the grid of every table in the text of a release; of blocks, of the periods that they are made of."""
-    if isinstance(part, list):
-        for one in part:
-            yield from _grids(one)
-    if not isinstance(part, dict):
-        return
-    if part.get("kind") == "table":
-        grid = part.get("measure", {}).get("calendar") or part.get("calendar")
-        if grid:
-            yield load(grid, Calendar)
-        return
-    for one in part.values():
-        yield from _grids(one)
 
 
 def _write_amounts(transaction: Transaction, dataset: str, charge: _Charged) -> None:
