@@ -18,8 +18,8 @@ from chronodp.privacy import Calendar
 __all__ = ["Affected", "find_affected"]
 
 _QUOTES = (
-    "rows may be missing if it was read from a CSV file with a double quote that never closes: `chronodp diagnose` counts "
-    "such lines"
+    "rows may be missing if it was read from a CSV file with a double quote that never closes: `chronodp diagnose` "
+    "counts such lines"
 )
 _CLOCKS = (
     "times may have been read on wrong clocks, and one person may have moved everybody's rows, if it was read from CSV "
