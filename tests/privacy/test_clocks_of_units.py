@@ -332,7 +332,10 @@ def test_the_comparison_of_0_1_0_is_caught() -> None:
     """Days of two zones as one: two steps are needed where it says one."""
     relations: tuple[Relation, Relation] = ("replace", "replace")
     held, wanted = day("Asia/Tokyo", "replace"), day("UTC", "replace")
-    cut = [UserPeriod("45min", "replace"), Window(1, "replace", every="45min", begins="1970-01-01T00:15")]
+    cut: list[UserPeriod | Window] = [
+        UserPeriod("45min", "replace"),
+        Window(1, "replace", every="45min", begins="1970-01-01T00:15"),
+    ]
     needed = steps_between(laid_out(cut[0]), laid_out(cut[1]), *relations, limit=9)
     said = charged_alike(held, wanted)
     assert said is not None
