@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from chronodp.accounting import basic
+from chronodp.accounting.rounding import down, times_up, up
 from chronodp.accounting.solving import minimum
 from chronodp.accounting.spending import Costs, gather
 from chronodp.privacy.costs import ApproximateCost
@@ -32,34 +33,33 @@ def compose(epsilon: float, delta: float, *, times: int, slack: float) -> Approx
     check_delta(delta)
     check_whole("times", times)
     check_fraction("slack", slack)
-    return ApproximateCost(_bound([(epsilon, times)], slack), times * delta + slack)
+    return ApproximateCost(_bound([(epsilon, times)], slack), up(times_up(times, delta) + slack, 3))
 
 
 def epsilon(costs: Costs, delta: float) -> float:
-    """Return epsilon at ``delta``, all of it used: the split between slack and Gaussian noise is optimised."""
+    """Return epsilon at ``delta``, rounded up; the split of delta between slack and Gaussian noise is optimised."""
     check_fraction("delta", delta)
     spending = gather(costs)
-    reserved = math.fsum(
-        times * cost.delta for cost, times in spending.releases.items() if isinstance(cost, ApproximateCost)
-    )
-    left = delta - reserved
+    left = basic.left_of(spending, delta)
     if left <= 0:
         return math.inf
-    if not spending.gaussian:
-        return _bound(spending.largest_losses, left)
+    noise, losses = basic.strengths(spending, different=16), spending.largest_losses
+    if not noise:
+        return _bound(losses, left)
+    whole = down(left, 4)  # so that the two parts together are not above it
 
     def at(logit: float) -> float:
-        slack = left / (1 + math.exp(-logit))
-        parts = basic.split(spending, left - slack, different=16)
-        return math.inf if parts is None else _bound(parts, slack)
+        slack = whole / (1 + math.exp(-logit))
+        rest = whole - slack
+        return _bound(losses + basic.split(noise, rest), slack) if slack > 0 and rest > 0 else math.inf
 
     return minimum(at, -25.0, 25.0)
 
 
 def _bound(parts: list[tuple[float, int]], slack: float) -> float:
     try:
-        squares = math.fsum(times * value**2 for value, times in parts)
-        drift = math.fsum(times * value * math.expm1(value) for value, times in parts)
+        squares = math.fsum(times_up(times, value**2) for value, times in parts)
+        drift = math.fsum(times_up(times, value * math.expm1(value)) for value, times in parts)
     except OverflowError:
         return math.inf
-    return math.sqrt(2 * squares * math.log(1 / slack)) + drift
+    return up(math.sqrt(2 * squares * -math.log(slack)) + drift, 16)

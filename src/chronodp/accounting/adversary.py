@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtr
+from scipy.special import log_ndtr
 
+from chronodp.accounting.rounding import down, times_up, up
 from chronodp.accounting.spending import BoundedCost, Costs, gather, largest_loss
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import LaplaceCost, RandomizedResponseCost
@@ -17,29 +18,29 @@ __all__ = ["advantage", "odds_tail", "posterior", "total_variation"]
 def total_variation(epsilon: float, delta: float = 0.0) -> float:
     """Return the most that any test can gain over guessing, (e^epsilon - 1) / (e^epsilon + 1) (1 - delta) + delta.
 
-    It is attained: randomised response that fails with probability delta has exactly this total variation.
+    Rounded up. It is attained: randomised response that fails with probability delta has exactly this total variation.
 
     >>> round(total_variation(1.0, 1e-6), 6)
     0.462118
     """
     check_epsilon(epsilon)
     check_delta(delta)
-    return math.tanh(epsilon / 2) * (1 - delta) + delta
+    return min(1.0, up(math.tanh(epsilon / 2) * (1 - delta) + delta, 8))
 
 
 def advantage(costs: Costs) -> float:
-    """Return total variation for a spending: 2 Φ(mu / 2) - 1 exactly for Gaussian noise, else a bound.
+    """Return total variation for a spending, rounded up: 2 Φ(mu / 2) - 1 exactly for Gaussian noise, else a bound.
 
     Total variations of single releases compose no worse than 1 - prod(1 - tv_i); Gaussian ones count as one.
     """
     spending = gather(costs)
     mu = math.sqrt(spending.gaussian)
-    unseen = math.log1p(-spending.revealed) if spending.revealed < 1 else -math.inf
-    unseen += math.log(2 * float(ndtr(-mu / 2))) if mu else 0.0
+    # -ln of the chance that nothing is seen, all of whose parts are positive.
+    seen = -math.log1p(-spending.revealed) if spending.revealed < 1 else math.inf
+    seen += -math.log1p(-math.erf(mu / math.sqrt(8))) if mu < 1 else -math.log(2) - float(log_ndtr(-mu / 2))
     for cost, times in spending.bounded.items():
-        variation = _variation(cost)
-        unseen += times * math.log1p(-variation) if variation < 1 else -math.inf
-    return min(1.0, -math.expm1(unseen))
+        seen += times_up(times, _unseen(cost))
+    return min(1.0, up(-math.expm1(-seen), 64 + len(spending.bounded)))
 
 
 def posterior(prior: float, loss: float) -> float:
@@ -63,13 +64,18 @@ def odds_tail(epsilon: float, delta: float, beyond: float) -> float:
     check_delta(delta)
     if not check_number("beyond", beyond) > epsilon:
         raise InvalidArgument("beyond", beyond, f"above epsilon ({epsilon:g}): at epsilon itself nothing is promised")
-    return min(1.0, delta / -math.expm1(epsilon - beyond))
+    # The difference of two floats may be off by half a unit of the larger, and the tail grows as it shrinks.
+    distance = down(beyond - epsilon, 1)
+    return min(1.0, up(delta / -math.expm1(-distance), 4)) if distance > 0 else 1.0
 
 
-def _variation(cost: BoundedCost) -> float:
+def _unseen(cost: BoundedCost) -> float:
+    """Return -ln(1 - total variation) of one release."""
     epsilon = largest_loss(cost)
     if isinstance(cost, LaplaceCost):
-        return -math.expm1(-epsilon / 2)
-    if isinstance(cost, RandomizedResponseCost):
-        return math.expm1(epsilon) / (math.exp(epsilon) + cost.choices - 1) if epsilon < 700 else 1.0
-    return math.tanh(epsilon / 2)
+        return epsilon / 2
+    choices = cost.choices if isinstance(cost, RandomizedResponseCost) else 2
+    # 1 - (e^epsilon - 1) / (e^epsilon + choices - 1) = choices / (e^epsilon + choices - 1)
+    if epsilon > 700:
+        return epsilon + math.log1p((choices - 1) * math.exp(-epsilon)) - math.log(choices)
+    return math.log1p(math.expm1(epsilon) / choices)

@@ -7,21 +7,23 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from decimal import Context, Decimal
+from fractions import Fraction
 
 from chronodp.accounting.gaussian import epsilon_of
-from chronodp.accounting.spending import Costs, Spending, gather
+from chronodp.accounting.rounding import down, sum_up, up, written_up
+from chronodp.accounting.spending import Costs, Spending, exact_loss, gather
 from chronodp.privacy.costs import ApproximateCost, GaussianCost, SampledGaussianCost
+from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_delta
 
-__all__ = ["deltas", "epsilon", "split"]
+__all__ = ["Strengths", "deltas", "epsilon", "left_of", "split", "strengths"]
 
-_EXACT = Context(prec=80)
+Strengths = list[tuple[float, int]]
+"""Ratios of sensitivity to sigma, each with the number of releases that have it."""
 
 
 def epsilon(costs: Costs, delta: float = 0.0) -> float:
-    """Return the sum of all epsilons at ``delta``; infinite if ``delta`` does not cover the deltas.
+    """Return the sum of all epsilons at ``delta``, rounded up; infinite if ``delta`` does not cover the deltas.
 
     Gaussian releases have no delta of their own: what is left of ``delta`` is shared among them equally.
 
@@ -31,49 +33,51 @@ def epsilon(costs: Costs, delta: float = 0.0) -> float:
     """
     check_delta(delta)
     spending = gather(costs)
-    parts = split(spending, delta - deltas(spending))
-    if parts is None:
+    noise = strengths(spending, different=200)
+    if _deltas(spending) > written(delta) or (noise and left_of(spending, delta) <= 0):
         return math.inf
-    return float(_sum((Decimal(repr(value)), times) for value, times in parts))
+    parts = split(noise, left_of(spending, delta)) if noise else []
+    if any(math.isinf(value) for value, _ in parts):
+        return math.inf
+    # What was computed counts to its last bit; what people wrote counts as they wrote it.
+    losses = sum_up(times * exact_loss(cost) for cost, times in spending.bounded.items())
+    return written_up(losses + sum_up(times * Fraction(value) for value, times in parts))
 
 
-def split(spending: Spending, left: float, *, different: int = 200) -> list[tuple[float, int]] | None:
-    """Return every release as (epsilon, number), after giving ``left`` of delta to the Gaussian ones in equal parts.
+def strengths(spending: Spending, *, different: int) -> Strengths:
+    """Return the Gaussian releases' strengths, rounded up; past ``different`` kinds they are rounded up to that many.
 
-    None if ``left`` does not suffice. Past ``different`` kinds of Gaussian noise the strengths are rounded up to
-    that many, which keeps the bound true and the time short.
+    That keeps every bound true and the time short.
     """
-    parts = list(spending.largest_losses)
     ratios = sorted(
-        (cost.sensitivity / cost.sigma, times)
+        (up(cost.sensitivity / cost.sigma, 1), times)
         for cost, times in spending.releases.items()
         if isinstance(cost, GaussianCost | SampledGaussianCost)
     )
-    if not ratios:
-        return parts if left >= 0 else None
-    if left <= 0:
-        return None
-    share = left / sum(times for _, times in ratios)
     size = -(-len(ratios) // different)
-    for start in range(0, len(ratios), size):
-        run = ratios[start : start + size]
-        parts.append((epsilon_of(run[-1][0], share), sum(times for _, times in run)))
-    return parts
+    runs = (ratios[start : start + size] for start in range(0, len(ratios), size or 1))
+    return [(run[-1][0], sum(times for _, times in run)) for run in runs]
+
+
+def split(noise: Strengths, left: float) -> list[tuple[float, int]]:
+    """Return the Gaussian releases as (epsilon, number), each given an equal part of ``left`` > 0 of delta."""
+    share = down(float(Fraction(left) / sum(times for _, times in noise)), 2)
+    return [(epsilon_of(ratio, share), times) for ratio, times in noise]
+
+
+def left_of(spending: Spending, delta: float) -> float:
+    """Return what remains of ``delta`` after the deltas that releases bring with them, rounded down."""
+    left = written(delta) - _deltas(spending)
+    return down(float(left), 1) if left > 0 else -1.0
 
 
 def deltas(spending: Spending) -> float:
-    """Return the sum of the deltas that releases bring with them."""
-    return float(
-        _sum(
-            (Decimal(repr(cost.delta)), times)
-            for cost, times in spending.releases.items()
-            if isinstance(cost, ApproximateCost)
-        )
+    """Return the sum of the deltas that releases bring with them, rounded up."""
+    return written_up(_deltas(spending))
+
+
+def _deltas(spending: Spending) -> Fraction:
+    return sum(
+        (times * written(cost.delta) for cost, times in spending.releases.items() if isinstance(cost, ApproximateCost)),
+        Fraction(0),
     )
-
-
-def _sum(parts: Iterable[tuple[Decimal, int]]) -> Decimal:
-    total = Decimal(0)
-    for value, times in parts:
-        total = _EXACT.add(total, _EXACT.multiply(value, times))
-    return total

@@ -16,17 +16,19 @@ import math
 import numpy as np
 from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
-from chronodp.accounting.solving import smallest
+from chronodp.accounting.rounding import TINY, UNIT, down, times_up, up
+from chronodp.accounting.solving import largest, smallest
 from chronodp.accounting.spending import Costs, gather
+from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_epsilon, check_fraction, check_positive
 
 __all__ = ["delta_of", "epsilon", "epsilon_of", "mu", "mu_for", "mu_of_bounded", "rho_for", "sigma"]
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_NODES, _WEIGHTS = (np.polynomial.legendre.leggauss(24)[0] + 1) / 2, np.polynomial.legendre.leggauss(24)[1] / 2
 
 
 def delta_of(mu: float, epsilon: float) -> float:
-    """Return the exact delta at ``epsilon`` of a mu-GDP mechanism.
+    """Return delta at ``epsilon`` of a mu-GDP mechanism, from above: by 2e-14 of it at 0.1, by 3e-12 at 1e-300.
 
     delta = Φ(-epsilon / mu + mu / 2) - e^epsilon Φ(-epsilon / mu - mu / 2).
 
@@ -34,54 +36,62 @@ def delta_of(mu: float, epsilon: float) -> float:
     0.126937
     """
     # e^epsilon Φ(lower) = e^(-upper²/2) erfcx(-lower / √2) / 2, so both terms carry the same factor and never overflow.
-    upper = mu / 2 - epsilon / mu
+    square, rest = _square(mu)
+    upper = ((square - 2 * epsilon) + rest) / (2 * mu)
+    # At a fixed mu delta grows with upper: moved up by what it may be off, the rest of the formula sees no error in it.
+    upper += 8 * UNIT * abs(upper)
     shared = 0.5 * math.exp(-upper * upper / 2)
-    if upper > 0:
-        delta = float(ndtr(upper)) - shared * float(erfcx((mu / 2 + epsilon / mu) / math.sqrt(2)))
+    if upper > 0 and mu > 1:
+        delta = float(ndtr(upper)) - shared * float(erfcx((mu - upper) / math.sqrt(2)))
     else:
         delta = shared * _erfcx_fall(-upper / math.sqrt(2), mu / math.sqrt(2))
-    return min(1.0, max(0.0, delta))
+    # The square is what the exponential makes of rounding, and the slopes of erfcx of its cancellation.
+    delta = up(delta, 64 + 16 * (min(abs(upper), 1e6) + 1) ** 2)  # far beyond, delta is 1 or below the floats
+    return 1.0 if math.isnan(delta) else min(1.0, max(TINY, delta))
 
 
 def epsilon_of(mu: float, delta: float) -> float:
-    """Return the smallest epsilon >= 0 at which a mu-GDP mechanism has at most ``delta``."""
+    """Return the smallest epsilon >= 0 at which a mu-GDP mechanism has at most ``delta``, rounded up."""
     if delta_of(mu, 0.0) <= delta:
         return 0.0
-    found = smallest(lambda value: delta_of(mu, value) <= delta)
+    if delta < TINY or math.isinf(mu):
+        return math.inf
+    found = smallest(lambda value: delta_of(mu, value) <= delta, start=_near(mu, delta), step=1e-13)
     return math.inf if found is None else found
 
 
 def mu_for(epsilon: float, delta: float) -> float:
-    """Return the largest mu whose guarantee is (epsilon, delta)."""
+    """Return the largest mu whose guarantee is (epsilon, delta), rounded down."""
     wanted, failure = check_epsilon(epsilon), check_fraction("delta", delta)
-    found = smallest(lambda value: delta_of(value, wanted) > failure)
+    found = largest(lambda value: delta_of(value, wanted) <= failure)
     if found is None:
-        raise AssertionError("delta tends to 1 as mu grows")
-    return found * (1 - 4e-14)  # the last point known to hold
+        raise InvalidArgument("delta", delta, f"above {TINY:.3g}, the least that floats hold with all their digits")
+    return found
 
 
 def sigma(epsilon: float, delta: float, *, sensitivity: float = 1.0) -> float:
-    """Return the smallest sigma that makes one Gaussian release (epsilon, delta)-private, for any epsilon.
+    """Return the smallest sigma that makes one Gaussian release (epsilon, delta)-private, for any epsilon, rounded up.
 
     >>> round(sigma(1.0, 1e-5), 6)      # the textbook's sqrt(2 ln(1.25 / delta)) / epsilon would be 4.8448
     3.730632
     """
-    return check_positive("sensitivity", sensitivity) / mu_for(epsilon, delta)
+    # Wide enough for whoever adds costs up and rounds the sum up: the release stays within (epsilon, delta).
+    return up(check_positive("sensitivity", sensitivity) / mu_for(epsilon, delta), 64)
 
 
 def rho_for(epsilon: float, delta: float) -> float:
     """Return mu²/2, the zero-concentrated parameter of the largest Gaussian spending inside (epsilon, delta)."""
-    return mu_for(epsilon, delta) ** 2 / 2
+    return down(mu_for(epsilon, delta) ** 2 / 2, 1)
 
 
 def mu(costs: Costs) -> float:
-    """Return mu of a whole spending: exact for Gaussian releases, an upper bound for bounded ones.
+    """Return mu of a whole spending, rounded up: exact for Gaussian releases, an upper bound for bounded ones.
 
     A release whose log-likelihood ratio stays within epsilon is mu-GDP with mu = 2 Φ⁻¹(e^epsilon / (1 + e^epsilon)).
     """
     spending = gather(costs)
-    squares = [times * mu_of_bounded(epsilon) ** 2 for epsilon, times in spending.largest_losses]
-    return math.sqrt(spending.gaussian + math.fsum(squares))
+    squares = [times_up(times, mu_of_bounded(epsilon) ** 2) for epsilon, times in spending.largest_losses]
+    return up(math.sqrt(spending.gaussian + math.fsum(squares)), 4)
 
 
 def epsilon(costs: Costs, delta: float) -> float:
@@ -100,16 +110,43 @@ def epsilon(costs: Costs, delta: float) -> float:
 
 
 def mu_of_bounded(epsilon: float) -> float:
-    """Return mu of a mechanism whose log-likelihood ratio stays within ``epsilon``."""
+    """Return mu of a mechanism whose log-likelihood ratio stays within ``epsilon``, rounded up."""
     if epsilon < 1:
-        return 2 * math.sqrt(2) * float(erfinv(math.tanh(epsilon / 2)))
-    return -2 * float(ndtri_exp(-math.log1p(math.exp(-epsilon)) - epsilon))
+        return up(2 * math.sqrt(2) * float(erfinv(math.tanh(epsilon / 2))), 32)
+    found = -2 * float(ndtri_exp(-math.log1p(math.exp(-epsilon)) - epsilon))
+    # Φ(-x) <= e^(-x²/2) / 2 gives mu <= 2 √(2 epsilon), whatever the inverse above makes of extremes.
+    ceiling = 2 * math.sqrt(2 * epsilon)
+    return up(ceiling if math.isnan(found) else min(found, ceiling), 32)
+
+
+def _near(mu: float, delta: float) -> float:
+    """Return about the epsilon at ``delta``, by Newton's method from above: where to look, and no promise."""
+    value = mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta))
+    for _ in range(40):
+        found, upper = delta_of(mu, value), mu / 2 - value / mu
+        fall = 0.5 * math.exp(-upper * upper / 2) * float(erfcx((mu - upper) / math.sqrt(2)))
+        step = (math.log(found) - math.log(delta)) * found / fall if fall > 0 else math.nan
+        if not 0 < value + step < math.inf:
+            break
+        value += step
+        if abs(step) <= 1e-12 * value:
+            break
+    return value if 1e-290 < value < 1e290 else 1.0
+
+
+def _square(value: float) -> tuple[float, float]:
+    """Return two floats whose sum is the square, exactly (Dekker 1971)."""
+    big = 134217729.0 * value  # 2^27 + 1
+    high = big - (big - value)
+    low = value - high
+    square = value * value
+    return square, ((high * high - square) + 2 * high * low) + low * low
 
 
 def _erfcx_fall(start: float, step: float) -> float:
-    """Return erfcx(start) - erfcx(start + step) without cancellation, start >= 0."""
-    if step > 0.5:
+    """Return erfcx(start) - erfcx(start + step) without cancellation, start >= -1/2."""
+    if step > 0.75:
         return float(erfcx(start)) - float(erfcx(start + step))
-    points = start + step * (_NODES + 1) / 2
+    points = start + step * _NODES
     slopes = 2 / math.sqrt(math.pi) - 2 * points * erfcx(points)
-    return float(step / 2 * (_WEIGHTS @ slopes))
+    return float(step * (_WEIGHTS @ slopes))

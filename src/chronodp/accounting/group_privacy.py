@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import assert_never
 
+from chronodp.accounting.rounding import UNIT, product
 from chronodp.errors import UnsupportedCost
 from chronodp.privacy.costs import (
     ApproximateCost,
@@ -28,7 +29,9 @@ __all__ = ["enlarge", "group"]
 
 
 def group(epsilon: float, delta: float, steps: int) -> tuple[float, float]:
-    """Return (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)), where k is ``steps``; delta 1 promises nothing.
+    """Return (k epsilon, delta (e^(k epsilon) - 1) / (e^epsilon - 1)), where k is ``steps``, rounded up.
+
+    A delta of 1 promises nothing.
 
     >>> epsilon, delta = group(1.0, 1e-6, 5)
     >>> epsilon, round(delta, 11)
@@ -39,10 +42,13 @@ def group(epsilon: float, delta: float, steps: int) -> tuple[float, float]:
     check_epsilon(epsilon)
     check_delta(delta)
     check_whole("steps", steps)
+    total = product(steps, epsilon)
     if not delta:
-        return steps * epsilon, 0.0
-    log_growth = _log_expm1(steps * epsilon) - _log_expm1(epsilon)
-    return steps * epsilon, math.exp(min(0.0, math.log(delta) + log_growth))
+        return total, 0.0
+    logs = math.log(delta), _log_expm1(total), _log_expm1(epsilon)
+    # Each logarithm is off by units of itself; their sum, by units of all of them.
+    failure = logs[0] + logs[1] - logs[2] + 16 * UNIT * (1 + abs(logs[0]) + abs(logs[1]) + abs(logs[2]))
+    return total, math.exp(min(0.0, failure))
 
 
 def enlarge(cost: Cost, steps: int) -> Cost:
@@ -53,7 +59,7 @@ def enlarge(cost: Cost, steps: int) -> Cost:
     check_whole("steps", steps)
     match cost:
         case PureCost(epsilon) | RandomizedResponseCost(epsilon, _):
-            return PureCost(steps * epsilon) if steps > 1 else cost
+            return PureCost(product(steps, epsilon)) if steps > 1 else cost
         case ApproximateCost(epsilon, delta):
             total, failure = group(epsilon, delta, steps)
             if failure >= 1:
@@ -63,12 +69,12 @@ def enlarge(cost: Cost, steps: int) -> Cost:
                 )
             return ApproximateCost(total, failure)
         case LaplaceCost(sensitivity, scale):
-            return LaplaceCost(steps * sensitivity, scale)
+            return LaplaceCost(product(steps, sensitivity), scale)
         case GaussianCost(sensitivity, sigma):
-            return GaussianCost(steps * sensitivity, sigma)
+            return GaussianCost(product(steps, sensitivity), sigma)
         case SampledGaussianCost(sensitivity, sigma, _):
             # Of a group some may be added and others removed; what sampling is worth then is not claimed.
-            return GaussianCost(steps * sensitivity, sigma) if steps > 1 else cost
+            return GaussianCost(product(steps, sensitivity), sigma) if steps > 1 else cost
         case SequenceCost(costs):
             return SequenceCost(tuple(enlarge(part, steps) for part in costs))
         case RepeatedCost(part, times):

@@ -14,8 +14,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
+from chronodp.accounting.binomial import log_chances
+from chronodp.accounting.rounding import TINY, UNIT, times_up, up
 from chronodp.accounting.solving import smallest
 from chronodp.accounting.spending import Costs, Spending, gather
 from chronodp.errors import UnsupportedCost
@@ -40,13 +41,13 @@ def compose(epsilon: float, delta: float, *, times: int, slack: float) -> Approx
     check_delta(delta)
     check_whole("times", times)
     check_fraction("slack", slack)
-    total = -math.expm1(times * math.log1p(-delta) + math.log1p(-slack))
+    total = up(-math.expm1(-(times_up(times, -math.log1p(-delta)) - math.log1p(-slack))), 8)
     cost: Cost = RepeatedCost(PureCost(epsilon), times)
     return ApproximateCost(_epsilon(gather(cost), slack), total)
 
 
 def epsilon(costs: Costs, delta: float) -> float:
-    """Return the least epsilon at ``delta``; infinite if ``delta`` does not cover what may be given away."""
+    """Return the least epsilon at ``delta``, rounded up; infinite if ``delta`` does not cover what is given away."""
     check_fraction("delta", delta)
     spending = gather(costs)
     left = spending.left_of(delta)
@@ -54,19 +55,23 @@ def epsilon(costs: Costs, delta: float) -> float:
 
 
 def delta_of(costs: Costs, epsilon: float) -> float:
-    """Return the least delta at ``epsilon`` >= 0."""
+    """Return the least delta at ``epsilon`` >= 0, rounded up."""
     spending = gather(costs)
     kept = 1 - spending.revealed
-    return min(1.0, spending.revealed + kept * _excess(*losses(spending), epsilon))
+    return min(1.0, up(spending.revealed + kept * _excess(*_losses(spending), epsilon), 4))
 
 
 def losses(costs: Costs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return every log-likelihood ratio that the coins can sum to, with its probability.
+    """Return every log-likelihood ratio that the coins can sum to, with its probability, both rounded up.
 
     Of n coins at epsilon, l fall against the truth with probability C(n, l) e^((n - l) epsilon) / (1 + e^epsilon)^n,
     and then the ratio is (n - 2 l) epsilon.
     """
-    spending = gather(costs)
+    ratios, logs = _losses(gather(costs))
+    return ratios, np.exp(logs)
+
+
+def _losses(spending: Spending) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if spending.gaussian:
         raise UnsupportedCost("optimal composition needs releases with a bounded likelihood ratio, not Gaussian noise")
     merged = _merged(spending)
@@ -75,11 +80,12 @@ def losses(costs: Costs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     ratios, logs = np.zeros(1), np.zeros(1)
     for value, times in merged.items():
         against = np.arange(times + 1, dtype=np.float64)
-        coins = gammaln(times + 1.0) - gammaln(against + 1) - gammaln(times - against + 1)
-        coins -= against * value + times * math.log1p(math.exp(-value))
         ratios = np.add.outer(ratios, (times - 2 * against) * value).ravel()
-        logs = np.add.outer(logs, coins).ravel()
-    return ratios, np.exp(logs)
+        logs = np.add.outer(logs, log_chances(times, value)).ravel()
+    # Sums of ratios of both signs are off by units of the largest, sums of logarithms by units of themselves.
+    largest = math.fsum(times * value for value, times in merged.items())
+    units = 2 + 2 * len(merged)
+    return ratios + units * UNIT * largest, logs + units * UNIT * np.abs(logs)
 
 
 def few_outcomes(spending: Spending) -> bool:
@@ -95,13 +101,21 @@ def _merged(spending: Spending) -> dict[float, int]:
 
 
 def _epsilon(spending: Spending, left: float) -> float:
-    ratios, probabilities = losses(spending)
-    if _excess(ratios, probabilities, 0.0) <= left:
+    ratios, logs = _losses(spending)
+    # Outcomes that are e^-60 times rarer than needed add nothing that the margin of `_excess` does not cover.
+    counted = (ratios > 0) & (logs > math.log(left) - 60 - math.log(len(logs)))
+    ratios, logs = ratios[counted], logs[counted]
+    if _excess(ratios, logs, 0.0) <= left:
         return 0.0
-    found = smallest(lambda value: _excess(ratios, probabilities, value) <= left)
+    found = smallest(lambda value: _excess(ratios, logs, value) <= left)
     return math.inf if found is None else found
 
 
-def _excess(ratios: NDArray[np.float64], probabilities: NDArray[np.float64], epsilon: float) -> float:
+def _excess(ratios: NDArray[np.float64], logs: NDArray[np.float64], epsilon: float) -> float:
+    """Return E (1 - e^(epsilon - ratio))+ from above: sums of 2^21 positive numbers, off by less than 64 units."""
     over = ratios > epsilon
-    return float(np.sum(probabilities[over] * -np.expm1(epsilon - ratios[over])))
+    if not over.any():
+        return 0.0
+    most = float(logs[over].max())  # taken out, so that the rarest outcomes do not vanish
+    total = float(np.sum(np.exp(logs[over] - most) * -np.expm1(epsilon - ratios[over])))
+    return max(TINY, up(math.exp(most) * total, 96 + 2 * abs(most)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias, assert_never
 
+from chronodp.accounting.rounding import down, times_up, up, written_up
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import (
     ApproximateCost,
@@ -21,8 +23,9 @@ from chronodp.privacy.costs import (
     SampledGaussianCost,
     SequenceCost,
 )
+from chronodp.privacy.exact import written
 
-__all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "gather", "largest_loss"]
+__all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "exact_loss", "gather", "largest_loss"]
 
 BoundedCost: TypeAlias = PureCost | ApproximateCost | LaplaceCost | RandomizedResponseCost
 """One release whose log-likelihood ratio is bounded, delta aside."""
@@ -36,10 +39,10 @@ class Spending:
 
     Attributes:
         releases: single costs with their number.
-        gaussian: mu^2 = sum of (sensitivity / sigma)^2 over all Gaussian releases; those on a sample count as if nobody
-            had been left out, which is true and dear.
+        gaussian: mu^2 = sum of (sensitivity / sigma)^2 over all Gaussian releases, rounded up; those on a sample count
+            as if nobody had been left out, which is true and dear.
         revealed: the probability that some release known only as (epsilon, delta) gives everything away,
-            1 - prod(1 - delta_i).
+            1 - prod(1 - delta_i), rounded up.
         assumptions: what must hold for the whole, each named once.
     """
 
@@ -69,12 +72,8 @@ class Spending:
 
     @property
     def unsampled_gaussian(self) -> float:
-        """mu^2 of the Gaussian releases that look at everybody."""
-        return math.fsum(
-            times * (cost.sensitivity / cost.sigma) ** 2
-            for cost, times in self.releases.items()
-            if isinstance(cost, GaussianCost)
-        )
+        """mu^2 of the Gaussian releases that look at everybody, rounded up."""
+        return _mu_squared({cost: times for cost, times in self.releases.items() if isinstance(cost, GaussianCost)})
 
     @property
     def largest_losses(self) -> list[tuple[float, int]]:
@@ -82,8 +81,10 @@ class Spending:
         return [(largest_loss(cost), times) for cost, times in self.bounded.items()]
 
     def left_of(self, delta: float) -> float:
-        """Return the delta that remains for everything but ``revealed``; not above 0 if nothing does."""
-        return (delta - self.revealed) / (1 - self.revealed) if self.revealed < 1 else -1.0
+        """Return the delta that remains for everything but ``revealed``, rounded down; not above 0 if nothing does."""
+        if not 0 < self.revealed < delta:  # the remainder falls as more is revealed: above, it is rounded down
+            return delta - self.revealed
+        return down((delta - self.revealed) / (1 - self.revealed), 3)
 
 
 Costs: TypeAlias = Cost | Iterable[Cost] | Spending
@@ -116,13 +117,23 @@ def gather(costs: Costs) -> Spending:
                 open_.append((part, times))
             case _:
                 raise InvalidArgument("costs", cost, "a cost or a collection of costs")
-    squares, kept = [], []
-    for single, times in releases.items():
-        if isinstance(single, GaussianCost | SampledGaussianCost):
-            squares.append(times * (single.sensitivity / single.sigma) ** 2)
-        elif isinstance(single, ApproximateCost):
-            kept.append(times * math.log1p(-single.delta))
-    return Spending(releases, math.fsum(squares), -math.expm1(math.fsum(kept)), tuple(assumptions))
+    kept = math.fsum(
+        times_up(times, -math.log1p(-single.delta))
+        for single, times in releases.items()
+        if isinstance(single, ApproximateCost)
+    )
+    return Spending(releases, _mu_squared(releases), min(1.0, up(-math.expm1(-kept), 8)), tuple(assumptions))
+
+
+def _mu_squared(releases: Mapping[SingleCost, int] | Mapping[GaussianCost, int]) -> float:
+    return up(
+        math.fsum(
+            times_up(times, (single.sensitivity / single.sigma) ** 2)
+            for single, times in releases.items()
+            if isinstance(single, GaussianCost | SampledGaussianCost)
+        ),
+        8,
+    )
 
 
 def _listed(costs: Cost | Iterable[Cost]) -> list[tuple[Cost, int]]:
@@ -141,11 +152,16 @@ def _listed(costs: Cost | Iterable[Cost]) -> list[tuple[Cost, int]]:
 
 
 def largest_loss(cost: BoundedCost) -> float:
-    """Return the largest log-likelihood ratio that a release can show, delta aside."""
+    """Return the largest log-likelihood ratio that a release can show, delta aside: the least float not below it."""
+    return written_up(exact_loss(cost)) if isinstance(cost, LaplaceCost) else cost.epsilon
+
+
+def exact_loss(cost: BoundedCost) -> Fraction:
+    """Return the largest log-likelihood ratio that a release can show, delta aside, of the numbers as written."""
     match cost:
         case PureCost(epsilon) | ApproximateCost(epsilon, _) | RandomizedResponseCost(epsilon, _):
-            return epsilon
+            return written(epsilon)
         case LaplaceCost(sensitivity, scale):
-            return sensitivity / scale
+            return written(sensitivity) / written(scale)
         case _:
             assert_never(cost)

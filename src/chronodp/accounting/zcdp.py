@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from chronodp.accounting.rounding import times_up, up
 from chronodp.accounting.spending import Costs, gather
 from chronodp.privacy.parameters import check_fraction
 
@@ -15,14 +16,14 @@ __all__ = ["epsilon", "rho"]
 
 
 def rho(costs: Costs) -> float:
-    """Return rho of all releases: Δ² / (2 σ²) for Gaussian noise, epsilon² / 2 for a bounded likelihood ratio."""
+    """Return rho of all releases, rounded up: Δ² / (2 σ²) for Gaussian noise, epsilon² / 2 for a bounded ratio."""
     spending = gather(costs)
-    bounded = math.fsum(times * value**2 / 2 for value, times in spending.largest_losses)
-    return spending.gaussian / 2 + bounded
+    bounded = math.fsum(times_up(times, value**2 / 2) for value, times in spending.largest_losses)
+    return up(spending.gaussian / 2 + bounded, 8)
 
 
 def epsilon(costs: Costs, delta: float) -> float:
-    """Return epsilon = rho + 2 sqrt(rho ln(1 / delta)).
+    """Return epsilon = rho + 2 sqrt(rho ln(1 / delta)), rounded up.
 
     >>> from chronodp.privacy import GaussianCost
     >>> round(epsilon(GaussianCost(sensitivity=1.0, sigma=5.0), delta=1e-5), 3)
@@ -34,4 +35,4 @@ def epsilon(costs: Costs, delta: float) -> float:
     if left <= 0:
         return math.inf
     total = rho(spending)
-    return total + 2 * math.sqrt(total * math.log(1 / left))
+    return up(total + 2 * math.sqrt(total * -math.log(left)), 8)

@@ -3,7 +3,7 @@
 Three kinds. *Pure*: epsilons add. *Gaussian*: mu^2 adds; or, as long as no noise is Gaussian, epsilons do. *Renyi*:
 divergences add at each of a fixed set of orders. One sum within its limit suffices. Deltas that costs bring along add
 up to their own limit, the reserve. Amounts are rounded up, limits down, to a decimal quantum of the limit; sums of
-whole numbers are exact.
+whole numbers are exact. What floats make infinite costs more than any budget holds.
 
 Why these, and why the reserve is fixed at opening: ``docs/explanation/proofs/ledger.md``.
 """
@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from chronodp.accounting import gaussian, renyi
-from chronodp.accounting.spending import BoundedCost, gather
+from chronodp.accounting.rounding import sum_up, times_up
+from chronodp.accounting.spending import exact_loss, gather
 from chronodp.errors import InvalidArgument, UnsupportedCost
-from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, LaplaceCost, SampledGaussianCost
+from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, SampledGaussianCost
 from chronodp.privacy.exact import written
 
 __all__ = ["CAP", "COMPONENTS", "ORDERS", "Amounts", "Filter", "Kind"]
@@ -32,7 +34,10 @@ ORDERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
 COMPONENTS = len(ORDERS)
 CAP = 3 * 10**18  # sums stop here, so that the sum of two fits a 64-bit integer
 _DIGITS = 18
-_FLOAT_ERROR = Fraction(1, 10**12)  # covers what floats lose in mu and in divergences
+_FLOAT_ERROR = Fraction(
+    1, 10**12
+)  # on top of accounting's own margins: covers what the written and the stored differ by
+_DIGITS_UP = Context(prec=40, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ class Filter:
                 f"this {self.kind} budget keeps no delta for costs known only as (epsilon, delta): open with reserve="
             )
         values: list[Fraction]
-        losses = sum((times * _largest_loss(single) for single, times in spending.bounded.items()), Fraction(0))
+        losses = sum_up(times * exact_loss(single) for single, times in spending.bounded.items())
         if self.kind == "pure":
             if spending.gaussian:
                 raise UnsupportedCost("a pure budget cannot pay for Gaussian noise: open one with a delta")
@@ -125,11 +130,13 @@ class Filter:
                 ),
                 Fraction(0),
             )
-            bounded = math.fsum(times * gaussian.mu_of_bounded(loss) ** 2 for loss, times in spending.largest_losses)
-            values = [exact + Fraction(bounded) * (1 + _FLOAT_ERROR), Fraction(CAP) if exact else losses]
+            bounded = math.fsum(
+                times_up(times, gaussian.mu_of_bounded(loss) ** 2) for loss, times in spending.largest_losses
+            )
+            values = [exact + _widened(bounded), Fraction(CAP) if exact else losses]
         else:
             curve = renyi.curve(spending)
-            values = [Fraction(curve(order)) * (1 + _FLOAT_ERROR) for order in ORDERS]
+            values = [_widened(curve(order)) for order in ORDERS]
         parts = [part.amount(value) for part, value in zip(self.components, values, strict=True)]
         return (*parts, self.reserved.amount(deltas) if deltas else 0)
 
@@ -158,9 +165,9 @@ def _ceilings(rule: Filter) -> Amounts:
 def _components(rule: Filter) -> tuple[_Component, ...]:
     if rule.kind == "pure":
         return (_Component.of("epsilon", written(rule.epsilon)),)
-    left = float(written(rule.delta) - written(rule.reserve))
+    left = written(rule.delta) - written(rule.reserve)
     if rule.kind == "gaussian":
-        largest = Fraction(gaussian.mu_for(rule.epsilon, left)) ** 2
+        largest = Fraction(gaussian.mu_for(rule.epsilon, _at_most(left))) ** 2
         return (
             _Component.of("mu squared", largest * (1 - _FLOAT_ERROR)),
             _Component.of("epsilon without Gaussian noise", written(rule.epsilon)),
@@ -168,13 +175,22 @@ def _components(rule: Filter) -> tuple[_Component, ...]:
     return tuple(
         _Component.of(
             f"divergence of order {order}",
-            (Fraction(rule.epsilon) - Fraction(math.log(1 / left)) / (order - 1)) * (1 - _FLOAT_ERROR),
+            (written(rule.epsilon) - _log_of_inverse(left) / (order - 1)) * (1 - _FLOAT_ERROR),
         )
         for order in ORDERS
     )
 
 
-def _largest_loss(cost: BoundedCost) -> Fraction:
-    if isinstance(cost, LaplaceCost):
-        return written(cost.sensitivity) / written(cost.scale)
-    return written(cost.epsilon)
+def _widened(amount: float) -> Fraction:
+    return Fraction(amount) * (1 + _FLOAT_ERROR) if math.isfinite(amount) else Fraction(CAP)
+
+
+def _at_most(exact: Fraction) -> float:
+    found = float(exact)
+    return found if Fraction(found) <= exact else math.nextafter(found, 0.0)
+
+
+def _log_of_inverse(fraction: Fraction) -> Fraction:
+    """Return ln(1 / fraction) from above, to forty digits: a limit that is a small difference keeps its own."""
+    quotient = _DIGITS_UP.divide(Decimal(fraction.denominator), Decimal(fraction.numerator))
+    return Fraction(_DIGITS_UP.ln(quotient)) + Fraction(1, 10**36)
