@@ -28,17 +28,20 @@ def every_command(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[st
             yield (*before, name)
 
 
+@pytest.mark.long
 def test_version_and_help() -> None:
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
     commands = list(every_command(typer.main.get_command(app)))
     assert len(commands) > 15
+    overview = run("--help")
     for command in commands:
-        assert command[0] in run("--help")
+        assert command[0] in overview
         text = run(*command, "--help")
         assert "Example" in text
         assert f"chronodp {' '.join(command)}" in text
 
 
+@pytest.mark.processes
 def test_the_module_runs_as_a_program() -> None:
     finished = subprocess.run(
         [Path(sys.executable).with_name("chronodp"), "--version"], capture_output=True, text=True, check=True

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
@@ -37,10 +35,10 @@ from chronodp.errors import (
 )
 from chronodp.privacy import AssumedCost, PureCost, Window, dump, load
 from chronodp.randomness import Entropy, seeded
+from tests import warm
 from tests.conftest import Trials
 from tests.correlated.chains import two
 
-ROOT = Path(__file__).parents[2]
 RECORD = Window(1, relation="replace")
 NAMES = count()
 
@@ -66,6 +64,7 @@ def law(design: FranDesign, snapshots: tuple[tuple[int, int], ...], entropy: Ent
 
 
 @pytest.mark.parametrize(("shrink", "caught"), [(1.0, False), (1.1, True)])
+@pytest.mark.long
 def test_a_record_is_read_by_one_release_and_costs_epsilon(shrink: float, caught: bool) -> None:
     # Releases of three periods; the record changed is read at different ages by different sequences.
     design = coarse(4.0 * shrink)
@@ -81,6 +80,7 @@ def test_a_record_is_read_by_one_release_and_costs_epsilon(shrink: float, caught
         assert finding.epsilon == pytest.approx(4.0 * shrink if read else 0.0, abs=1e-9)
 
 
+@pytest.mark.long
 def test_the_stream_itself_under_the_auditor(ledger: cdp.Ledger) -> None:
     def release(record: int, *, entropy: Entropy) -> float:
         name = f"s{next(NAMES)}"
@@ -270,12 +270,12 @@ with cdp.Ledger(sys.argv[1] + "/budget.db", reached=reached) as ledger, open(sys
 """
 
 
+@pytest.mark.processes
 def test_killed_anywhere_no_period_is_released_twice_and_none_unpaid(tmp_path: Path, trials: Trials) -> None:
     points = ("stream written", "stream committed", "step written", "step committed")
     for number in range(trials(24, least=len(points))):
         point = points[number % len(points)] if number < 2 else points[2 + number % 2]
-        command = [sys.executable, "-c", VICTIM, str(tmp_path), point, str(1 + number % 3 if number > 1 else 1)]
-        died = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        died = warm.run("-c", VICTIM, str(tmp_path), point, str(1 + number % 3 if number > 1 else 1))
         assert died.returncode == -signal.SIGKILL, died.stderr
     told = [line.split() for line in (tmp_path / "told.txt").read_text().splitlines()]
     with cdp.Ledger(tmp_path / "budget.db") as ledger:

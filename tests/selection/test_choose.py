@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from tests import warm
 from tests.conftest import Trials
 
 import chronodp as cdp
@@ -103,6 +102,7 @@ def deviation(mechanism: ChoiceMechanism, count: int, entropy: Entropy, *, epsil
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
+@pytest.mark.long
 def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Trials) -> None:
     count = trials(400_000, least=30_000)
     assert deviation(mechanism, count, seeded(11)) > FALSE_ALARM
@@ -238,6 +238,7 @@ def test_a_unit_that_the_budget_does_not_protect_is_refused(ledger: cdp.Ledger) 
 
 
 @pytest.mark.parametrize("point", ["debit committed", "noise drawn", "release written"])
+@pytest.mark.processes
 def test_a_choice_lost_in_a_crash_is_never_drawn_again(point: str, ledger: cdp.Ledger, tmp_path: Path) -> None:
     program = f"""
 import os, signal
@@ -252,7 +253,7 @@ with cdp.Ledger({str(tmp_path / "budget.db")!r}, reached=reached) as ledger:
     choose(("a", "b", "c"), MonotoneUtilities([5, 90, 7], change=1.0), epsilon=1.0, unit=cdp.User(), ledger=ledger,
            dataset="people", request="one")
 """
-    died = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    died = warm.run("-c", program)
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert ledger.status("people").unreleased == ("one",)
     assert ledger.status("people").charges == 1
