@@ -83,7 +83,9 @@ def test_days_of_two_zones_are_charged_what_one_day_can_lose(ledger: Ledger) -> 
 def test_what_is_not_said_is_not_mixed_with_what_is(ledger: Ledger, unit: Unit, first: Unit, other: Unit) -> None:
     ledger.open("ward", unit=unit, epsilon=10.0)
     ledger.spend("ward", HALF, unit=first)
-    with pytest.raises(UnitMismatch, match=r"says nothing about this budget's unit, .*every='1h'|Open one whose unit"):
+    with pytest.raises(
+        UnitMismatch, match=r"says nothing about this budget's unit, .*every='1h'|open it again with a unit"
+    ):
         ledger.spend("ward", HALF, unit=other)
     with pytest.raises(UnitMismatch):
         ledger.check_fits("ward", HALF, unit=other)

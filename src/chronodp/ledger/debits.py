@@ -252,8 +252,8 @@ def _mend(held: Unit, wanted: Unit) -> str:
         )
     if not wanted.said:
         return (
-            ": the budget does not say how long its periods are, or in which zone. Open one whose unit says it with "
-            "every= or timezone="
+            ": the budget does not say how long its periods are, or in which zone. If all that was charged to it meant "
+            "the same, open it again with a unit that says so, every= or timezone=; else open another"
         )
     return ""
 

@@ -73,7 +73,7 @@ class Stream:
         workload: what is answered: RunningTotal(), EachPeriod(), Rolling(7), Ewm(0.1) or any Filter.
         horizon: how many steps there will be; None if it is not known.
         change: the most that one unit changes the value of one step.
-        unit: who is protected.
+        unit: who is protected; Window(24, every="1h") says how long a step is, UserPeriod("1D", timezone="UTC") where.
         max_periods: how many steps one unit changes, for `User` and `UserPeriod`.
         epsilon: of the guarantee for the whole stream, paid at once when it opens.
         delta: of that guarantee.

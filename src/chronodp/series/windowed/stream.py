@@ -49,7 +49,8 @@ class WindowedStream:
 
     Args:
         mechanism: Uniform(), Sample(), BudgetDistribution() or BudgetAbsorption().
-        window: how many consecutive periods are protected together; or a `Window` with its relation.
+        window: how many consecutive periods are protected together; or a `Window` with its relation, and with the
+            length of a period, such as Window(24, every="1h").
         change: the most that one person changes one column in one period.
         epsilon: of the guarantee.
         delta: of the guarantee; above 0 only for Uniform(), whose noise is then Gaussian.
