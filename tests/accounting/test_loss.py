@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from tests.conftest import Trials
 
 from chronodp.accounting import advanced, adversary, gaussian, loss, optimal
 from chronodp.privacy import (
@@ -19,6 +18,7 @@ from chronodp.privacy import (
     SequenceCost,
 )
 from chronodp.randomness import seeded
+from tests.conftest import Trials
 
 COSTS: list[Cost] = [
     GaussianCost(1.0, 2.0),

@@ -33,9 +33,10 @@ def test_divergences_agree(ratio: float, times: int) -> None:
 
 @pytest.mark.parametrize("mu", [0.05, 0.3, 1.0, 3.0])
 def test_exact_gaussian_agrees_with_their_privacy_loss_distribution(mu: float) -> None:
-    theirs = privacy_loss_distribution.from_gaussian_mechanism(1 / mu, value_discretization_interval=1e-4)
+    theirs = privacy_loss_distribution.from_gaussian_mechanism(1 / mu, value_discretization_interval=1e-3)
     for delta in DELTAS:
         expected = theirs.get_epsilon_for_delta(delta)
+        assert gaussian.epsilon(GaussianCost(mu, 1.0), delta) <= expected + 1e-8  # theirs is rounded up
         assert gaussian.epsilon(GaussianCost(mu, 1.0), delta) == pytest.approx(expected, abs=2e-5)
 
 
@@ -43,12 +44,13 @@ def test_exact_gaussian_agrees_with_their_privacy_loss_distribution(mu: float) -
 @pytest.mark.parametrize("times", [1, 2, 30])
 def test_optimal_composition_agrees_with_their_privacy_loss_distribution(epsilon: float, times: int) -> None:
     parameters = common.DifferentialPrivacyParameters(epsilon, 0.0)
-    theirs = privacy_loss_distribution.from_privacy_parameters(parameters, value_discretization_interval=1e-4)
+    theirs = privacy_loss_distribution.from_privacy_parameters(parameters, value_discretization_interval=1e-3)
     cost = RepeatedCost(PureCost(epsilon), times)
     for delta in DELTAS:
         expected = theirs.self_compose(times).get_epsilon_for_delta(delta)
         assert optimal.epsilon(cost, delta) == pytest.approx(expected, abs=2e-4 * times)
-        assert optimal.epsilon(cost, delta) <= expected + 1e-9
+        # Their transform may lose 2^-48 of delta with each release; ln delta falls no slower than epsilon / 2 rises.
+        assert optimal.epsilon(cost, delta) <= expected + 1e-9 + 2 * times * 2.0**-48 / delta
 
 
 def test_their_distributions_of_mixtures_stay_below_every_sound_bound() -> None:

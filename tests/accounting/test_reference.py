@@ -8,10 +8,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from tests.conftest import Trials
 
 from chronodp.accounting import advanced, adversary, basic, compare, gaussian, group, loss, optimal, pld, renyi, zcdp
 from chronodp.privacy import ApproximateCost, GaussianCost, LaplaceCost, RepeatedCost
+from tests.conftest import Trials
+
+LOST = 2.0**-48  # of delta, that a transform may lose with each release
 
 
 def repeated(sigma: float, times: int) -> RepeatedCost:
@@ -46,20 +48,25 @@ def test_the_textbooks_day_of_releases(golden: Any) -> None:
         expected_epsilon = reference[f"optimal KOV eps at delta={delta}"][0]
         assert optimal.epsilon(day, float(delta)) == pytest.approx(expected_epsilon, rel=1e-7)
     pld_epsilon, pld_delta = reference["dp_accounting PLD from_privacy_parameters (1e-4)"]
-    assert pld.epsilon(day, pld_delta) == pytest.approx(pld_epsilon, rel=1e-6)
+    # Their transform and ours round differently, and ours gives away what it may have lost: of the 1e-7 of delta that
+    # the releases themselves leave, which falls faster than epsilon rises.
+    lost = 1440 * LOST / 1e-7
+    assert pld_epsilon - lost / 50 <= pld.epsilon(day, pld_delta) <= pld_epsilon + lost
 
 
 def test_optimal_composition_to_the_last_digits() -> None:
     """Theorem 3.3 of Kairouz, Oh and Viswanath, summed with 50 digits."""
     times, total = 1440, mpmath.mpf("1.45e-5")
     with mpmath.workdps(50):
-        epsilon, delta = mpmath.mpf("0.05"), mpmath.mpf("1e-8")
+        epsilon = mpmath.mpf(0.05)
         found = mpmath.mpf(optimal.epsilon(RepeatedCost(ApproximateCost(0.05, 1e-8), times), float(total)))
         excess = mpmath.mpf(0)
         for against in range(times + 1):
             term = mpmath.exp((times - against) * epsilon) - mpmath.exp(found + against * epsilon)
             excess += mpmath.binomial(times, against) * max(term, mpmath.mpf(0)) / (1 + mpmath.exp(epsilon)) ** times
-        assert abs(1 - (1 - delta) ** times * (1 - excess) - total) < mpmath.mpf("1e-18")
+        true = 1 - (1 - mpmath.mpf(1e-8)) ** times * (1 - excess)
+        assert true <= mpmath.mpf(float(total))
+        assert true > total - mpmath.mpf("1e-18")
 
 
 def test_sigma_rho_and_groups(golden: Any) -> None:
@@ -90,9 +97,13 @@ def test_large_compositions(golden: Any) -> None:
         cost = repeated(row["sigma"], row["k"])
         assert gaussian.epsilon(cost, 1e-6) == pytest.approx(row["exact"], rel=1e-12)
         assert pld.epsilon(cost, 1e-6) == pytest.approx(row["pld"], rel=1e-5)
+        assert pld.epsilon(cost, 1e-6) == gaussian.epsilon(cost, 1e-6)
     for row in reference["laplace"]:
         cost = RepeatedCost(LaplaceCost(1.0, row["scale"]), row["k"])
-        assert pld.epsilon(cost, 1e-6) == pytest.approx(row["pld"], rel=1e-9)
+        # On the same grid only the transform can differ. It is promised to lose at most LOST of delta with a release; a
+        # fiftieth of that is more than any machine showed, and ln delta falls faster than epsilon rises.
+        lost = row["k"] * LOST / 1e-6
+        assert row["pld"] - lost / 50 <= pld.epsilon(cost, 1e-6) <= row["pld"] + lost
         assert row["rdp"] * 0.999 < renyi.epsilon(cost, 1e-6) <= row["rdp"]  # the reference has fixed orders
 
 

@@ -10,8 +10,8 @@ import math
 from fractions import Fraction
 
 from chronodp.accounting.gaussian import epsilon_of
-from chronodp.accounting.rounding import down, up, written_up
-from chronodp.accounting.spending import Costs, Spending, gather
+from chronodp.accounting.rounding import down, sum_up, up, written_up
+from chronodp.accounting.spending import Costs, Spending, exact_loss, gather
 from chronodp.privacy.costs import ApproximateCost, GaussianCost, SampledGaussianCost
 from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_delta
@@ -40,10 +40,8 @@ def epsilon(costs: Costs, delta: float = 0.0) -> float:
     if any(math.isinf(value) for value, _ in parts):
         return math.inf
     # What was computed counts to its last bit; what people wrote counts as they wrote it.
-    return written_up(
-        sum((times * written(value) for value, times in spending.largest_losses), Fraction(0))
-        + sum((times * Fraction(value) for value, times in parts), Fraction(0))
-    )
+    losses = sum_up(times * exact_loss(cost) for cost, times in spending.bounded.items())
+    return written_up(losses + sum_up(times * Fraction(value) for value, times in parts))
 
 
 def strengths(spending: Spending, *, different: int) -> Strengths:
@@ -63,7 +61,7 @@ def strengths(spending: Spending, *, different: int) -> Strengths:
 
 def split(noise: Strengths, left: float) -> list[tuple[float, int]]:
     """Return the Gaussian releases as (epsilon, number), each given an equal part of ``left`` > 0 of delta."""
-    share = down(left / sum(times for _, times in noise), 2)
+    share = down(float(Fraction(left) / sum(times for _, times in noise)), 2)
     return [(epsilon_of(ratio, share), times) for ratio, times in noise]
 
 

@@ -24,11 +24,11 @@ from chronodp.privacy.parameters import check_epsilon, check_fraction, check_pos
 
 __all__ = ["delta_of", "epsilon", "epsilon_of", "mu", "mu_for", "mu_of_bounded", "rho_for", "sigma"]
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_NODES, _WEIGHTS = (np.polynomial.legendre.leggauss(24)[0] + 1) / 2, np.polynomial.legendre.leggauss(24)[1] / 2
 
 
 def delta_of(mu: float, epsilon: float) -> float:
-    """Return delta at ``epsilon`` of a mu-GDP mechanism, from above: by 1e-14 of it at 0.1, by 3e-12 at 1e-300.
+    """Return delta at ``epsilon`` of a mu-GDP mechanism, from above: by 2e-14 of it at 0.1, by 3e-12 at 1e-300.
 
     delta = Φ(-epsilon / mu + mu / 2) - e^epsilon Φ(-epsilon / mu - mu / 2).
 
@@ -46,7 +46,7 @@ def delta_of(mu: float, epsilon: float) -> float:
     else:
         delta = shared * _erfcx_fall(-upper / math.sqrt(2), mu / math.sqrt(2))
     # The square is what the exponential makes of rounding, and the slopes of erfcx of its cancellation.
-    delta = up(delta, 64 + 16 * (abs(upper) + 1) ** 2)
+    delta = up(delta, 64 + 16 * (min(abs(upper), 1e6) + 1) ** 2)  # far beyond, delta is 1 or below the floats
     return 1.0 if math.isnan(delta) else min(1.0, max(TINY, delta))
 
 
@@ -54,7 +54,9 @@ def epsilon_of(mu: float, delta: float) -> float:
     """Return the smallest epsilon >= 0 at which a mu-GDP mechanism has at most ``delta``, rounded up."""
     if delta_of(mu, 0.0) <= delta:
         return 0.0
-    found = smallest(lambda value: delta_of(mu, value) <= delta)
+    if delta < TINY or math.isinf(mu):
+        return math.inf
+    found = smallest(lambda value: delta_of(mu, value) <= delta, start=_near(mu, delta), step=1e-13)
     return math.inf if found is None else found
 
 
@@ -117,6 +119,21 @@ def mu_of_bounded(epsilon: float) -> float:
     return up(ceiling if math.isnan(found) else min(found, ceiling), 32)
 
 
+def _near(mu: float, delta: float) -> float:
+    """Return about the epsilon at ``delta``, by Newton's method from above: where to look, and no promise."""
+    value = mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta))
+    for _ in range(40):
+        found, upper = delta_of(mu, value), mu / 2 - value / mu
+        fall = 0.5 * math.exp(-upper * upper / 2) * float(erfcx((mu - upper) / math.sqrt(2)))
+        step = (math.log(found) - math.log(delta)) * found / fall if fall > 0 else math.nan
+        if not 0 < value + step < math.inf:
+            break
+        value += step
+        if abs(step) <= 1e-12 * value:
+            break
+    return value if 1e-290 < value < 1e290 else 1.0
+
+
 def _square(value: float) -> tuple[float, float]:
     """Return two floats whose sum is the square, exactly (Dekker 1971)."""
     big = 134217729.0 * value  # 2^27 + 1
@@ -130,6 +147,6 @@ def _erfcx_fall(start: float, step: float) -> float:
     """Return erfcx(start) - erfcx(start + step) without cancellation, start >= -1/2."""
     if step > 0.75:
         return float(erfcx(start)) - float(erfcx(start + step))
-    points = start + step * (_NODES + 1) / 2
+    points = start + step * _NODES
     slopes = 2 / math.sqrt(math.pi) - 2 * points * erfcx(points)
-    return float(step / 2 * (_WEIGHTS @ slopes))
+    return float(step * (_WEIGHTS @ slopes))

@@ -90,7 +90,7 @@ class LossVariable:
         elif spending.count == 1:
             exact = float(_tail(next(iter(spending.bounded)), np.array([threshold]))[0])
         elif not spending.gaussian and all(_is_coin(cost) for cost in spending.bounded) and few_outcomes(spending):
-            ratios, probabilities = losses(spending)
+            ratios, probabilities = self._coins
             # A sum of equal losses may differ from the threshold it is compared with by rounding alone.
             exact = min(1.0, float(probabilities[ratios > threshold + 1e-12 * abs(threshold)].sum()))
         else:
@@ -103,6 +103,10 @@ class LossVariable:
         high = _from(tails, int(np.searchsorted(points, threshold, side="left")))
         low = _from(tails, int(np.searchsorted(points, threshold + widening, side="right")))
         return max(0.0, low - _ROUNDED), min(1.0, high + _ROUNDED)
+
+    @cached_property
+    def _coins(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return losses(self.spending)
 
     @cached_property
     def _law(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:

@@ -47,7 +47,7 @@ def compose(epsilon: float, delta: float, *, times: int, slack: float) -> Approx
 
 
 def epsilon(costs: Costs, delta: float) -> float:
-    """Return the least epsilon at ``delta``, rounded up; infinite if ``delta`` does not cover what may be given away."""
+    """Return the least epsilon at ``delta``, rounded up; infinite if ``delta`` does not cover what is given away."""
     check_fraction("delta", delta)
     spending = gather(costs)
     left = spending.left_of(delta)

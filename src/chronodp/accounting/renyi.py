@@ -85,11 +85,11 @@ def _best(costs: Costs, delta: float, conversion: Callable[[float, float, float]
         order = 1 + math.exp(log_excess)
         return conversion(divergence_at(order), order, left)
 
-    return max(0.0, minimum(at, -12.0, 30.0, coarse=84))
+    return max(0.0, minimum(at, -20.0, 30.0, coarse=100))
 
 
 def curve(costs: Costs) -> Callable[[float], float]:
-    """Return the divergence as a function of the order, rounded up; the work grows with the number of different releases."""
+    """Return the divergence by its order, rounded up; the work grows with the number of different releases."""
     spending = gather(costs)
     laplace, bounded = [], []
     for cost, times in spending.bounded.items():

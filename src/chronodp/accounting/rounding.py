@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterable
 from fractions import Fraction
 
 from chronodp.privacy.exact import written
 
-__all__ = ["TINY", "UNIT", "down", "product", "quotient", "times_up", "up", "written_up"]
+__all__ = ["TINY", "UNIT", "down", "product", "sum_up", "times_up", "up", "written_up"]
 
 UNIT = 2.0**-53
 """The most, relative, that one operation on floats is off by."""
 TINY = sys.float_info.min
 """No probability is said to be below it: smaller floats have lost digits."""
+
+_LONGEST, _FINEST = 4096, 1120  # bits of a denominator, and of what takes its place
 
 
 def up(value: float, units: float) -> float:
@@ -37,15 +40,6 @@ def times_up(times: int, value: float) -> float:
         return math.inf if value else 0.0
 
 
-def quotient(numerator: float, denominator: float) -> float:
-    """Return the least float that, as people write it, is not below the quotient of two numbers as they write them.
-
-    >>> quotient(1.0, 10.0)
-    0.1
-    """
-    return written_up(written(numerator) / written(denominator))
-
-
 def product(times: int, value: float) -> float:
     """Return the least float that, as people write it, is not below ``times`` the number as they write it.
 
@@ -53,6 +47,16 @@ def product(times: int, value: float) -> float:
     0.3
     """
     return written_up(times * written(value))
+
+
+def sum_up(parts: Iterable[Fraction]) -> Fraction:
+    """Return the sum of numbers >= 0: exact while its denominator is small, else 2^-1100 above it or less."""
+    total = Fraction(0)
+    for part in parts:
+        total += part
+        if total.denominator.bit_length() > _LONGEST:
+            total = Fraction(math.ceil(total * 2**_FINEST), 2**_FINEST)
+    return total
 
 
 def written_up(exact: Fraction) -> float:

@@ -34,7 +34,7 @@ def log_moment_excess(order: float, rate: float, mu: float) -> float:
     reach = math.sqrt(2 * (digits + power))
     # Points around mu / 2, where E is 0 and loses no digits.
     index = np.arange(-math.ceil((reach + mu / 2) / step), math.ceil((reach + power * mu) / step) + 1)
-    away = index * step
+    away = np.asarray(index * step, dtype=np.float64)
     z = away + mu / 2
     exponents = mu * away
     heights = _log_convex(order, rate, exponents) - z * z / 2 - math.log(2 * math.pi) / 2 + math.log(step)

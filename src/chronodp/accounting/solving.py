@@ -13,37 +13,41 @@ __all__ = ["largest", "largest_count", "minimum", "smallest"]
 
 _RELATIVE = 1e-14
 _GOLDEN = 0.6180339887498949
+_NEAR = 1e-7  # of an optimum, whose value differs by the square of that
 
 
-def smallest(holds: Callable[[float], bool], *, start: float = 1.0, limit: float = 1e300) -> float | None:
+def smallest(
+    holds: Callable[[float], bool], *, start: float = 1.0, step: float = 3.0, limit: float = 1e300
+) -> float | None:
     """Return the smallest x > 0 where ``holds`` is true, rounded up; None if it is false up to ``limit``.
 
-    ``holds`` must be false below some point and true above it.
+    ``holds`` must be false below some point and true above it. The search starts at ``start``; a small relative
+    ``step`` says that it is near.
     """
-    low, high = _around(holds, start, limit)
+    _, high = _around(holds, start, step, limit)
     return high if high <= limit else None
 
 
-def largest(holds: Callable[[float], bool], *, start: float = 1.0, limit: float = 1e300) -> float | None:
+def largest(holds: Callable[[float], bool], *, limit: float = 1e300) -> float | None:
     """Return the largest x > 0 where ``holds`` is true, rounded down; None if it is false down to 1 / ``limit``.
 
     ``holds`` must be true below some point and false above it.
     """
-    low, _ = _around(lambda value: not holds(value), start, limit)
+    low, _ = _around(lambda value: not holds(value), 1.0, 3.0, limit)
     return low if low >= 1 / limit else None
 
 
-def _around(turns: Callable[[float], bool], start: float, limit: float) -> tuple[float, float]:
+def _around(turns: Callable[[float], bool], start: float, step: float, limit: float) -> tuple[float, float]:
     """Return two near points, ``turns`` false at the first and true at the second; beyond the limit none was found."""
     low, high = start, start
     if turns(start):
         while turns(low):
-            high, low = low, low / 4
+            high, low, step = low, low / (1 + step), min(3.0, 16 * step)
             if low < 1 / limit:
                 return low, high
     else:
         while not turns(high):
-            low, high = high, high * 4
+            low, high, step = high, high * (1 + step), min(3.0, 16 * step)
             if high > limit:
                 return low, math.inf
     while high - low > _RELATIVE * high:
@@ -87,9 +91,16 @@ def minimum(function: Callable[[float], float], low: float, high: float, *, coar
     best = min(range(len(points)), key=values.__getitem__)
     left, right = points[max(best - 1, 0)], points[min(best + 1, coarse)]
     least = values[best]
-    while right - left > 1e-10 * (1 + abs(left)):
-        first, second = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-        one, two = at(first), at(second)
+    first, second = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
+    one, two = at(first), at(second)
+    while right - left > _NEAR * (1 + abs(left)):
+        if one <= two:
+            right, second, two = second, first, one
+            first = right - _GOLDEN * (right - left)
+            one = at(first)
+        else:
+            left, first, one = first, second, two
+            second = left + _GOLDEN * (right - left)
+            two = at(second)
         least = min(least, one, two)
-        left, right = (left, second) if one <= two else (first, right)
     return least

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias, assert_never
 
-from chronodp.accounting.rounding import down, quotient, times_up, up
+from chronodp.accounting.rounding import down, times_up, up, written_up
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import (
     ApproximateCost,
@@ -22,8 +23,9 @@ from chronodp.privacy.costs import (
     SampledGaussianCost,
     SequenceCost,
 )
+from chronodp.privacy.exact import written
 
-__all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "gather", "largest_loss"]
+__all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "exact_loss", "gather", "largest_loss"]
 
 BoundedCost: TypeAlias = PureCost | ApproximateCost | LaplaceCost | RandomizedResponseCost
 """One release whose log-likelihood ratio is bounded, delta aside."""
@@ -151,10 +153,15 @@ def _listed(costs: Cost | Iterable[Cost]) -> list[tuple[Cost, int]]:
 
 def largest_loss(cost: BoundedCost) -> float:
     """Return the largest log-likelihood ratio that a release can show, delta aside: the least float not below it."""
+    return written_up(exact_loss(cost)) if isinstance(cost, LaplaceCost) else cost.epsilon
+
+
+def exact_loss(cost: BoundedCost) -> Fraction:
+    """Return the largest log-likelihood ratio that a release can show, delta aside, of the numbers as written."""
     match cost:
         case PureCost(epsilon) | ApproximateCost(epsilon, _) | RandomizedResponseCost(epsilon, _):
-            return epsilon
+            return written(epsilon)
         case LaplaceCost(sensitivity, scale):
-            return quotient(sensitivity, scale)
+            return written(sensitivity) / written(scale)
         case _:
             assert_never(cost)

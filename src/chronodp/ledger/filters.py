@@ -18,10 +18,10 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from chronodp.accounting import gaussian, renyi
-from chronodp.accounting.rounding import times_up
-from chronodp.accounting.spending import BoundedCost, gather
+from chronodp.accounting.rounding import sum_up, times_up
+from chronodp.accounting.spending import exact_loss, gather
 from chronodp.errors import InvalidArgument, UnsupportedCost
-from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, LaplaceCost, SampledGaussianCost
+from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, SampledGaussianCost
 from chronodp.privacy.exact import written
 
 __all__ = ["CAP", "COMPONENTS", "ORDERS", "Amounts", "Filter", "Kind"]
@@ -34,7 +34,9 @@ ORDERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
 COMPONENTS = len(ORDERS)
 CAP = 3 * 10**18  # sums stop here, so that the sum of two fits a 64-bit integer
 _DIGITS = 18
-_FLOAT_ERROR = Fraction(1, 10**12)  # on top of accounting's own margins: covers what the written and the stored differ by
+_FLOAT_ERROR = Fraction(
+    1, 10**12
+)  # on top of accounting's own margins: covers what the written and the stored differ by
 _DIGITS_UP = Context(prec=40, rounding=ROUND_CEILING)
 
 
@@ -113,7 +115,7 @@ class Filter:
                 f"this {self.kind} budget keeps no delta for costs known only as (epsilon, delta): open with reserve="
             )
         values: list[Fraction]
-        losses = sum((times * _largest_loss(single) for single, times in spending.bounded.items()), Fraction(0))
+        losses = sum_up(times * exact_loss(single) for single, times in spending.bounded.items())
         if self.kind == "pure":
             if spending.gaussian:
                 raise UnsupportedCost("a pure budget cannot pay for Gaussian noise: open one with a delta")
@@ -192,9 +194,3 @@ def _log_of_inverse(fraction: Fraction) -> Fraction:
     """Return ln(1 / fraction) from above, to forty digits: a limit that is a small difference keeps its own."""
     quotient = _DIGITS_UP.divide(Decimal(fraction.denominator), Decimal(fraction.numerator))
     return Fraction(_DIGITS_UP.ln(quotient)) + Fraction(1, 10**36)
-
-
-def _largest_loss(cost: BoundedCost) -> Fraction:
-    if isinstance(cost, LaplaceCost):
-        return written(cost.sensitivity) / written(cost.scale)
-    return written(cost.epsilon)
