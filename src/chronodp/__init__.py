@@ -80,7 +80,6 @@ __all__ = [
     "audit",
     "compare",
     "correlated",
-    "dataset",
     "engines",
     "errors",
     "estimation",

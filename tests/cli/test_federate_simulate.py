@@ -81,7 +81,10 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
         (("batch = 20", "batch = 200"), "batch must be fewer than the 100 people"),
         (('"linear"', '"gru"'), "architecture must be one of"),
         (("pulse = [40, 160]", "pulse = 40"), "columns.pulse must be two public bounds"),
-        (("pulse = [40, 160]", "puls = [40, 160]"), "a table with a column 'puls'"),
+        (
+            ("pulse = [40, 160]", "puls = [40, 160]"),
+            "a table with the columns of the plan; value: the table has no column 'puls'",
+        ),
         (('"north.csv"', '"nowhere.csv"'), "a CSV or Parquet file"),
         (("people = 100", ""), "holders.north must be a table"),
         (("rounds = 2", "runden = 2"), "plan must be one of"),

@@ -122,9 +122,11 @@ def test_release_writes_what_is_asked_and_repeats_itself(shop: Path) -> None:
 
 
 def test_diagnosis_is_apart_and_marked(shop: Path) -> None:
-    text = run("plan", "-c", "load.toml", "--diagnose")
+    text = run("diagnose", "-c", "load.toml")
     assert "FOR THE OWNER ONLY" in text
-    assert "40;" in text
+    assert "People" not in text
+    assert "chosen by looking at the figures below is not private" in run("diagnose", "-c", "load.toml", "--bounds")
+    assert json.loads(run("diagnose", "-c", "load.toml", "--json"))["bounds"] is None
     assert shop.exists()
 
 

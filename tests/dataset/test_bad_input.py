@@ -61,19 +61,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         errors.UnknownColumn,
         "at, who, kwh, region; did you mean kwh",
     ),
-    "missing time": (lambda: kwh(time="AT"), errors.UnknownColumn, "did you mean at"),
+    "missing time": (lambda: kwh(time="att"), errors.UnknownColumn, "did you mean at"),
     "missing user": (lambda: kwh(user="person"), errors.UnknownColumn, "no column 'person'"),
     "missing group": (lambda: kwh().by(place=["a"]), errors.UnknownColumn, "by: the table has no column 'place'"),
-    "text as value": (lambda: kwh(data=frame(kwh="zaphod")), errors.UnsuitableColumn, "'kwh' holds VARCHAR; a number"),
-    "number as time": (lambda: kwh(data=frame(at=range(HOURS))), errors.UnsuitableColumn, "a timestamp or a date"),
-    "text as time": (lambda: kwh(data=frame(at="2026")), errors.UnsuitableColumn, "a timestamp or a date"),
-    "fraction as user": (lambda: kwh(data=frame(who=1.5)), errors.UnsuitableColumn, "a text or a whole number"),
-    "fraction as group": (lambda: series().count().by(kwh=[1]), errors.UnsuitableColumn, "a text or a whole number"),
-    "mixed column": (
-        lambda: kwh(data=frame(kwh=[SECRET_VALUE, SECRET_NAME] * (HOURS // 2))),
-        errors.UnreadableSource,
-        "column 'kwh' mixes types",
+    "number as time": (
+        lambda: kwh(data=frame(at=range(HOURS))),
+        errors.UnsuitableColumn,
+        "a timestamp, a date or a text such as 2026-01-31T12:00 is needed; if it counts from 1970, declare it",
     ),
+    "truth as time": (lambda: kwh(data=frame(at=True)), errors.UnsuitableColumn, "'at' holds bool"),
+    "time as value": (lambda: series().sum("at", clip=(0, 5)), errors.UnsuitableColumn, "'at' holds timestamp"),
+    "time as user": (lambda: kwh(user="at"), errors.UnsuitableColumn, "a text or a whole number is needed"),
+    "time as group": (lambda: series().count().by(at=[1]), errors.UnsuitableColumn, "a text or a whole number"),
+    "empty key": (lambda: series().count().by(region=[""]), errors.InvalidArgument, "texts that are not empty"),
     "reversed clip": (lambda: series().sum("kwh", clip=(5, 0)), errors.InvalidArgument, "low <= high"),
     "infinite clip": (lambda: series().sum("kwh", clip=(0, float("inf"))), errors.InvalidArgument, "got inf"),
     "empty clip": (lambda: series().sum("kwh", clip=(0, 0)), errors.InvalidArgument, "not both 0"),
@@ -199,10 +199,29 @@ def test_broken_rows_of_a_csv_are_left_out(ledger: cdp.Ledger, tmp_path: Path) -
     lines[5:5] = ["only,two", "2026-01-01 01:00:00+00:00,bo,no number,north", "no time,bo,1.0,north", "a,b,c,d,e,f"]
     (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
     plan = kwh(data=tmp_path / "rows.csv").plan(epsilon=0.5, delta=1e-6)
-    tally = plan.diagnose().tally
+    looked = plan.diagnose(bounds=True)
+    tally, read = looked.tally, looked.reading
+    assert tally is not None
     assert (tally.people, tally.cells, tally.cells_kept) == (1, HOURS, 3)
-    assert tally.unusable >= 2
+    assert (read.rows, read.used, read.incomplete, list(read.broken.values())) == (HOURS + 2, HOURS, 2, [2])
     assert len(plan.release(ledger, dataset="people", request="broken csv").to_pandas()) == HOURS
+
+
+@pytest.mark.parametrize(
+    ("columns", "argument"),
+    [
+        ({"kwh": "zaphod"}, "value"),
+        ({"kwh": [SECRET_VALUE, SECRET_NAME] * (HOURS // 2)}, "value"),
+        ({"at": "2026"}, "time"),
+        ({"who": 1.5}, "user"),
+    ],
+)
+def test_cells_that_cannot_be_read_refuse_nothing(ledger: cdp.Ledger, columns: dict[str, Any], argument: str) -> None:
+    query = kwh(data=frame(**columns))
+    looked = query.plan(epsilon=0.5, delta=1e-6).diagnose().reading
+    (column,) = (one for one in looked.columns if one.argument == argument)
+    assert column.unreadable == HOURS - column.read > 0
+    assert len(release(ledger, query, f"{argument} {column.read}").to_pandas()) == HOURS
 
 
 def test_a_csv_that_is_no_csv(ledger: cdp.Ledger, tmp_path: Path) -> None:

@@ -146,8 +146,9 @@ def list_charges(transaction: Transaction, dataset: str, *, limit: int) -> list[
 
 def read_status(transaction: Transaction, dataset: str, analyst: str, period: str) -> Status:
     """Return what is spent of a budget and what still fits; of one that renews, in a period or the newest."""
+    opened = find_budget(transaction, dataset, analyst)
     meaning = read_meaning(transaction, dataset)
-    budget = with_meaning(find_budget(transaction, dataset, analyst), meaning).meant
+    budget = with_meaning(opened, meaning).meant
     if period and budget.renews is None:
         raise InvalidArgument("period", period, "left out: this budget does not renew")
     if budget.renews is not None:
