@@ -80,6 +80,7 @@ __all__ = [
     "audit",
     "compare",
     "correlated",
+    "dataset",
     "engines",
     "errors",
     "estimation",
