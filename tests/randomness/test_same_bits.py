@@ -67,6 +67,7 @@ def words_for(kind: str, count: int, seed: int) -> Words:
 
 @pytest.mark.parametrize("kind", REFERENCES)
 @pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.long
 def test_agree_on_random_and_edge_words(kind: str, scale: float, trials: Trials) -> None:
     family, reference = REFERENCES[kind]
     count = trials(20_000, least=1_000)  # over five scales: 100,000 random values of each kind
@@ -126,6 +127,7 @@ def test_agree_within_three_tolerances_of_a_boundary_and_an_injected_error_is_ca
 
 
 @pytest.mark.parametrize("kind", REFERENCES)
+@pytest.mark.long
 def test_a_whole_draw_is_the_slow_path_wherever_the_fast_one_gives_up(kind: str) -> None:
     family, reference = REFERENCES[kind]
     words = words_for(kind, 256, seed=31)

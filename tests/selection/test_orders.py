@@ -66,6 +66,7 @@ def test_votes_and_regrets_find_the_order_where_raw_losses_do_not(losses: NDArra
     assert right(raw) == pytest.approx(0.504, abs=0.08)
 
 
+@pytest.mark.long
 def test_a_row_depends_on_its_own_person_only(losses: NDArray[np.float64]) -> None:
     people = list(second_order_people(120, 150, 1)[:6])
     validation = Validation(LeastSquares(), 30, 1000, 5.0)
@@ -103,6 +104,7 @@ def test_the_loss_is_the_mean_square_of_one_step_errors() -> None:
     assert clipped == pytest.approx(np.mean(np.minimum((errors[-40:] / 1.5) ** 2, 1.0)), rel=1e-9)
 
 
+@pytest.mark.long
 def test_maximum_likelihood_agrees_with_least_squares_where_both_are_good() -> None:
     people = list(second_order_people(2, 150, 2))
     orders = (Order(1, 0, 0), Order(2, 0, 0))

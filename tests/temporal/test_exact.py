@@ -16,6 +16,7 @@ from chronodp.randomness import Entropy
 from chronodp.temporal import Backward, BlockShuffle, Forward, NoisySort, Threshold
 from chronodp.temporal.dispatch import choose_threshold
 from chronodp.temporal.observer import backward_rules_out, forward_rules_out, threshold_rules_out
+from tests.rounding import FUNCTION
 
 Series = tuple[Any, ...]
 Mechanisms = BlockShuffle | NoisySort | Backward | Forward | Threshold
@@ -81,10 +82,11 @@ def test_a_block_of_six_by_the_law_of_its_orders() -> None:
 def test_ties_only_help(values: Series) -> None:
     mechanism = BlockShuffle(len(values), 1.3)
     finding = examine(of(mechanism), inside_blocks(values, len(values)))
-    assert 0 < finding.epsilon <= mechanism.loss + 1e-15
+    assert 0 < finding.epsilon <= mechanism.loss * (1 + 2 * FUNCTION)  # both are logarithms
 
 
 @pytest.mark.parametrize(("block", "length"), [(4, 6), (5, 7), (3, 8), (6, 4)])
+@pytest.mark.long
 def test_a_partial_block_is_a_block(block: int, length: int) -> None:
     mechanism = BlockShuffle(block, 1.3)
     finding = examine(of(mechanism), inside_blocks(tuple(range(length)), block))
@@ -141,6 +143,7 @@ def test_channels_move_together_and_people_apart() -> None:
 
 
 @pytest.mark.parametrize(("distance", "impossible"), [(1, 0.666), (2, 0.793), (3, 0.931)])
+@pytest.mark.long
 def test_backward_is_refuted(distance: int, impossible: float, golden: Any) -> None:
     mechanism = Backward(3, 2.0)
     finding = examine(of(mechanism), [swapped(tuple(range(5 + distance)), 2, 2 + distance)])
