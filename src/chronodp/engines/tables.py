@@ -90,10 +90,9 @@ def _plain_column(column: Any, role: Role, reading: Reading) -> Column:
     """Return an Arrow column as a plain type that no cell can make fail: times as whole numbers, codes as values."""
     kind, words = column.type, str(column.type)
     if pa.types.is_dictionary(kind):
-        return _plain_column(_chunks(column, lambda chunk: chunk.dictionary_decode()), role, reading)
+        return _plain_column(_chunks(column, _from_codes), role, reading)
     if pa.types.is_run_end_encoded(kind):
-        decoded = _chunks(column, lambda chunk: pc.call_function("run_end_decode", [chunk]))
-        return _plain_column(decoded, role, reading)
+        return _plain_column(_chunks(column, _from_runs), role, reading)
     if isinstance(kind, pa.BaseExtensionType):
         return _extension(column, kind)
     if pa.types.is_decimal(kind) and (kind.precision > _DIGITS or kind.scale < 0):
@@ -167,6 +166,18 @@ def _chunks(column: Any, change: Any) -> Any:
         return change(column)
     changed = [change(chunk) for chunk in column.chunks]
     return pa.chunked_array(changed) if changed else change(pa.array([], column.type))
+
+
+def _from_codes(chunk: Any) -> Any:
+    values = chunk.dictionary
+    # Arrow cannot pick from views of texts, which is how polars holds categories.
+    return (values.cast(pa.large_string()) if pa.types.is_string_view(values.type) else values).take(chunk.indices)
+
+
+def _from_runs(chunk: Any) -> Any:
+    if pa.types.is_string_view(chunk.type.value_type):
+        return pa.array(chunk.to_pylist(), pa.large_string())
+    return pc.call_function("run_end_decode", [chunk])
 
 
 def _pandas_column(series: Any, role: Role, reading: Reading) -> Column:
