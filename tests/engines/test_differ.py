@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -9,9 +11,10 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from chronodp.engines import Question, Spark, Totals, find_source
+from chronodp.engines import DuckDB, Question, Spark, Totals, find_source
+from chronodp.privacy import Grid
 from tests.conftest import Trials
-from tests.engines.differ import Table, difference, draw_attack, expected, read_duckdb, read_statement
+from tests.engines.differ import TOKYO, Table, difference, draw_attack, expected, read_duckdb, read_statement
 from tests.engines.first_readers import MUTANTS
 from tests.engines.forms import FORMS
 
@@ -43,6 +46,17 @@ def test_the_plain_rule_stays_within_the_stated_change(form: str, trials: Trials
     chance = random.Random(f"rule {form}")
     for number in range(trials(100, least=3)):
         assert difference(draw_attack(chance, form, WORLDS, tmp_path / str(number)), expected) is None
+
+
+@pytest.mark.parametrize("numbers", [[1.0, math.nan], [1.0, math.nan, math.inf], [1.0, math.nan, 7.5]])
+def test_what_a_file_says_of_its_numbers_decides_nothing(numbers: list[float], tmp_path: Path) -> None:
+    """Statistics in a Parquet file leave out what is no number, and databases conclude from them."""
+    days = pyarrow.array([dt.date(2026, 1, 6)] * len(numbers))
+    for name, cells in (("number", {"who": ["a", "b", "c"][: len(numbers)], "number": numbers}), ("who", {"who": numbers, "number": [1.0] * len(numbers)})):
+        pyarrow.parquet.write_table(pyarrow.table({"at": days, **cells}), tmp_path / f"{name}.parquet")
+        question = Question(TOKYO, "at", "who", "number", Grid(1.0), (0, 1))
+        found = DuckDB(threads=1).totals(find_source(tmp_path / f"{name}.parquet"), question, key="k")
+        assert found.people.sum() == (2 if name == "number" and 7.5 in numbers else 1)
 
 
 @pytest.mark.parametrize("name", MUTANTS)

@@ -91,7 +91,11 @@ class Columns:
                 return exp.case().when(whole, _whole_part(text)).when(nothing, _string("0"))
             case "real":
                 number = exp.cast(column.copy(), "DOUBLE")
-                whole = exp.and_(exp.Abs(this=number) <= _real(EXACT), exp.Floor(this=number.copy()).eq(number.copy()))
+                whole = exp.and_(
+                    self._is_finite(number),
+                    exp.Abs(this=number.copy()) <= _real(EXACT),
+                    exp.Floor(this=number.copy()).eq(number.copy()),
+                )
                 return exp.case().when(whole, _text(exp.cast(number.copy(), "BIGINT")))
         return exp.cast(exp.null(), "VARCHAR")
 
@@ -106,7 +110,8 @@ class Columns:
                 exact = column.copy() if stored.digits <= _SURE_DIGITS else _text(column)
                 return exp.cast(exact, "DOUBLE")
             case "real":
-                return _finite(exp.cast(column.copy(), "DOUBLE"))
+                number = exp.cast(column.copy(), "DOUBLE")
+                return exp.case().when(self._is_finite(number), number.copy())
             case "truth":
                 return exp.case().when(column.copy(), _real(1.0)).when(exp.not_(column.copy()), _real(0.0))
         return exp.cast(exp.null(), "DOUBLE")
@@ -144,7 +149,7 @@ class Columns:
         for word, value in TRUTHS.items():
             truths = truths.when(trimmed.copy().eq(_string(word)), _real(value))
         written = self.matches(trimmed, number_pattern(self.reading.decimal))
-        return exp.case().when(written, _finite(number)).else_(truths)
+        return exp.case().when(written, exp.case().when(self._is_finite(number), number.copy())).else_(truths)
 
     def _with_point(self, text: Term) -> Term:
         if self.reading.decimal == ".":
@@ -228,6 +233,13 @@ class Columns:
         rest = exp.paren(exp.paren(exp.paren(ticks.copy() % 1000) + 1000) % 1000)
         return exp.case().when(near, exp.IntDiv(this=exp.paren(ticks.copy() - rest), expression=_whole(1000)))
 
+    def _is_finite(self, number: Term) -> Term:
+        if self.dialect == "duckdb":
+            # A comparison would not do: DuckDB leaves it out where a file's statistics, which know nothing of NaN, say
+            # that no number is larger.
+            return _call("ISFINITE", number.copy())
+        return exp.Abs(this=number.copy()) <= _real(_LARGEST)  # for Spark, NaN is larger than every number
+
     def matches(self, text: Term, pattern: str) -> Term:
         """Return whether a text, all of it, is written by a pattern."""
         if self.dialect == "duckdb":
@@ -286,11 +298,6 @@ def _scaled(number: Term, unit: int) -> Term:
     scaled = number * _real(unit / 1000) if unit >= 1000 else number / _real(1000 / unit)
     near = exp.Abs(this=exp.paren(scaled)) < _real(FARTHEST)
     return exp.case().when(near, exp.cast(exp.Floor(this=scaled.copy()), "BIGINT"))
-
-
-def _finite(number: Term) -> Term:
-    # Not a number is larger than every number, for both databases.
-    return exp.case().when(exp.Abs(this=number.copy()) <= _real(_LARGEST), number.copy())
 
 
 def _spark_clock(clock: Term) -> Term:
