@@ -10,7 +10,7 @@ from chronodp.engines import Record
 from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
 from chronodp.privacy.units import Event
 
-__all__ = ["PEOPLE", "REGIONS", "neighbour", "random_world"]
+__all__ = ["PEOPLE", "REGIONS", "neighbour", "random_world", "stretch"]
 
 PEOPLE = ("ann", "bo", "cy")
 REGIONS = ("north", "south", "elsewhere")
@@ -33,7 +33,7 @@ def neighbour(chance: random.Random, world: list[Record], calendar: Calendar, un
         owner = world[index].person
         new = [_row(chance, calendar, owner)] if replaces else []
         return [*world[:index], *new, *world[index + 1 :]]
-    inside = _stretch(chance, calendar, unit)
+    inside = stretch(chance, calendar, unit)
     kept = [row for row in world if row.person != person or not inside(row.instant)]
     if not replaces:
         return kept
@@ -48,7 +48,7 @@ def _row(chance: random.Random, calendar: Calendar, person: str | None) -> Recor
     return Record(person, instant, number, (chance.choice(REGIONS),))
 
 
-def _stretch(chance: random.Random, calendar: Calendar, unit: Unit) -> Callable[[int | None], bool]:
+def stretch(chance: random.Random, calendar: Calendar, unit: Unit) -> Callable[[int | None], bool]:
     """Return whether an instant belongs to the stretch of time that is one unit of a person."""
     if isinstance(unit, User):
         return lambda _: True

@@ -15,18 +15,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import chronodp as cdp
-from chronodp.engines.csv_files import csv_query
+from chronodp.engines import Reading
+from chronodp.engines.csv_files import group_csv_files
 from chronodp.errors import UnreadableSource
 
 ROWS = [f'2026-01-{day:02d},"Lee, {number}",{number}' for day in range(1, 11) for number in range(10)]
-FIELD = r'(?:"(?:[^"]|"")*"|[^",]*)'
-WELL_FORMED = re.compile(f"{FIELD}(?:,{FIELD})*")  # quotes stand around whole fields, and twice inside them
-ODD = st.text(alphabet="a1,\"';|\t#\\ é\0", max_size=30).filter(lambda line: WELL_FORMED.fullmatch(line) is not None)
+ODD = st.binary(max_size=30) | st.lists(
+    st.sampled_from(
+        [b"a", b"1", b",", b'"', b'""', b"'", b";", b"\t", b"#", b"\\", b"\r", b"\0", b"\xff", b"\xe2", "é€".encode()]
+    ),
+    max_size=20,
+).map(b"".join)
 
 
-def read(*paths: Path) -> list[tuple[Any, ...]]:
-    with duckdb.connect() as connection:
-        return connection.execute(csv_query([str(path) for path in paths])).fetchall()
+def read(*paths: Path, columns: tuple[str, ...] = ("at", "who", "kwh"), reading: Reading | None = None) -> list[Any]:
+    found = []
+    with duckdb.connect(config={"threads": 1}) as connection:
+        for group in group_csv_files([str(path) for path in paths], reading or Reading()):
+            spelled = [next(name for name in group.names if name.lower() == column) for column in columns]
+            found += connection.execute(group.select(spelled)).fetchall()
+    return found
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -43,36 +51,52 @@ def test_the_first_line_tells_the_separator(tmp_path: Path, separator: str, end:
             path.write_bytes(pyarrow.compress(content, codec="zstd", asbytes=True))
         case _:
             path.write_bytes(content)
-    assert read(path) == [("1", 'a,;|\tb "c"', "3")]
+    assert read(path, columns=("at", "who", "größe")) == [("1", 'a,;|\tb "c"', "3")]
 
 
 def test_files_with_other_columns_are_joined_by_name(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("at,who,at,\n1,2,3,4\n", encoding="utf-8")
+    (tmp_path / "a.csv").write_text("at,who,at 2,\n1,2,3,4\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("who;AT\n5;6\n", encoding="utf-8")
     (tmp_path / "c.csv").write_text("who;AT\n7;8\n", encoding="utf-8")
-    found = read(*sorted(tmp_path.glob("*.csv")))
-    assert sorted(row[:2] for row in found) == [("1", "2"), ("6", "5"), ("8", "7")]
-    assert [row[2:] for row in found if row[0] == "1"] == [("3", "4")]
+    found = read(*sorted(tmp_path.glob("*.csv")), columns=("at", "who"))
+    assert sorted(found) == [("1", "2"), ("6", "5"), ("8", "7")]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(line=ODD, place=st.integers(0, len(ROWS)))
-def test_a_row_changes_no_other_row(tmp_path: Path, line: str, place: int) -> None:
+@given(line=ODD, place=st.integers(0, len(ROWS)), end=st.sampled_from([b"\n", b"\r\n"]))
+def test_a_row_changes_no_other_row(tmp_path: Path, line: bytes, place: int, end: bytes) -> None:
     path = tmp_path / "rows.csv"
-    path.write_text("\n".join(["at,who,kwh", *ROWS[:place], line, *ROWS[place:]]), encoding="utf-8")
-    rows = Counter((day, f"Lee, {number}", str(number)) for day, number in _parts())
-    assert not rows - Counter(read(path))
-    assert sum(Counter(read(path)).values()) <= len(ROWS) + 1
+    rows = [row.encode() for row in ROWS]
+    path.write_bytes(end.join([b"at,who,kwh", *rows[:place], line, *rows[place:]]))
+    found = Counter(read(path))
+    wanted = Counter((day, f"Lee, {number}", str(number)) for day, number in _parts())
+    assert not wanted - found
+    assert sum(found.values()) <= len(ROWS) + 1 + line.count(b"\r") + line.count(b"\n")
 
 
 @pytest.mark.parametrize(
-    "row", [b'1,"a,2', b"1,a\rb,2", b"1,\xff,2", b"1," + b"x" * 3_000_000 + b",2", b"1", b"1,2,3,4", b"#", b'"1"2,a,3']
+    "row",
+    [b'1,"a,2', b"1,a\rb,2", b"1,\xff,2", b"1," + b"x" * 3_000_000 + b",2", b"1", b"1,2,3,4", b"#", b'"1"2,a,3', b"\r"]
+    + [
+        b'"',
+        b'1,"a',
+        b'"""',
+        b"1,a\x01\x02\x03b,2",
+        b"\xef\xbb\xbf1,a,2",
+        b"1,\0,2",
+        b"\xe2\x82",
+        b'"' * 9999,
+        b"1," + b"x" * 40_000_000,
+    ],
+    ids=lambda row: repr(row[:12]),
 )
-def test_no_row_is_a_reason_to_refuse(tmp_path: Path, row: bytes) -> None:
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=repr)
+def test_no_row_is_a_reason_to_refuse(tmp_path: Path, row: bytes, end: bytes) -> None:
     path = tmp_path / "rows.csv"
-    path.write_bytes("\n".join(["at,who,kwh", *ROWS, ""]).encode() + row)
-    found = read(path)
-    assert len(ROWS) <= len(found) <= len(ROWS) + 2
+    rows = [row.encode() for row in ROWS]
+    for place in (0, 50, 100):
+        path.write_bytes(end.join([b"at,who,kwh", *rows[:place], row, *rows[place:]]))
+        assert len(ROWS) <= len(read(path)) <= len(ROWS) + 2
 
 
 def test_a_reader_that_looks_at_rows_is_caught(tmp_path: Path) -> None:
@@ -83,6 +107,20 @@ def test_a_reader_that_looks_at_rows_is_caught(tmp_path: Path) -> None:
         looked_at = connection.execute(query).fetchall()
     assert len(looked_at) < len(ROWS)  # one row at the end, and those before it are gone
     assert len(read(path)) == len(ROWS)
+
+
+def test_line_breaks_are_read_where_the_owner_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('at,who,kwh\n1,"a\nb",2\n3,c,4\n', encoding="utf-8")
+    assert read(path) == [("3", "c", "4")]
+    assert sorted(read(path, reading=Reading(line_breaks=True))) == [("1", "a\nb", "2"), ("3", "c", "4")]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_other_encodings_are_read_where_the_owner_says_so(tmp_path: Path, encoding: Any) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("at,who,kwh\n1,Jörg,2\n3,c,4\n".encode(encoding))
+    assert sorted(read(path, reading=Reading(encoding=encoding))) == [("1", "Jörg", "2"), ("3", "c", "4")]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ __all__ = [
     "run_reference",
     "run_statement",
     "to_arrow",
+    "widened",
     "widened_table",
 ]
 
@@ -59,12 +60,12 @@ def to_arrow(records: Sequence[Record], groupings: Sequence[str] = ()) -> pyarro
 
 
 def run_reference(worlds: Sequence[World], question: Question, key: str) -> Totals:
-    return reference_totals(_joined(worlds), _widened(question, len(worlds)), key=key)
+    return reference_totals(_joined(worlds), widened(question, len(worlds)), key=key)
 
 
 def widened_table(worlds: Sequence[World], question: Question) -> tuple[Question, pyarrow.Table]:
     """Return a question about all worlds, and their table."""
-    wide = _widened(question, len(worlds))
+    wide = widened(question, len(worlds))
     return wide, to_arrow(_joined(worlds), [grouping.column for grouping in wide.groupings])
 
 
@@ -107,6 +108,7 @@ def _joined(worlds: Sequence[World]) -> list[Record]:
     ]
 
 
-def _widened(question: Question, worlds: int) -> Question:
+def widened(question: Question, worlds: int) -> Question:
+    """Return the same question about so many worlds."""
     names = tuple(str(number) for number in range(worlds))
     return replace(question, groupings=(Grouping("world", names), *question.groupings))

@@ -141,7 +141,7 @@ def _make_parts(
             names = [str(name) for name in frame.columns]
             return [_in_memory(connection, columns_of_frame(frame, wanted, reading), names)]
         case TableSource(table):
-            return [_in_memory(connection, columns_of_arrow(table, wanted), table.column_names)]
+            return [_in_memory(connection, columns_of_arrow(table, wanted, reading), table.column_names)]
         case RelationSource(relation):
             return [_copied(connection, relation, wanted, place)]
         case FileSource(paths, "parquet"):

@@ -56,7 +56,7 @@ def _rows_query(question: Question, parts: Sequence[Part], columns: Columns) -> 
     in_groups = exp.and_(in_time.copy(), *listed)
     used = in_groups.copy()
     if question.edges:
-        ends = (exp.Literal.number(f"{edge:.17e}") for edge in (question.edges[0], question.edges[-1]))
+        ends = (exp.Literal.number(f"{edge:.16e}") for edge in (question.edges[0], question.edges[-1]))
         used = exp.and_(used, exp.Between(this=number, low=next(ends), high=next(ends)))
     instants = exp.and_(whole.copy(), exp.column("absolute"))
     counts = [_count_if(exp.paren(condition)) for condition in (whole, instants, in_time, in_groups, used)]

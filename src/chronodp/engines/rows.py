@@ -163,5 +163,5 @@ def _whole(number: int) -> Term:
 
 def _real(number: float) -> Term:
     """A number that every dialect reads as a double, without loss: only those with an exponent are."""
-    text = exp.Literal.number(f"{abs(number):.17e}")
+    text = exp.Literal.number(f"{abs(number):.16e}")
     return text if number >= 0 else exp.paren(exp.Neg(this=text))

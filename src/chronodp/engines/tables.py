@@ -22,6 +22,7 @@ from chronodp.engines.reading import (
     Role,
     Stored,
     Wanted,
+    can_hold,
     is_missing,
     match_column,
     read_name,
@@ -64,13 +65,13 @@ _UNIFORM = {"string": pa.large_string(), "integer": pa.int64(), "floating": pa.f
 """Kinds of objects, as pandas finds them, that have a type: reading them at once gives what one by one would."""
 
 
-def columns_of_arrow(table: Any, wanted: Iterable[Wanted]) -> Found:
+def columns_of_arrow(table: Any, wanted: Iterable[Wanted], reading: Reading) -> Found:
     """Return the wanted columns of an Arrow table."""
     found: Found = {}
     for _, role, column in wanted:
         name = match_column(table.column_names, column, place="the table")
         if name is not None:
-            found[role, column] = _plain_column(table[name])
+            found[role, column] = _plain_column(table[name], role, reading)
     return found
 
 
@@ -85,18 +86,21 @@ def columns_of_frame(frame: Any, wanted: Iterable[Wanted], reading: Reading) -> 
     return found
 
 
-def _plain_column(column: Any) -> Column:
+def _plain_column(column: Any, role: Role, reading: Reading) -> Column:
     """Return an Arrow column as a plain type that no cell can make fail: times as whole numbers, codes as values."""
     kind, words = column.type, str(column.type)
     if pa.types.is_dictionary(kind):
-        return _plain_column(_chunks(column, lambda chunk: chunk.dictionary_decode()))
+        return _plain_column(_chunks(column, _from_codes), role, reading)
     if pa.types.is_run_end_encoded(kind):
-        return _plain_column(_chunks(column, lambda chunk: pc.call_function("run_end_decode", [chunk])))
+        return _plain_column(_chunks(column, _from_runs), role, reading)
     if isinstance(kind, pa.BaseExtensionType):
         return _extension(column, kind)
+    if pa.types.is_decimal(kind) and (kind.precision > _DIGITS or kind.scale < 0):
+        return _cell_by_cell(column.to_pylist(), role, reading, words)  # the database holds no such numbers
     if (stored := _stored(kind)) is None:
         return Column(pa.nulls(len(column), pa.string()), Stored("unreadable", words))
     plain = _plain_type(kind)
+    column = _decoded(column) if stored is TEXT else column
     cells = column.cast(pa.int32()) if pa.types.is_date32(kind) else column  # days become numbers by way of 32 bits
     return Column(cells if plain is None else cells.cast(plain), stored)
 
@@ -108,8 +112,8 @@ def _stored(kind: Any) -> Stored | None:
         return NOTHING
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return TEXT
-    if pa.types.is_decimal(kind):  # more digits than the database holds are read as text
-        return TEXT if kind.precision > _DIGITS else Stored("decimal", words, digits=kind.precision)
+    if pa.types.is_decimal(kind):
+        return Stored("decimal", words, digits=kind.precision)
     if pa.types.is_timestamp(kind):
         return Stored("clock" if kind.tz is None else "instant", words, ticks=_TICKS[kind.unit])
     if pa.types.is_date(kind):
@@ -122,13 +126,30 @@ def _plain_type(kind: Any) -> Any:
     """Return the type in which the database takes cells of an Arrow type; None if as they are."""
     if pa.types.is_null(kind):
         return pa.string()
-    if pa.types.is_string_view(kind) or (pa.types.is_decimal(kind) and kind.precision > _DIGITS):
+    if pa.types.is_string_view(kind):
         return pa.large_string()
     if pa.types.is_decimal(kind):
         return pa.decimal128(kind.precision, kind.scale)
     if pa.types.is_floating(kind):
         return pa.float64()
     return pa.int64() if pa.types.is_temporal(kind) else None
+
+
+def _decoded(column: Any) -> Any:
+    """Return texts without those whose bytes are none: Arrow takes them on trust."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        binary = column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()
+        return pa.array([cell if cell is None else _text_of(cell) for cell in binary], pa.large_string())
+    return column
+
+
+def _text_of(cell: bytes) -> str | None:
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _extension(column: Any, kind: Any) -> Column:
@@ -147,6 +168,18 @@ def _chunks(column: Any, change: Any) -> Any:
     return pa.chunked_array(changed) if changed else change(pa.array([], column.type))
 
 
+def _from_codes(chunk: Any) -> Any:
+    values = chunk.dictionary
+    # Arrow cannot pick from views of texts, which is how polars holds categories.
+    return (values.cast(pa.large_string()) if pa.types.is_string_view(values.type) else values).take(chunk.indices)
+
+
+def _from_runs(chunk: Any) -> Any:
+    if pa.types.is_string_view(chunk.type.value_type):
+        return pa.array(chunk.to_pylist(), pa.large_string())
+    return pc.call_function("run_end_decode", [chunk])
+
+
 def _pandas_column(series: Any, role: Role, reading: Reading) -> Column:
     import pandas
 
@@ -154,18 +187,18 @@ def _pandas_column(series: Any, role: Role, reading: Reading) -> Column:
         raise UnsuitableColumn(f"the table has more than one column {series.columns[0]!r}: rename them")
     if isinstance(series.dtype, pandas.CategoricalDtype):
         return _categories(series, role, reading)
-    if series.dtype == object:
-        kind = _UNIFORM.get(pandas.api.types.infer_dtype(series, skipna=True))
-        if kind is None:
-            return _cell_by_cell(series.tolist(), role, reading)
-        try:
-            return _plain_column(pa.array(series, type=kind, from_pandas=True))
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):  # a cell that the type cannot hold
-            return _cell_by_cell(series.tolist(), role, reading)
     try:
-        return _plain_column(pa.array(series, from_pandas=True))
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return _cell_by_cell(series.astype(object).tolist(), role, reading)
+        if series.dtype != object:
+            return _plain_column(pa.array(series, from_pandas=True), role, reading)
+        kind = _UNIFORM.get(pandas.api.types.infer_dtype(series, skipna=True))
+        if kind is not None:
+            column = _plain_column(pa.array(series, type=kind, from_pandas=True), role, reading)
+            # Objects have no type that could be refused: one more row could be of another.
+            if can_hold(column.stored, role, epoch=reading.epoch is not None):
+                return column
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):  # a cell that the type cannot hold
+        pass
+    return _cell_by_cell(series.astype(object).tolist(), role, reading)
 
 
 def _categories(series: Any, role: Role, reading: Reading) -> Column:
@@ -175,15 +208,15 @@ def _categories(series: Any, role: Role, reading: Reading) -> Column:
     return categories.take(pa.array(codes, mask=codes < 0))
 
 
-def _cell_by_cell(cells: Sequence[Any], role: Role, reading: Reading) -> Column:
+def _cell_by_cell(cells: Sequence[Any], role: Role, reading: Reading, words: str = "object") -> Column:
     present = pa.array([not is_missing(cell) for cell in cells], pa.bool_())
     if role == "name":
         names = pa.array([read_name(cell) for cell in cells], pa.large_string())
-        return Column(names, replace(TEXT, words="object"), present=present)
+        return Column(names, replace(TEXT, words=words), present=present)
     if role in ("number", "order"):  # of objects, only numbers have an order that all share
         numbers = pa.array([read_number(cell, reading) for cell in cells], pa.float64())
-        return Column(numbers, Stored("real", "object"), present=present)
+        return Column(numbers, Stored("real", words), present=present)
     moments = [read_time(cell, reading) for cell in cells]
     times = pa.array([moment and moment.microseconds for moment in moments], pa.int64())
     absolute = pa.array([moment and moment.absolute for moment in moments], pa.bool_())
-    return Column(times, Stored("moment", "object", ticks=1_000), absolute, present)
+    return Column(times, Stored("moment", words, ticks=1_000), absolute, present)

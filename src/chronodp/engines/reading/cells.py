@@ -76,7 +76,7 @@ def read_name(cell: object) -> str | None:
     if isinstance(cell, bool):
         return str(cell).lower()
     if isinstance(cell, int):
-        return str(cell) if cell.bit_length() < 128 else None
+        return str(int(cell)) if cell.bit_length() < 128 else None
     if isinstance(cell, float):
         return str(int(cell)) if cell.is_integer() and abs(cell) <= EXACT else None
     if isinstance(cell, Decimal):
@@ -129,7 +129,7 @@ def epoch_time(number: int | float | Decimal, unit: int) -> Moment | None:
     """Return the instant so many units of ``unit`` nanoseconds after 1970; whole numbers are exact."""
     if isinstance(number, Decimal):
         whole = number.is_finite() and number.adjusted() < _LONGEST and number == number.to_integral_value()
-        number = int(number) if whole else float(number)
+        number = int(number) if whole else float(number) if number.is_finite() else math.nan
     if isinstance(number, int):
         if number.bit_length() > 63:
             return None
@@ -190,12 +190,13 @@ def _offset(text: str) -> int:
 def _clock_time(cell: dt.date) -> Moment | None:
     if not isinstance(cell.year, int) or not 1 <= cell.year <= 9999:  # pandas knows missing and later ones
         return None
-    clock = cell.timetuple()[:6] if isinstance(cell, dt.datetime) else (cell.year, cell.month, cell.day)
-    wall = dt.datetime(*clock, microsecond=getattr(cell, "microsecond", 0))  # type: ignore[misc]  # lengths
-    try:
-        offset = cell.utcoffset() if isinstance(cell, dt.datetime) else None
-    except Exception:  # a zone is the owner's code, which may fail in any way for one cell
-        return None
+    wall, offset = dt.datetime(cell.year, cell.month, cell.day), None
+    if isinstance(cell, dt.datetime):
+        wall = wall.replace(hour=cell.hour, minute=cell.minute, second=cell.second, microsecond=cell.microsecond)
+        try:
+            offset = cell.utcoffset()
+        except Exception:  # a zone is the owner's code, which may fail in any way for one cell
+            return None
     microseconds = (wall - _EPOCH) // _MICROSECOND
     if offset is None:
         return Moment(microseconds, absolute=False)
@@ -209,8 +210,10 @@ def _ticks_time(cell: np.datetime64) -> Moment | None:
 
 
 def _plain(cell: Any) -> Any:
-    """Return what a scalar of numpy holds."""
-    return cell.item() if isinstance(cell, np.generic) else cell
+    """Return what a scalar of numpy holds; of its times that may be a plain number, which they are not."""
+    if isinstance(cell, np.generic) and not isinstance(cell, np.datetime64 | np.timedelta64):
+        return cell.item()
+    return cell
 
 
 def _finite(number: float) -> float | None:

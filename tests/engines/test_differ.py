@@ -1,0 +1,71 @@
+"""Whatever one unit writes into a table, and in whatever form: others are read as before, and nothing is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+
+from chronodp.engines import DuckDB, Question, Spark, Totals, find_source
+from chronodp.privacy import Grid
+from tests.conftest import Trials
+from tests.engines.differ import TOKYO, Table, difference, draw_attack, expected, read_duckdb, read_statement
+from tests.engines.first_readers import MUTANTS
+from tests.engines.forms import FORMS
+
+WORLDS = 20
+EMBEDDED = [form for form in FORMS if form != "spark"]
+
+
+@pytest.mark.parametrize("form", EMBEDDED)
+def test_no_unit_reaches_others(form: str, trials: Trials, tmp_path: Path) -> None:
+    chance = random.Random(f"attack {form}")
+    for number in range(trials(10_000 // WORLDS // len(EMBEDDED), least=2)):
+        attack = draw_attack(chance, form, WORLDS, tmp_path / str(number))
+        assert difference(attack, (read_duckdb, read_statement)[number % 2]) is None
+
+
+def test_no_unit_reaches_others_on_spark(spark: Any, trials: Trials, tmp_path: Path) -> None:
+    def read_spark(table: Table, question: Question) -> Totals:
+        path = str(tmp_path / "frame.parquet")
+        pyarrow.parquet.write_table(table.data, path)
+        return Spark().totals(find_source(spark.read.parquet(path)), question, key="k")
+
+    chance = random.Random("attack Spark")
+    for number in range(trials(200 // WORLDS, least=1)):
+        assert difference(draw_attack(chance, "spark", WORLDS, tmp_path / str(number)), read_spark) is None
+
+
+@pytest.mark.parametrize("form", EMBEDDED)
+def test_the_plain_rule_stays_within_the_stated_change(form: str, trials: Trials, tmp_path: Path) -> None:
+    chance = random.Random(f"rule {form}")
+    for number in range(trials(100, least=3)):
+        assert difference(draw_attack(chance, form, WORLDS, tmp_path / str(number)), expected) is None
+
+
+@pytest.mark.parametrize("numbers", [[1.0, math.nan], [1.0, math.nan, math.inf], [1.0, math.nan, 7.5]])
+def test_what_a_file_says_of_its_numbers_decides_nothing(numbers: list[float], tmp_path: Path) -> None:
+    """Statistics in a Parquet file leave out what is no number, and databases conclude from them."""
+    days = pyarrow.array([dt.date(2026, 1, 6)] * len(numbers))
+    for name, cells in (
+        ("number", {"who": ["a", "b", "c"][: len(numbers)], "number": numbers}),
+        ("who", {"who": numbers, "number": [1.0] * len(numbers)}),
+    ):
+        pyarrow.parquet.write_table(pyarrow.table({"at": days, **cells}), tmp_path / f"{name}.parquet")
+        question = Question(TOKYO, "at", "who", "number", Grid(1.0), (0, 1))
+        found = DuckDB(threads=1).totals(find_source(tmp_path / f"{name}.parquet"), question, key="k")
+        assert found.people.sum() == (2 if name == "number" and 7.5 in numbers else 1)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_readers_that_let_one_decide_for_others_are_caught(name: str, tmp_path: Path) -> None:
+    mutant = MUTANTS[name]
+    chance = random.Random(name)
+    attacks = (draw_attack(chance, mutant.form, WORLDS, tmp_path / str(number)) for number in range(12))
+    found = [one for one in (difference(attack, mutant.reader) for attack in attacks) if one is not None]
+    assert any(one.startswith(mutant.caught) for one in found)
