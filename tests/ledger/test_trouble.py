@@ -99,7 +99,7 @@ def test_a_ledger_from_the_future_is_left_alone(address: str) -> None:
         ledger.open("meters", unit=User(), epsilon=1.0)
         with ledger._store.transaction() as transaction:
             transaction.run("INSERT INTO ledger_version (version) VALUES (?)", (99,))
-    with pytest.raises(LedgerUnavailable, match="has version 99 and this chronodp knows 1: install a newer chronodp"):
+    with pytest.raises(LedgerUnavailable, match="has version 99 and this chronodp knows 2: install a newer chronodp"):
         Ledger(address)
 
 

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from chronodp.accounting import enlarge, gather
 from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, UnknownBudget
+from chronodp.ledger.booking import start_account
 from chronodp.ledger.budget import Budget, Dates
 from chronodp.ledger.filters import CAP, Amounts
 from chronodp.ledger.migrations import SPENT
@@ -197,7 +198,7 @@ def _charge(transaction: Transaction, budget: Budget, spend: Spend, analyst: str
     priced = _price(budget, spend.cost, spend.unit)
     amounts, ceilings, moment = priced.amounts, priced.ceilings, now()
     if period:
-        transaction.run("INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key)
+        start_account(transaction, *key)
     parameters: list[str | int | None] = []
     for amount in amounts[:-1]:
         parameters += [amount, CAP, CAP, amount]
