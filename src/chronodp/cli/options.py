@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chronodp.errors import InvalidArgument, LedgerUnavailable
 from chronodp.privacy import Unit, load
 from chronodp.privacy.parameters import check_text
+
+if TYPE_CHECKING:
+    from chronodp.ledger import Ledger
 
 __all__ = [
     "Address",
@@ -22,6 +26,8 @@ __all__ = [
     "Request",
     "Time",
     "Units",
+    "check_ledger_file",
+    "existing_ledger",
     "parse_unit",
 ]
 
@@ -53,3 +59,21 @@ def parse_unit(text: str) -> Unit:
         document["relation"] = relation
     unit: Unit = load(document, Unit)
     return unit
+
+
+def check_ledger_file(address: str) -> None:
+    """Refuse a file that is not there; a command that only looks makes none."""
+    if not address:
+        raise InvalidArgument("ledger", address, "a file's path or postgresql://...")
+    if "://" not in address and not Path(address).exists():
+        raise LedgerUnavailable(
+            f"there is no ledger at {address}: `chronodp budget open` makes one, --ledger names another"
+        )
+
+
+def existing_ledger(address: str, *, keys: Path | None = None) -> Ledger:
+    """Return a ledger that is there."""
+    from chronodp.ledger import Ledger
+
+    check_ledger_file(address)
+    return Ledger(address, keys=keys)

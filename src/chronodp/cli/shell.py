@@ -25,6 +25,7 @@ from chronodp.cli.demo import demo
 from chronodp.cli.device import device
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
+from chronodp.cli.key import key
 from chronodp.cli.leakage import leakage
 from chronodp.cli.live import live
 from chronodp.cli.plan import plan
@@ -68,6 +69,7 @@ app.add_typer(federate, name="federate")
 app.command()(serve)
 app.add_typer(curator, name="curator")
 app.add_typer(token, name="token")
+app.command()(key)
 app.command()(verify)
 app.command()(audit)
 app.command()(demo)
