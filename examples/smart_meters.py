@@ -134,7 +134,7 @@ if not chosen.data:
 # %%
 page = release.report(folder / "load.html", title=f"Electricity by the hour from {chosen.start}")
 file = release.save(folder / "load.json")
-public_key = ledger.keys.public
+public_key = ledger.public_key
 ledger.close_connection()
 
 read_back = cdp.Release.load(file)

@@ -21,6 +21,8 @@
     │   ├── StreamConflict     a step out of order, a finished stream, or one that was rewound
     │   │   └── UnknownStream  no stream of that name was opened
     │   └── LedgerUnavailable  locked, read-only, full, disconnected or of a newer version
+    │       ├── KeysMismatch   the keys are missing, or those of another ledger
+    │       └── LedgerSetBack  an old copy: more was released than it knows
     ├── ServiceError           a curator refuses or cannot be reached; it says whether anything was spent
     │   ├── NotSignedIn        no token, or one that is unknown, expired or revoked
     │   ├── NotAllowed         the role or the owner's policy forbids it
@@ -51,7 +53,9 @@ __all__ = [
     "DeviceRefusal",
     "FederationError",
     "InvalidArgument",
+    "KeysMismatch",
     "LedgerError",
+    "LedgerSetBack",
     "LedgerUnavailable",
     "MessageRefused",
     "MissingBound",
@@ -90,14 +94,23 @@ class InvalidArgument(ChronodpError, ValueError):
         name: the argument, as the caller wrote it.
         allowed: what would have been accepted, and so what to change.
 
-    With ``private`` the message tells the kind of what was given and nothing else of it.
+    With ``private`` the message tells the kind of what was given and nothing else of it. With ``place`` what was given
+    names a file, and is told also of one that is not to be repeated.
     """
 
-    def __init__(self, name: str, given: object, allowed: str, *, private: bool = False) -> None:
+    def __init__(self, name: str, given: object, allowed: str, *, private: bool = False, place: bool = False) -> None:
         self.name = name
         self.allowed = allowed
+        self._kind = "" if given is None or place else type(given).__name__
         described = f"a {type(given).__name__}" if private else _describe(given)
         super().__init__(f"{name} must be {allowed}; got {described}")
+
+    def concealed(self) -> InvalidArgument:
+        """Return the same refusal without the value: what was given stands in a file, which is not repeated."""
+        fresh = InvalidArgument.__new__(type(self))
+        fresh.name, fresh.allowed, fresh._kind = self.name, self.allowed, self._kind
+        fresh.args = (f"{self.name} must be {self.allowed}; got a {self._kind}",) if self._kind else self.args
+        return fresh
 
 
 class MissingBound(InvalidArgument):
@@ -106,11 +119,23 @@ class MissingBound(InvalidArgument):
     def __init__(self, name: str, why: str) -> None:
         self.name = name
         self.allowed = why
+        self._kind = ""
         ChronodpError.__init__(self, f"{name} is missing: {why}")
 
 
 class UnknownDocument(ChronodpError, ValueError):
-    """A JSON document does not describe anything chronodp knows."""
+    """A JSON document does not describe anything chronodp knows.
+
+    ``of_file`` says the same without a word of the document, for one that stands in a file.
+    """
+
+    def __init__(self, message: str, *, of_file: str | None = None) -> None:
+        self._of_file = of_file or message
+        super().__init__(message)
+
+    def concealed(self) -> UnknownDocument:
+        """Return the same refusal without a word of the document."""
+        return UnknownDocument(self._of_file)
 
 
 class UnsupportedCost(ChronodpError, ValueError):
@@ -195,6 +220,14 @@ class UnknownStream(StreamConflict):
 
 class LedgerUnavailable(LedgerError):
     """The ledger cannot be used now: locked, read-only, full, disconnected, or written by a newer version."""
+
+
+class KeysMismatch(LedgerUnavailable):
+    """The ledger's keys are not where they were looked for, or belong to another ledger; none are made silently."""
+
+
+class LedgerSetBack(LedgerUnavailable):
+    """The ledger is an old copy: its keys, or a witness, have seen more than it knows."""
 
 
 class ServiceError(ChronodpError):

@@ -6,12 +6,15 @@ letter. JSON, TOML and arrays are read in this one place.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
+import re
 import struct
 import tomllib
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 from zipfile import BadZipFile
@@ -21,7 +24,11 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 
-__all__ = ["check_path", "parse_arrays", "parse_json", "parse_toml", "read_text", "read_toml"]
+__all__ = ["check_path", "closed_file", "parse_arrays", "parse_json", "parse_toml", "read_text", "read_toml"]
+
+
+# Complaints of the reader of TOML that repeat a key or a letter of the text.
+_REPEATING = ("Cannot ", "Duplicate ", "Illegal character", "Found invalid character")
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -47,7 +54,7 @@ def parse_toml(argument: str, name: str, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(argument, name, f"a TOML file ({_reason(error)})") from None
+        raise InvalidArgument(argument, name, f"a TOML file ({_reason(error)})", place=True) from None
 
 
 def parse_arrays(content: bytes, *names: str) -> list[NDArray[Any]]:
@@ -59,6 +66,18 @@ def parse_arrays(content: bytes, *names: str) -> list[NDArray[Any]]:
         raise UnknownDocument(f"not a file of arrays ({type(error).__name__})") from None
     except (BadZipFile, zlib.error, struct.error) as error:
         raise UnknownDocument(f"not a file of arrays ({type(error).__name__})") from None
+
+
+@contextlib.contextmanager
+def closed_file() -> Iterator[None]:
+    """Name what is wrong in a file and how to mend it, and repeat nothing of what stands there.
+
+    The file may be another than was meant: one with keys or tokens.
+    """
+    try:
+        yield
+    except (InvalidArgument, UnknownDocument) as error:
+        raise error.concealed() from None
 
 
 def check_path(argument: str, path: object) -> Path:
@@ -73,9 +92,9 @@ def read_text(argument: str, path: object) -> str:
     try:
         return check_path(argument, path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidArgument(argument, str(path), f"a text file ({_reason(error)})") from None
+        raise InvalidArgument(argument, str(path), f"a text file ({_reason(error)})", place=True) from None
     except (OSError, UnicodeEncodeError):
-        raise InvalidArgument(argument, str(path), "a file that can be read") from None
+        raise InvalidArgument(argument, str(path), "a file that can be read", place=True) from None
 
 
 def read_toml(argument: str, path: str | Path) -> dict[str, Any]:
@@ -112,7 +131,12 @@ class _BeyondFloatsError(ValueError):
 def _reason(error: Exception) -> str:
     """Return what is wrong, in words that hold nothing of the text."""
     match error:
-        case json.JSONDecodeError() | tomllib.TOMLDecodeError():
+        case json.JSONDecodeError():
+            return str(error)
+        case tomllib.TOMLDecodeError() if str(error).startswith(_REPEATING):
+            place = re.search(r"at line \d+, column \d+|at end of document", str(error))
+            return f"a key is given twice, or holds a letter that cannot be ({place.group() if place else 'somewhere'})"
+        case tomllib.TOMLDecodeError():
             return str(error)
         case UnicodeError():
             return "it is not UTF-8"

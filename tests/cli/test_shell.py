@@ -116,9 +116,9 @@ def test_refusals_are_one_sentence_and_exit_code_two(
     [
         ("{", "is not JSON"),
         ("[]", "lists no release"),
-        ('{"kind": "secret"}', "unknown kind 'secret' here"),
-        ("[1]", "unknown kind None here"),
-        ('{"kind": "user"}', "unknown kind 'user' here"),
+        ('{"kind": "secret"}', "unknown kind; known: approximate,"),  # the kind is not repeated: it stands in a file
+        ("[1]", "unknown kind; known: approximate,"),
+        ('{"kind": "user"}', "unknown kind; known: approximate,"),
     ],
 )
 def test_bad_files(

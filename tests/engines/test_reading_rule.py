@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import math
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import duckdb
@@ -18,7 +16,6 @@ from sqlglot import exp
 
 from chronodp.engines import Reading
 from chronodp.engines.reading import (
-    TEXT,
     Columns,
     Stored,
     read_name,

@@ -49,6 +49,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "federated.training.step.private_sum",
         "ledger.debits.Spend",
         "ledger.packing.packed",
+        "ledger.restoring.restore",
         "ledger.running.Running",
         "ledger.streams.Opening",
         "live.outlets.open_outlets",

@@ -17,7 +17,15 @@ from chronodp.ledger import Ledger
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "budget.db")
-    server: str = request.getfixturevalue("postgres")
+    return fresh_database(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def postgres_only(postgres: str) -> str:
+    return fresh_database(postgres)
+
+
+def fresh_database(server: str) -> str:
     name = f"ledger_{uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')

@@ -1,4 +1,4 @@
-"""A process that spends as fast as it can: ``python -m tests.ledger.spender ADDRESS START SECONDS SIGMA``.
+"""A process that spends as fast as it can: ``python -m tests.ledger.spender ADDRESS START SECONDS SIGMA [KEYS]``.
 
 It prints how many debits were granted, its longest wait and how many were refused.
 """
@@ -15,9 +15,10 @@ from chronodp.privacy import GaussianCost
 
 
 def main() -> None:
-    address, start, seconds, sigma = sys.argv[1], *map(float, sys.argv[2:])
+    address, start, seconds, sigma = sys.argv[1], *map(float, sys.argv[2:5])
+    keys = sys.argv[5] if len(sys.argv) > 5 else None
     cost, granted, refused, longest = GaussianCost(1.0, sigma), 0, 0, 0.0
-    with Ledger(address, timeout=10.0) as ledger:
+    with Ledger(address, keys=keys, timeout=10.0) as ledger:
         ledger.status("crowd")
         time.sleep(max(0.0, start - time.time()))
         while (begun := time.time()) < start + seconds and not refused:

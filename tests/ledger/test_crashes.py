@@ -16,8 +16,14 @@ from tests.conftest import Trials
 pytestmark = pytest.mark.processes
 
 POINTS = {
-    "requests": ("debit written", "debit committed", "noise drawn", "release written", "release committed"),
-    "stream": ("stream written", "stream committed", "step written", "step committed", "step witnessed"),
+    "requests": (
+        *("debit written", "debit committed", "debit marked", "noise drawn"),
+        *("release written", "release committed", "release marked"),
+    ),
+    "stream": (
+        *("stream written", "stream committed", "stream marked"),
+        *("step written", "step committed", "step marked"),
+    ),
 }
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from chronodp.errors import (
     RequestConflict,
 )
 from chronodp.ledger import Fulfilled, Keys, Ledger, Link, SignedLink, registry_entry, verify, verify_chain
+from chronodp.ledger.keyfile import create_keys, read_keys
 from chronodp.privacy import Certificate, PureCost
 from tests.ledger.examples import CERTIFICATE, COST
 
@@ -152,15 +154,18 @@ def test_certificates_verify_offline_and_chains_show_every_change(ledger: Ledger
 
 
 def test_an_exchanged_link_is_noticed(tmp_path: Path) -> None:
-    """Two ledgers with the same keys: a link of one does not fit the other's chain."""
-    chains, public = [], ""
+    """Two live copies of one ledger, keys and all: a link of one does not fit the other's chain."""
+    with Ledger(tmp_path / "one.db") as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        public = ledger.public_key
+    shutil.copy(tmp_path / "one.db", tmp_path / "two.db")
+    shutil.copy(tmp_path / "one.db.keys", tmp_path / "two.db.keys")
+    chains = []
     for name in ("one", "two"):
-        with Ledger(tmp_path / f"{name}.db", keys=tmp_path / "keys") as ledger:
-            ledger.open("meters", unit=User(), epsilon=1.0)
+        with Ledger(tmp_path / f"{name}.db") as ledger:
             for request in ("a", "b"):
                 fulfil(ledger, request, text=name + request)
             chains.append(ledger.chain("meters"))
-            public = ledger.keys.public
     with pytest.raises(CertificateInvalid, match="link 2 does not follow link 1"):
         verify_chain([chains[0][0], chains[1][1]], public)
 
@@ -204,7 +209,7 @@ def test_links_that_are_no_links(tmp_path: Path) -> None:
         verify(SignedLink(loose, keys.sign(loose.encode())), keys.public)
     (tmp_path / "keys").write_text("not keys")
     with pytest.raises(LedgerUnavailable, match="does not hold a ledger's keys"):
-        Keys.at(tmp_path / "keys")
+        read_keys(tmp_path / "keys")
 
 
 def _dump(link: Link) -> str:
@@ -214,8 +219,11 @@ def _dump(link: Link) -> str:
 
 
 def test_keys_are_kept_from_others_and_out_of_print(tmp_path: Path) -> None:
-    keys = Keys.at(tmp_path / "keys")
-    assert Keys.at(tmp_path / "keys") == keys
+    file = create_keys(tmp_path / "keys", "an id")
+    assert read_keys(tmp_path / "keys") == file
+    assert create_keys(tmp_path / "keys", "another id") == file
+    assert (file.ledger, file.used) == ("an id", False)
+    keys = file.keys
     assert (tmp_path / "keys").stat().st_mode & 0o077 == 0
     assert [path.name for path in tmp_path.iterdir()] == ["keys"]
     assert keys.signing.hex() not in repr(keys)

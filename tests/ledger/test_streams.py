@@ -1,14 +1,22 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from chronodp import User
-from chronodp.errors import BudgetExhausted, InvalidArgument, LedgerUnavailable, StreamConflict, UnknownStream
-from chronodp.ledger import FileWitness, Ledger, StreamState
+from chronodp.errors import (
+    BudgetExhausted,
+    InvalidArgument,
+    LedgerSetBack,
+    LedgerUnavailable,
+    StreamConflict,
+    UnknownStream,
+)
+from chronodp.ledger import FileWitness, Keys, Ledger, StreamState
 from chronodp.privacy import PureCost
 
 
@@ -72,9 +80,10 @@ def test_the_state_is_sealed(tmp_path: Path) -> None:
         assert secret.decode() not in repr(ledger.resume_stream("live"))
     for path in tmp_path.glob("b.db*"):
         assert secret not in path.read_bytes()
-    other = Ledger(tmp_path / "b.db", keys=tmp_path / "others")
-    with other as ledger, pytest.raises(LedgerUnavailable, match="sealed with other keys"):
-        ledger.resume_stream("live")
+    with Ledger(tmp_path / "b.db") as ledger:
+        ledger._opened = replace(ledger._opened, keys=Keys.create())
+        with pytest.raises(LedgerUnavailable, match="sealed with other keys"):
+            ledger.resume_stream("live")
 
 
 def test_a_ledger_that_was_set_back_is_noticed_by_its_witness(tmp_path: Path) -> None:
@@ -84,15 +93,42 @@ def test_a_ledger_that_was_set_back_is_noticed_by_its_witness(tmp_path: Path) ->
     with opened() as ledger:
         one = ledger.advance_stream(begin(ledger), values=["1"], state=b"one")
     shutil.copy(tmp_path / "b.db", tmp_path / "copy.db")
+    keys = (tmp_path / "b.db.keys").read_bytes()
     with opened() as ledger:
         ledger.advance_stream(one, values=["2"], state=b"two")
     for extra in tmp_path.glob("b.db-*"):
         extra.unlink()
     shutil.copy(tmp_path / "copy.db", tmp_path / "b.db")
-    with opened() as ledger, pytest.raises(StreamConflict, match="stands at step 1 in this ledger but 2 was announced"):
-        ledger.resume_stream("live")
+    with pytest.raises(LedgerSetBack, match="it holds 1 steps of 'live' and 2 were made"):
+        opened()
+    (tmp_path / "b.db.keys").write_bytes(keys)  # set back as well: now the witness alone knows
+    with pytest.raises(LedgerSetBack, match="it holds 1 steps of 'live' and 2 were made"):
+        opened()
     with Ledger(tmp_path / "b.db") as ledger:  # without a witness nobody can know: the documented limit
         assert ledger.resume_stream("live").step == 1
     (tmp_path / "elsewhere.json").write_text("{")
-    with opened() as ledger, pytest.raises(LedgerUnavailable, match=r"witness elsewhere\.json is damaged"):
-        ledger.resume_stream("live")
+    with pytest.raises(LedgerUnavailable, match=r"elsewhere\.json is damaged"):
+        opened()
+
+
+def test_a_stream_is_not_resumed_behind_what_its_witness_saw_elsewhere(tmp_path: Path) -> None:
+    class Shared:
+        steps: ClassVar[dict[str, int]] = {}
+
+        def newest(self, stream: str) -> int:
+            return self.steps.get(stream, 0)
+
+        def saw(self, stream: str, step: int) -> None:
+            self.steps[stream] = step
+
+    with Ledger(tmp_path / "b.db", witness=Shared()) as ledger:
+        ledger.advance_stream(begin(ledger), values=["1"], state=b"one")
+        Shared.steps["live"] = 2  # by a copy of the ledger, on another machine
+        with pytest.raises(StreamConflict, match="stands at step 1 in this ledger but 2 was announced"):
+            ledger.resume_stream("live")
+    for file in (tmp_path / "seen", tmp_path / "seen"):
+        with Ledger(tmp_path / "b.db", witness=FileWitness(file)) as ledger:
+            assert ledger.resume_stream("live").step == 1
+    FileWitness(tmp_path / "seen").saw("live", 5)
+    with pytest.raises(LedgerSetBack, match="it holds 1 steps of 'live' and 5 were made"):
+        Ledger(tmp_path / "b.db", witness=FileWitness(tmp_path / "seen"))

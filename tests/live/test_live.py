@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chronodp import Event, Ledger, User, Window
-from chronodp.errors import LedgerUnavailable, StreamConflict
+from chronodp.errors import LedgerSetBack, LedgerUnavailable, StreamConflict
 from chronodp.live import Limits, State, Windows
 from chronodp.live.records import Reader
 from chronodp.live.sinks import CsvSink, ParquetSink
@@ -226,9 +226,12 @@ def test_a_state_that_was_lost_or_set_back_is_refused(tmp_path: Path) -> None:
 def test_a_ledger_that_was_set_back_is_refused(tmp_path: Path) -> None:
     bench = Bench(tmp_path, SUMS)
     bench.run_to(2)
-    old = (tmp_path / "budget.db").read_bytes()
+    old, keys = (tmp_path / "budget.db").read_bytes(), (tmp_path / "budget.db.keys").read_bytes()
     bench.run_to(4)
     (tmp_path / "budget.db").write_bytes(old)
+    with pytest.raises(LedgerSetBack, match="ledger was set back"):
+        bench.run_to(5)
+    (tmp_path / "budget.db.keys").write_bytes(keys)  # set back as well: now the state alone knows
     with pytest.raises(StreamConflict, match="ledger was set back"):
         bench.run_to(5)
 

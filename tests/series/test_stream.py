@@ -7,6 +7,7 @@ import json
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -343,10 +344,13 @@ def test_the_noise_is_sealed(ledger: cdp.Ledger, tmp_path: Path) -> None:
     live.steps(np.zeros(5))
     assert live._running.memory.buffers.tobytes() not in (tmp_path / "budget.db").read_bytes()
     assert "buffers" not in repr(live)
-    with cdp.Ledger(tmp_path / "budget.db", keys=tmp_path / "others.keys") as other:
-        assert Keys.at(tmp_path / "others.keys").public != ledger.keys.public
-        with pytest.raises(cdp.errors.LedgerUnavailable):
-            cdp.Stream.resume(other, "door")
+    with cdp.Ledger(tmp_path / "other.db", keys=tmp_path / "others.keys") as other:
+        assert other.public_key != ledger.public_key
+    with pytest.raises(cdp.errors.KeysMismatch, match="those of another ledger"):
+        cdp.Ledger(tmp_path / "budget.db", keys=tmp_path / "others.keys")
+    ledger._opened = replace(ledger._opened, keys=Keys.create())
+    with pytest.raises(cdp.errors.LedgerUnavailable):
+        cdp.Stream.resume(ledger, "door")
 
 
 VICTIM = """

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 import chronodp as cdp
-from chronodp.errors import LedgerUnavailable, StreamConflict
+from chronodp.errors import LedgerSetBack
 from chronodp.ledger import FileWitness, Ledger
-from chronodp.service.curator import Curator
+from chronodp.service.curator import WITNESS, Curator
 from chronodp.service.policy_file import read_policy
-from chronodp.service.witnessing import WITNESS
 from tests.service.town import COUNT, SUM, House, open_house, write_policy
 
 
@@ -57,15 +56,41 @@ def test_an_old_backup_is_noticed_before_anything_is_spent_twice(tmp_path: Path)
         if not path.name.endswith((".keys", WITNESS)):
             path.unlink()
     shutil.copy(copy, ledger)
-    curator = Curator(read_policy(policy), str(ledger))
-    with pytest.raises(LedgerUnavailable, match="set back"):
-        curator.open_budgets()
-    curator.close()
-    (tmp_path / f"budget.db{WITNESS}").unlink()  # without the witness nobody would know
+    with pytest.raises(LedgerSetBack, match="set back: it holds 0 charges of 'meters' and 1 were made"):
+        Curator(read_policy(policy), str(ledger))
+
+
+def test_an_old_backup_with_its_keys_is_noticed_by_the_witness_alone(tmp_path: Path) -> None:
+    ledger, copy, policy = tmp_path / "budget.db", tmp_path / "copy.db", write_policy(tmp_path)
+    with open_house(policy, str(ledger)) as house:
+        back_up(ledger, copy)
+        keys = (tmp_path / "budget.db.keys").read_bytes()
+        release(house, "since", SUM)
+    for path in tmp_path.glob("budget.db*"):
+        if not path.name.endswith(WITNESS):
+            path.unlink()
+    shutil.copy(copy, ledger)
+    (tmp_path / "budget.db.keys").write_bytes(keys)
+    with pytest.raises(LedgerSetBack, match="set back"):
+        Curator(read_policy(policy), str(ledger))
+    (tmp_path / f"budget.db{WITNESS}").unlink()  # without it nobody would know: the documented limit
     careless = Curator(read_policy(policy), str(ledger))
     careless.open_budgets()
     assert careless.ledger.status("meters").charges == 0
     careless.close()
+
+
+def test_a_witness_that_0_1_0_wrote_is_believed(tmp_path: Path) -> None:
+    ledger, policy = tmp_path / "budget.db", write_policy(tmp_path)
+    with open_house(policy, str(ledger)) as house:
+        release(house, "first", SUM)
+    for count, fits in ((2, True), (3, False)):  # the whole and the analyst's part
+        (tmp_path / "old").write_text(f"1\n{count}\n", encoding="ascii")
+        if fits:
+            Curator(read_policy(policy), str(ledger), witness=tmp_path / "old").close()
+        else:
+            with pytest.raises(LedgerSetBack, match="it holds 2 charges of all budgets and 3 were made"):
+                Curator(read_policy(policy), str(ledger), witness=tmp_path / "old")
 
 
 def test_streams_have_their_own_witness(tmp_path: Path) -> None:
@@ -84,9 +109,9 @@ def test_streams_have_their_own_witness(tmp_path: Path) -> None:
             name="live",
         )
         back_up(ledger, copy)
+        shutil.copy(f"{ledger}.keys", f"{copy}.keys")
         live.step(3.0)
-    with (
-        Ledger(copy, keys=f"{ledger}.keys", witness=witness) as restored,
-        pytest.raises(StreamConflict, match="set back"),
-    ):
-        cdp.Stream.resume(restored, "live")
+    with pytest.raises(LedgerSetBack, match="set back: it holds 0 steps of 'live' and 1 were made"):
+        Ledger(copy, witness=witness)
+    with pytest.raises(LedgerSetBack, match="set back"):
+        Ledger(copy, keys=f"{ledger}.keys")

@@ -13,7 +13,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy import Cost, RepeatedCost, load
-from chronodp.reading import parse_json
+from chronodp.reading import closed_file, parse_json
 from chronodp.report import watching
 
 __all__ = ["account", "parse_release", "read_releases"]
@@ -116,7 +116,8 @@ def read_releases(file: Path) -> list[Cost]:
     documents = content if isinstance(content, list) else [content]
     if not documents:
         raise UnknownDocument(f"{file.name} lists no release")
-    return [load(document, Cost) for document in documents]
+    with closed_file():
+        return [load(document, Cost) for document in documents]
 
 
 def _parse_number(name: str, value: str) -> float | int:

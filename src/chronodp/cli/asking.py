@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import typer
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.unit_text import parse_unit
-from chronodp.reading import read_toml
+from chronodp.reading import closed_file, read_toml
 
 if TYPE_CHECKING:
     from chronodp.dataset import Query
@@ -158,7 +159,9 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         flags = {name: given.pop(name) for name in OPTIONS}
-        command(asked=_merge(flags), **given)
+        of_file = flags["config"] is not None or str(flags["data"] or "").endswith(".toml")
+        with closed_file() if of_file else contextlib.nullcontext():
+            command(asked=_merge(flags), **given)
 
     parameters = [*shared, *own]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by inspect
@@ -178,7 +181,7 @@ def _read(path: Path) -> dict[str, Any]:
     options = read_toml("config", path)
     unknown = sorted(options.keys() - OPTIONS.keys())
     if unknown:
-        raise InvalidArgument("config", unknown[0], f"made of the options {', '.join(OPTIONS)}")
+        raise InvalidArgument(f"{unknown[0]} in {path.name}", None, f"one of the options {', '.join(OPTIONS)}")
     return options
 
 

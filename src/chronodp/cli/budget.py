@@ -1,4 +1,4 @@
-"""``chronodp budget``: open, watch, export and close budgets."""
+"""``chronodp budget``: open, watch, export, close and restore budgets."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from chronodp.cli.options import Address, Json, Keys
+from chronodp.cli.options import Address, Json, Keys, check_ledger_file, existing_ledger
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import terminal
-from chronodp.errors import InvalidArgument, LedgerUnavailable
 from chronodp.privacy.unit_text import parse_unit
 
 if TYPE_CHECKING:
-    from chronodp.ledger import Ledger, Status
+    from chronodp.ledger import Status
 
 __all__ = ["budget"]
 
-budget = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Open, watch, export and close budgets.")
+budget = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Open, watch, export, close and restore budgets."
+)
 
 Dataset = Annotated[str, typer.Argument(help="The name of the budget.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 @budget.command("open")
@@ -53,6 +55,7 @@ def open_budget(
     collusion: Annotated[
         str, typer.Option(help="Of an analyst's part: `expected` (the whole pays too) or `excluded`.")
     ] = "expected",
+    keys: Keys = None,
     ledger: Address = "budget.db",
 ) -> None:
     """Open a budget, or an analyst's part of one; the same again changes nothing.
@@ -66,7 +69,7 @@ def open_budget(
     from chronodp.ledger import Ledger
 
     terms: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rule": rule, "reserve": reserve}
-    with Ledger(ledger) as opened:
+    with Ledger(ledger, keys=keys) as opened:
         if analyst:
             terms["collusion"] = collusion
             opened.allot(dataset, analyst, **terms)
@@ -86,6 +89,7 @@ def status(
     period: Annotated[str, typer.Option(help="Of a budget that renews, such as 2026-01.")] = "",
     analyst: Annotated[str, typer.Option(help="An analyst's part of it.")] = "",
     as_json: Json = False,
+    keys: Keys = None,
     ledger: Address = "budget.db",
 ) -> None:
     """Show what is spent, what is left and what still fits.
@@ -94,7 +98,8 @@ def status(
 
     `chronodp budget status meters --ledger budget.db`
     """
-    with _existing(ledger) as opened:
+    with existing_ledger(ledger, keys=keys) as opened:
+        restored = opened.restored
         if dataset is not None:
             found = [opened.status(dataset, analyst=analyst, period=period)]
         else:
@@ -104,6 +109,8 @@ def status(
         print(json.dumps(documents[0] if dataset is not None else documents, ensure_ascii=False, indent=2))
         return
     console = terminal()
+    if restored:
+        console.print(Text.assemble(("This ledger was ", "yellow"), f"{restored}."))
     for one in found:
         _show(console, one)
 
@@ -113,6 +120,7 @@ def history(
     dataset: Dataset,
     limit: Annotated[int, typer.Option(help="How many of the newest charges.")] = 20,
     as_json: Json = False,
+    keys: Keys = None,
     ledger: Address = "budget.db",
 ) -> None:
     """List the newest charges.
@@ -121,7 +129,7 @@ def history(
 
     `chronodp budget history meters --limit 5`
     """
-    with _existing(ledger) as opened:
+    with existing_ledger(ledger, keys=keys) as opened:
         entries = opened.history(dataset, limit=limit)
     if as_json:
         print(json.dumps([entry.to_dict() for entry in entries], ensure_ascii=False, indent=2))
@@ -136,7 +144,8 @@ def history(
 @budget.command()
 def close(
     dataset: Dataset,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
+    keys: Keys = None,
     ledger: Address = "budget.db",
 ) -> None:
     """Close a budget for good; its history and certificates stay.
@@ -145,7 +154,7 @@ def close(
 
     `chronodp budget close meters --yes`
     """
-    with _existing(ledger) as opened:
+    with existing_ledger(ledger, keys=keys) as opened:
         opened.status(dataset)
         if not yes and not typer.confirm(f"Close {dataset} for ever?"):
             raise typer.Exit(1)
@@ -167,7 +176,7 @@ def export(
     `chronodp budget export meters --out meters-chain.json`
     """
     check_place("out", out)
-    with _existing(ledger, keys=keys) as opened:
+    with existing_ledger(ledger, keys=keys) as opened:
         text = json.dumps(opened.export(dataset), ensure_ascii=False, indent=2)
     if out is None:
         print(text)
@@ -175,16 +184,58 @@ def export(
         out.write_text(text + "\n", encoding="utf-8")
 
 
-def _existing(address: str, *, keys: Path | None = None) -> Ledger:
-    from chronodp.ledger import Ledger
+@budget.command()
+def restore(
+    since: Annotated[
+        list[Path] | None,
+        typer.Option(help="A chain exported after the backup: what it holds is charged. May be repeated."),
+    ] = None,
+    complete: Annotated[
+        bool,
+        typer.Option(
+            "--complete",
+            help="You declare that nothing was spent but what the backup, the keys and these chains know.",
+        ),
+    ] = False,
+    witness: Annotated[Path | None, typer.Option(help="The ledger's witness, if it has one.")] = None,
+    yes: Yes = False,
+    keys: Keys = None,
+    as_json: Json = False,
+    ledger: Address = "budget.db",
+) -> None:
+    """Go on from a backup that was put in the ledger's place. Stop everything that uses the ledger first.
 
-    if "://" not in address and not Path(address).exists():
-        raise LedgerUnavailable(
-            f"there is no ledger at {address}: `chronodp budget open` makes one, --ledger names another"
-        )
-    if not address:
-        raise InvalidArgument("ledger", address, "a file's path or postgresql://...")
-    return Ledger(address, keys=keys)
+    What was spent since the backup is not known to it, so every budget is booked as spent to its limit, in every period
+    up to now, and later certificates say so. With `--complete` budgets stay as they are where the counts in the keys
+    file and the chains account for every charge.
+
+    **Examples**
+
+    `chronodp budget restore --ledger budget.db`
+
+    `chronodp budget restore --since meters-chain.json --complete --yes`
+    """
+    from chronodp.cli.verify import read_chain
+    from chronodp.ledger import FileWitness
+    from chronodp.ledger import restore as restore_ledger
+
+    check_ledger_file(ledger)
+    chains = [read_chain(path) for path in since or ()]
+    if not yes and not typer.confirm(f"Make the backup at {ledger} the ledger from now on?"):
+        raise typer.Exit(1)
+    elsewhere = None if witness is None else FileWitness(witness)
+    done = restore_ledger(ledger, keys=keys, witness=elsewhere, since=chains, complete=complete)
+    names = [dataset + (f" for {analyst}" if analyst else "") for dataset, analyst in done.booked]
+    if as_json:
+        said = {"words": done.words, "booked": names, "recovered": done.recovered, "stopped": list(done.stopped)}
+        print(json.dumps(said, ensure_ascii=False, indent=2))
+        return
+    console = terminal(soft_wrap=True)
+    console.print(f"Later certificates say: {done.words}.")
+    console.print(f"Booked as spent to the limit: {', '.join(names) or 'nothing'}.")
+    console.print(f"Certificates taken over: {done.recovered}.")
+    if done.stopped:
+        console.print(f"Streams that cannot go on: {', '.join(done.stopped)}.")
 
 
 def _show(console: Console, one: Status) -> None:

@@ -14,6 +14,7 @@ import typer
 from chronodp.cli.live_settings import LiveSettings, read_settings
 from chronodp.cli.options import JsonLines
 from chronodp.errors import InvalidArgument
+from chronodp.reading import closed_file
 
 if TYPE_CHECKING:
     from chronodp.cli.live_view import View
@@ -65,21 +66,22 @@ def live(
     from chronodp.live import State
     from chronodp.privacy.clock import check_moment, check_zone, microseconds_of
 
-    wanted = read_settings(settings)
-    zone = check_zone(wanted.tables["windows"].get("timezone", "UTC"))
-    end = None if until is None else microseconds_of(check_moment("until", until, zone))
-    address = str(wanted.top["ledger"])
-    if "://" not in address and not Path(address).exists():
-        raise InvalidArgument("ledger", address, "the file of a ledger: `chronodp budget open` makes one")
-    with Ledger(address, keys=wanted.top.get("keys")) as ledger:
-        wanted.limits(wanted.tables["windows"].get("start", "2026-01-01"))  # refuses before anything is made
-        state = State(wanted.state, keys=ledger.keys, name=wanted.name)
-        try:
-            screen = not as_json and sys.stdout.isatty()
-            view: View = ScreenView(wanted.name) if screen else LineView(as_json=as_json)
-            _run(wanted, ledger, state, view, windows=windows, until=end)
-        finally:
-            state.close()
+    with closed_file():
+        wanted = read_settings(settings)
+        zone = check_zone(wanted.tables["windows"].get("timezone", "UTC"))
+        end = None if until is None else microseconds_of(check_moment("until", until, zone))
+        address = str(wanted.top["ledger"])
+        if "://" not in address and not Path(address).exists():
+            raise InvalidArgument("ledger", address, "the file of a ledger: `chronodp budget open` makes one")
+        with Ledger(address, keys=wanted.top.get("keys")) as ledger:
+            wanted.limits(wanted.tables["windows"].get("start", "2026-01-01"))  # refuses before anything is made
+            state = State(wanted.state, keys=ledger.keys, name=wanted.name)
+            try:
+                screen = not as_json and sys.stdout.isatty()
+                view: View = ScreenView(wanted.name) if screen else LineView(as_json=as_json)
+                _run(wanted, ledger, state, view, windows=windows, until=end)
+            finally:
+                state.close()
 
 
 def _run(

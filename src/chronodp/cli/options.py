@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from chronodp.errors import InvalidArgument, LedgerUnavailable
+
+if TYPE_CHECKING:
+    from chronodp.ledger import Ledger
 
 __all__ = [
     "Address",
@@ -19,6 +24,8 @@ __all__ = [
     "Request",
     "Time",
     "Units",
+    "check_ledger_file",
+    "existing_ledger",
 ]
 
 Address = Annotated[
@@ -34,3 +41,21 @@ Payer = Annotated[str, typer.Option(help="Whose budget pays.")]
 Request = Annotated[str, typer.Option(help="An id of your choice, once for each release.")]
 Time = Annotated[str, typer.Option(help="The column with the time.")]
 Units = Annotated[str, typer.Option(help="`event`, `user`, `window:24`, `window:24@1h`; `/replace` after it.")]
+
+
+def check_ledger_file(address: str) -> None:
+    """Refuse a file that is not there; a command that only looks makes none."""
+    if not address:
+        raise InvalidArgument("ledger", address, "a file's path or postgresql://...")
+    if "://" not in address and not Path(address).exists():
+        raise LedgerUnavailable(
+            f"there is no ledger at {address}: `chronodp budget open` makes one, --ledger names another"
+        )
+
+
+def existing_ledger(address: str, *, keys: Path | None = None) -> Ledger:
+    """Return a ledger that is there."""
+    from chronodp.ledger import Ledger
+
+    check_ledger_file(address)
+    return Ledger(address, keys=keys)

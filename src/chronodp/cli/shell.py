@@ -26,6 +26,7 @@ from chronodp.cli.device import device
 from chronodp.cli.diagnose import diagnose
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
+from chronodp.cli.key import key
 from chronodp.cli.leakage import leakage
 from chronodp.cli.live import live
 from chronodp.cli.plan import plan
@@ -70,6 +71,7 @@ app.add_typer(federate, name="federate")
 app.command()(serve)
 app.add_typer(curator, name="curator")
 app.add_typer(token, name="token")
+app.command()(key)
 app.command()(verify)
 app.command()(audit)
 app.command()(demo)

@@ -9,19 +9,22 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from chronodp.cli.key import read_public_key
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import terminal
 from chronodp.errors import CertificateInvalid
 from chronodp.reading import parse_json
 
-__all__ = ["verify"]
+__all__ = ["read_chain", "verify"]
 
 
 def verify(
     file: Annotated[
         Path, typer.Argument(help="A release or an exported chain.", exists=True, dir_okay=False, readable=True)
     ],
-    public_key: Annotated[str, typer.Option(help="The issuer's public key, or a file that holds it.")],
+    public_key: Annotated[
+        str, typer.Option(help="The issuer's public key, or a file that holds it, as `chronodp key` writes it.")
+    ],
     head: Annotated[
         str | None, typer.Option(help="Digest of the newest link, if you know it: shows links missing at the end.")
     ] = None,
@@ -33,14 +36,14 @@ def verify(
 
     **Examples**
 
-    `chronodp verify release.json --public-key key.txt`
+    `chronodp verify release.json --public-key public.key`
 
     `chronodp verify meters-chain.json --public-key 3xk...= --head 9f2c...`
     """
     from chronodp.ledger import verify as verify_link
     from chronodp.ledger import verify_chain
 
-    key = Path(public_key).read_text(encoding="ascii").strip() if Path(public_key).is_file() else public_key
+    key = read_public_key(public_key)
     document = _read(file)
     if "links" in document:
         known_head = head if head is not None else document.get("head")
@@ -61,6 +64,16 @@ def verify(
     console.print(Text.assemble(("Valid.", "bold green"), f" {said}"))
     if len(links) == 1:
         console.print(str(links[0].certificate))
+    for said in dict.fromkeys(link.restored for link in links if link.restored):
+        console.print(Text.assemble(("The ledger was ", "yellow"), f"{said}."))
+
+
+def read_chain(file: Path) -> list[Any]:
+    """Return the signed links of an exported chain; whether they are genuine is for `verify_chain` to tell."""
+    links = _read(file).get("links")
+    if not isinstance(links, list):
+        raise CertificateInvalid(f"{file.name} holds no chain of links")
+    return [_signed(link) for link in links]
 
 
 def _read(file: Path) -> dict[str, Any]:

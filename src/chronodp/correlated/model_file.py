@@ -11,7 +11,7 @@ import numpy as np
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy.parameters import check_whole
-from chronodp.reading import parse_json, read_text
+from chronodp.reading import closed_file, parse_json, read_text
 
 __all__ = ["model_from_json", "model_to_json", "read_model"]
 
@@ -21,6 +21,7 @@ _SHAPE = (
 )
 
 
+@closed_file()
 def read_model(path: str | Path) -> CouplingMarkovChain:
     """Return the model in a file."""
     return model_from_json(read_text("model", path))

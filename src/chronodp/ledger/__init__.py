@@ -8,6 +8,7 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.ledger import Ledger, check_ledger
 from chronodp.ledger.packing import Form, Standing, packed
 from chronodp.ledger.requests import Fulfilled
+from chronodp.ledger.restoring import Restored, restore
 from chronodp.ledger.running import Running
 from chronodp.ledger.status import NativeSum, Status
 from chronodp.ledger.stored import StoredRelease, StoredStream
@@ -26,6 +27,7 @@ __all__ = [
     "Link",
     "NativeSum",
     "Opening",
+    "Restored",
     "Running",
     "SignedLink",
     "Spend",
@@ -38,6 +40,7 @@ __all__ = [
     "check_ledger",
     "packed",
     "registry_entry",
+    "restore",
     "verify",
     "verify_chain",
 ]

@@ -21,6 +21,7 @@ from chronodp.privacy.guarantees import Certificate
 __all__ = [
     "BEGINNING",
     "Link",
+    "RestoredLink",
     "SignedLink",
     "check_signed",
     "digest",
@@ -46,6 +47,24 @@ class Link:
     release: str
     refresh: str
     certificate: Certificate
+
+    @property
+    def restored(self) -> str:
+        """What to know of the ledger that issued it, if that was restored from a backup; else empty."""
+        return ""
+
+
+@document("restored_link")
+@dataclass(frozen=True, slots=True)
+class RestoredLink(Link):
+    """A link of a ledger that was restored from a backup, and says so: ``note`` tells when, and what is not known."""
+
+    note: str
+
+    @property
+    def restored(self) -> str:
+        """When the ledger was restored, and what it does not know."""
+        return self.note
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,4 +189,5 @@ def registry_entry(link: Link) -> dict[str, Any]:
         "assumptions": [str(assumption) for assumption in guarantee.assumptions],
         "seeded": certificate.seeded,
         "argument": certificate.claim.argument,
+        **({"restored": link.restored} if link.restored else {}),
     }

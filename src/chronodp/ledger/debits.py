@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from chronodp.accounting import enlarge, gather
 from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, UnknownBudget
+from chronodp.ledger.booking import start_account
 from chronodp.ledger.budget import Budget, Dates, check_dates
 from chronodp.ledger.filters import CAP, Amounts
 from chronodp.ledger.meanings import Known, read_meaning, settle, with_meaning
@@ -264,7 +265,7 @@ def _charge(transaction: Transaction, known: Known, spend: Spend, analyst: str, 
     priced = _price(known, spend.cost, spend.unit, spend.years)
     amounts, ceilings, moment = priced.amounts, priced.ceilings, now()
     if period:
-        transaction.run("INSERT INTO accounts (dataset, analyst, period) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key)
+        start_account(transaction, *key)
     parameters: list[str | int | None] = []
     for amount in amounts[:-1]:
         parameters += [amount, CAP, CAP, amount]

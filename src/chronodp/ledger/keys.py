@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -16,9 +15,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from chronodp.errors import CertificateInvalid, InvalidArgument, LedgerUnavailable
 from chronodp.ledger.names import check_name
-from chronodp.reading import parse_json
 
-__all__ = ["Keys", "check_signature"]
+__all__ = ["Keys", "check_public_key", "check_signature"]
 
 _KEY = 32  # bytes of each key
 
@@ -36,18 +34,19 @@ class Keys:
         return cls(signing=Ed25519PrivateKey.generate().private_bytes_raw(), sealing=os.urandom(_KEY))
 
     @classmethod
-    def at(cls, path: Path) -> Keys:
-        """Return the keys in a file, made if there is none; of two processes that make it, one wins for both."""
-        if not path.exists():
-            _write(path, cls.create())
+    def from_dict(cls, stored: Any) -> Keys:
+        """Return the keys that `to_dict` wrote; anything else is a ValueError, which says nothing of it."""
         try:
-            stored = parse_json(path.read_bytes())
             keys = cls(signing=_bytes(stored["signing"]), sealing=_bytes(stored["sealing"]))
         except (ValueError, KeyError, TypeError):
-            keys = None
-        if keys is None or not len(keys.signing) == len(keys.sealing) == _KEY:
-            raise LedgerUnavailable(f"{path.name} does not hold a ledger's keys")
+            raise ValueError("these are no keys") from None
+        if not len(keys.signing) == len(keys.sealing) == _KEY:
+            raise ValueError("these are no keys")
         return keys
+
+    def to_dict(self) -> dict[str, str]:
+        """Return both keys as texts, for the file that only their owner may read."""
+        return {"signing": _text(self.signing), "sealing": _text(self.sealing)}
 
     @property
     def public(self) -> str:
@@ -90,27 +89,21 @@ class Keys:
         return f"Keys(public={self.public!r})"
 
 
-def _write(path: Path, keys: Keys) -> None:
-    fresh = path.with_name(f"{path.name}.{os.urandom(6).hex()}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        json.dump({"signing": _text(keys.signing), "sealing": _text(keys.sealing)}, file)
-        file.flush()
-        os.fsync(file.fileno())
+def check_public_key(public: object) -> str:
+    """Return a public key's text; what is none is not repeated, since it may be a private one."""
     try:
-        os.link(fresh, path)  # unlike a rename it never replaces keys that another process has made and used
-    except FileExistsError:
+        if isinstance(public, str) and len(_bytes(public)) == _KEY:
+            return public
+    except ValueError:
         pass
-    finally:
-        fresh.unlink()
+    allowed = "an Ed25519 public key of 32 bytes in base64, as `chronodp key` shows it"
+    raise InvalidArgument("public_key", public, allowed, private=True)
 
 
 def check_signature(public: str, signature: str, message: bytes) -> None:
     """Raise unless the message was signed with the private half of ``public``."""
-    try:
-        key = Ed25519PublicKey.from_public_bytes(_bytes(public))
-    except ValueError:
-        raise InvalidArgument("public_key", public, "an Ed25519 public key of 32 bytes in base64") from None
+    check_public_key(public)
+    key = Ed25519PublicKey.from_public_bytes(_bytes(public))
     try:
         key.verify(_bytes(signature), message)
     except (InvalidSignature, ValueError):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from chronodp.errors import InvalidArgument, LedgerUnavailable
+from chronodp.errors import InvalidArgument
 from chronodp.ledger import budgets, requests, streams
-from chronodp.ledger.address import open_store
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.budgets import Entry
 from chronodp.ledger.certificates import SignedLink, export_chain
@@ -18,10 +15,12 @@ from chronodp.ledger.debits import Charge, Spend, Terms, check_fits, debit, find
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
+from chronodp.ledger.opening import Reached, open_checked
 from chronodp.ledger.restated import restate
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
+from chronodp.ledger.watch import charge_counters, closing_counter, release_counter
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit
 from chronodp.privacy.parameters import check_positive, check_text, check_whole
@@ -38,8 +37,9 @@ class Ledger:
 
     Args:
         address: a file's path, or ``postgresql://...``.
-        keys: the file with the owner's keys; by default beside a SQLite file. Needed for releases and streams.
-        witness: a counter elsewhere that notices when the ledger was set back.
+        keys: the file with the owner's keys and how far the ledger has come; by default beside a SQLite file. Needed
+            for releases and streams. Both are made with a new ledger, and other keys are refused.
+        witness: counters elsewhere that notice when the ledger was set back together with its keys.
         timeout: seconds to wait for other writers before giving up with an error.
         reached: called with the name of each gap that a crash could fall into; for tests of crashes.
 
@@ -60,14 +60,12 @@ class Ledger:
         keys: str | Path | None = None,
         witness: Witness | None = None,
         timeout: float = 10.0,
-        reached: Callable[[str], None] = lambda _: None,
+        reached: Reached = lambda _: None,
     ) -> None:
-        if not isinstance(address, str | Path) or not str(address):
-            raise InvalidArgument("address", address, "a file's path or postgresql://...")
-        self._store = open_store(str(address), timeout=check_positive("timeout", timeout))
+        wait = check_positive("timeout", timeout)
+        self._opened = open_checked(address, keys=keys, witness=witness, timeout=wait, reached=reached)
+        self._store, self._watch = self._opened.store, self._opened.watch
         restate(self._store)
-        self._keys_path = Path(keys) if keys else None if "://" in str(address) else Path(f"{address}.keys")
-        self._witness = witness
         self._terms: Terms = {}
         self._reached = reached
 
@@ -133,11 +131,15 @@ class Ledger:
         purpose: str = "",
     ) -> Charge:
         """Debit a cost, durably, or raise; the first charge made is returned."""
+        self._opened.check_marking()
         spend = Spend(dataset, cost, unit, analyst, dates, purpose)
         with self._store.transaction() as transaction:
             charges = debit(transaction, spend, self._terms)
+            charged = self._watch.check_ahead(charge_counters(charges))
             self._reached("debit written")
         self._reached("debit committed")
+        self._watch.saw(charged)
+        self._reached("debit marked")
         return charges[0]
 
     def fulfil(
@@ -180,6 +182,8 @@ class Ledger:
             source=source,
             produce=produce,
             openings=openings,
+            restored=self.restored,
+            watch=self._watch,
             reached=self._reached,
         )
 
@@ -198,7 +202,9 @@ class Ledger:
         """Debit a stream's whole cost and seal its first state."""
         opening = Opening(name, plan, state)
         spend = Spend(dataset, cost, unit, analyst, dates, name)
-        return streams.open_stream(self._store, self.keys, spend, self._terms, opening=opening, reached=self._reached)
+        return streams.open_stream(
+            self._store, self.keys, spend, self._terms, opening=opening, watch=self._watch, reached=self._reached
+        )
 
     def advance_stream(
         self, before: StreamState, *, values: list[str], state: bytes, finished: bool = False
@@ -211,20 +217,19 @@ class Ledger:
             values=values,
             state=state,
             finished=finished,
-            witness=self._witness,
+            watch=self._watch,
             reached=self._reached,
         )
 
     def resume_stream(self, name: str, *, plan: str | None = None) -> StreamState:
         """Return the newest state of a stream."""
         check_name("name", name)
-        return streams.resume_stream(self._store, self.keys, name=name, plan=plan, witness=self._witness)
+        return streams.resume_stream(self._store, self.keys, name=name, plan=plan, watch=self._watch)
 
     def released_steps(self, name: str) -> list[str]:
         """Return all values that a stream released, in order."""
         check_name("name", name)
-        with self._store.snapshot() as transaction:
-            return streams.released_steps(transaction, name)
+        return self.stored.steps(name)
 
     def status(self, dataset: str, *, analyst: str = "", period: str = "") -> Status:
         """Return what is spent and what still fits.
@@ -250,16 +255,19 @@ class Ledger:
         """Close a budget for good: nothing can be spent from it any more; its history stays."""
         with self._store.transaction() as transaction:
             budgets.close_budget(transaction, dataset, analyst)
+        self._watch.saw({closing_counter(dataset, analyst): 1}, sync=True)
 
     def chain(self, dataset: str) -> list[SignedLink]:
         """Return the signed links of all releases of a dataset, oldest first."""
         with self._store.snapshot() as transaction:
             budgets.check_known(transaction, dataset)
-            return requests.read_chain(transaction, dataset)
+            chain = requests.read_chain(transaction, dataset)
+        self._watch.saw({release_counter(dataset): len(chain)}, sync=True)
+        return chain
 
     def export(self, dataset: str) -> dict[str, Any]:
         """Return the chain with what is needed to verify it, and an entry for registries of deployments a release."""
-        return export_chain(dataset, self.chain(dataset), self.keys.public)
+        return export_chain(dataset, self.chain(dataset), self.public_key)
 
     def check_fits(
         self, dataset: str, cost: Cost, *, unit: Unit, analyst: str = "", dates: Dates | None = None
@@ -271,18 +279,27 @@ class Ledger:
     @property
     def stored(self) -> Stored:
         """Releases and streams that are stored, to be read."""
-        return Stored(self._store)
+        return Stored(self._store, self._watch)
 
-    @cached_property
+    @property
     def keys(self) -> Keys:
-        """The owner's keys, made on first use."""
-        if self._keys_path is None:
-            raise LedgerUnavailable("a PostgreSQL ledger signs and seals only with Ledger(..., keys='a file of yours')")
-        return Keys.at(self._keys_path)
+        """The owner's keys."""
+        return self._opened.own_keys
+
+    @property
+    def public_key(self) -> str:
+        """The public half of the owner's keys, that certificates are verified with."""
+        return self._opened.public_key
+
+    @property
+    def restored(self) -> str:
+        """What certificates say of a ledger that was restored from a backup; empty if it never was."""
+        return self._opened.restored
 
     def close_connection(self) -> None:
-        """Let go of this thread's connection to the database."""
+        """Let go of this thread's connection to the database, and sync what was marked."""
         self._store.close()
+        self._watch.close()
 
     def __enter__(self) -> Self:
         return self

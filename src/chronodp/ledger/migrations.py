@@ -42,6 +42,18 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             digest TEXT NOT NULL, PRIMARY KEY (dataset, number))""",
         "CREATE TABLE chains (dataset TEXT NOT NULL PRIMARY KEY, number BIGINT NOT NULL, digest TEXT NOT NULL)",
     ),
+    (
+        """CREATE TABLE identity (
+            ledger TEXT NOT NULL PRIMARY KEY, public_key TEXT NOT NULL, generation BIGINT NOT NULL,
+            made BIGINT NOT NULL)""",
+        """CREATE TABLE restorations (
+            generation BIGINT NOT NULL PRIMARY KEY, made BIGINT NOT NULL, known_until BIGINT NOT NULL,
+            complete BIGINT NOT NULL)""",
+        f"""CREATE TABLE booked (
+            dataset TEXT NOT NULL, analyst TEXT NOT NULL, until TEXT NOT NULL,
+            {", ".join(f"{column} BIGINT NOT NULL" for column in SPENT)}, reserved BIGINT NOT NULL,
+            PRIMARY KEY (dataset, analyst, until))""",
+    ),
     # What periods and zones a dataset's charges turned out to mean; restated.py reads those that were charged before.
     (
         """CREATE TABLE meanings (

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chronodp.errors import InvalidArgument, RequestConflict
+from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
 from chronodp.ledger.budget import Dates
-from chronodp.ledger.certificates import BEGINNING, Link, SignedLink, digest, sign
+from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
 from chronodp.ledger.debits import Spend, Terms, debit, now
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.streams import Opening, write_stream
+from chronodp.ledger.watch import Watch, charge_counters, release_counter
 from chronodp.privacy import Certificate, dump
 from chronodp.privacy.parameters import check_text
 
@@ -47,6 +48,8 @@ def fulfil(
     source: str,
     produce: Produce,
     openings: tuple[Opening, ...],
+    restored: str,
+    watch: Watch,
     reached: Callable[[str], None],
 ) -> Fulfilled:
     """Return the release of a request, made now or stored before.
@@ -58,36 +61,38 @@ def fulfil(
     check_text("plan", plan, private=True)
     check_text("source", source, private=True)
     fingerprint = _fingerprint(plan, source, spend, dump(spend.unit), _moments(spend.dates))
+    # A request that 0.1.0 fulfilled did not say what its unit means, and gave days on the data's own clocks.
+    before = _fingerprint(plan, source, spend, dump(spend.unit.unsaid()), str(_days(spend.dates)))
+    charged: Mapping[str, int] = {}
     with store.transaction() as transaction:
-        # A request that 0.1.0 fulfilled did not say what its unit means, and gave days on the data's own clocks.
-        before = _fingerprint(plan, source, spend, dump(spend.unit.unsaid()), str(_days(spend.dates)))
-        if stored := _stored(transaction, spend.dataset, request, (fingerprint, before)):
-            return stored
-        taken = transaction.run(
-            "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING RETURNING request",
-            (spend.dataset, request, fingerprint, now()),
-        )
-        if not taken:
-            raise RequestConflict(f"request {request!r} is under way elsewhere")
-        debit(transaction, spend, terms)
-        for opening in openings:
-            write_stream(transaction, keys, spend.dataset, opening)
-        reached("debit written")
+        stored = _stored(transaction, spend.dataset, request, (fingerprint, before))
+        if not stored:
+            charged = watch.check_ahead(_take(transaction, keys, spend, terms, request, fingerprint, openings))
+            reached("debit written")
+    if stored:  # who stored it may have died before it was marked
+        watch.saw({release_counter(spend.dataset): stored.signed.link.number}, sync=True)
+        return stored
     reached("debit committed")
+    watch.saw(charged)
+    reached("debit marked")
     release, certificate = produce()
     _check_matches(spend, release, certificate)
     reached("noise drawn")
     with store.transaction() as transaction:
         refresh = terms[spend.dataset, spend.analyst].opened.renews or "never"
-        link = _next_link(transaction, spend.dataset, request, digest(release), refresh, certificate)
+        link = _next_link(transaction, spend.dataset, request, digest(release), refresh, certificate, restored)
+        numbered = watch.check_ahead({release_counter(spend.dataset): link.number})
         signed = _append(transaction, keys, link)
-        transaction.run(
-            "UPDATE requests SET release = ?, link = ? WHERE dataset = ? AND request = ?",
+        kept = transaction.run(
+            "UPDATE requests SET release = ?, link = ? WHERE dataset = ? AND request = ? RETURNING request",
             (release, link.number, spend.dataset, request),
         )
+        if not kept:
+            raise LedgerSetBack(f"the ledger was set back while {request!r} was under way: its debit is gone")
         reached("release written")
     reached("release committed")
+    watch.saw(numbered, sync=True)  # with the charge's mark, which is in the same file
+    reached("release marked")
     return Fulfilled(release, signed, repeated=False)
 
 
@@ -107,6 +112,29 @@ def _days(dates: Dates | None) -> Dates | None:
         return dates
     last = (dates[1].astimezone(dt.UTC) - dt.timedelta(microseconds=1)).astimezone(dates[1].tzinfo)
     return dates[0].date(), last.date() + dt.timedelta(days=1)
+
+
+def _take(
+    transaction: Transaction,
+    keys: Keys,
+    spend: Spend,
+    terms: Terms,
+    request: str,
+    fingerprint: str,
+    openings: tuple[Opening, ...],
+) -> dict[str, int]:
+    """Write a request, its debit and the streams it opens; return the counters that the debit raised."""
+    taken = transaction.run(
+        "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING RETURNING request",
+        (spend.dataset, request, fingerprint, now()),
+    )
+    if not taken:
+        raise RequestConflict(f"request {request!r} is under way elsewhere")
+    charged = charge_counters(debit(transaction, spend, terms))
+    for opening in openings:
+        write_stream(transaction, keys, spend.dataset, opening)
+    return charged
 
 
 def _check_matches(spend: Spend, release: object, certificate: object) -> None:
@@ -156,7 +184,13 @@ def _stored(transaction: Transaction, dataset: str, request: str, fingerprints: 
 
 
 def _next_link(
-    transaction: Transaction, dataset: str, request: str, release: str, refresh: str, certificate: Certificate
+    transaction: Transaction,
+    dataset: str,
+    request: str,
+    release: str,
+    refresh: str,
+    certificate: Certificate,
+    restored: str,
 ) -> Link:
     transaction.run(
         "INSERT INTO chains (dataset, number, digest) VALUES (?, 0, ?) ON CONFLICT DO NOTHING", (dataset, BEGINNING)
@@ -165,16 +199,8 @@ def _next_link(
     ((number, previous),) = transaction.run(
         "UPDATE chains SET number = number + 1 WHERE dataset = ? RETURNING number, digest", (dataset,)
     )
-    return Link(
-        dataset=dataset,
-        number=int(number),
-        previous=previous,
-        request=request,
-        issued=now(),
-        release=release,
-        refresh=refresh,
-        certificate=certificate,
-    )
+    parts = (dataset, int(number), previous, request, now(), release, refresh, certificate)
+    return RestoredLink(*parts, restored) if restored else Link(*parts)
 
 
 def _append(transaction: Transaction, keys: Keys, link: Link) -> SignedLink:

@@ -129,7 +129,7 @@ class Running(Generic[Design, Memory]):
     def released(self) -> list[Any]:
         """Return the values of all steps so far, read back from the ledger; nothing is spent."""
         # What lies beyond was not returned by `advance`: a witness may not have seen it, and it could be drawn again.
-        return [json.loads(text) for text in self._ledger.released_steps(self.name)[: self.step]]
+        return [json.loads(text) for text in self._ledger.stored.steps(self.name, until=self.step)]
 
     def check_next(self, first: int | None, count: int, *, length: int, left_out: str) -> None:
         """Refuse steps that were released before, that leave some out, or that go past the last.

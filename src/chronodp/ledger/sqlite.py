@@ -6,11 +6,12 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable
 from chronodp.ledger.connections import ThreadConnections
+from chronodp.ledger.ownership import create_private, tighten
 from chronodp.ledger.store import Parameters, Row
 
 __all__ = ["SQLiteStore"]
@@ -38,22 +39,25 @@ class SQLiteStore:
 
     @contextmanager
     def _within(self, begin: str) -> Iterator[_SQLiteTransaction]:
-        with _translated(self._path):
+        try:
             connection = self._connections.get()
             self._begin(connection, begin)
+        except sqlite3.DatabaseError as error:
+            raise _explained(self._path, error) from None
         try:
             yield _SQLiteTransaction(connection, self._path)
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-        with _translated(self._path):
-            try:
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+        try:
+            connection.execute("COMMIT")
+        except BaseException as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.DatabaseError):
+                raise _explained(self._path, error) from None
+            raise
 
     def close(self) -> None:
         """Close this thread's connection."""
@@ -64,6 +68,7 @@ class SQLiteStore:
     def _connect(self) -> sqlite3.Connection:
         if not self._path.parent.is_dir():
             raise LedgerUnavailable(f"the folder of {self._path.name} does not exist")
+        self._keep_private()
         connection = sqlite3.connect(self._path, timeout=2.0, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -74,6 +79,13 @@ class SQLiteStore:
             connection.close()
             raise
         return connection
+
+    def _keep_private(self) -> None:
+        """Make the file, or tighten it; SQLite gives its log and its index the rights of the file."""
+        with suppress(OSError):  # no file, or a place that cannot be written: the database says what it is
+            create_private(self._path)
+            for part in ("-wal", "-shm"):
+                tighten(self._path.with_name(self._path.name + part))
 
     def _begin(self, connection: sqlite3.Connection, begin: str) -> None:
         deadline = time.monotonic() + self._timeout
@@ -101,29 +113,25 @@ class _SQLiteTransaction:
 
     def run(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run one statement."""
-        with _translated(self._path):
+        try:
             return self._connection.execute(sql, tuple(parameters)).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise _explained(self._path, error) from None
 
     def alone(self) -> None:
         """Nothing to do: every transaction is SQLite's only writer."""
 
 
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """Turn the database's errors into ours; what was not committed did not happen."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        reasons = {
-            sqlite3.SQLITE_READONLY: "cannot be written: it or its folder is read-only",
-            sqlite3.SQLITE_CANTOPEN: "cannot be opened: it is no file, or may not be read",
-            sqlite3.SQLITE_FULL: "cannot grow: the disk is full",
-            sqlite3.SQLITE_IOERR: "cannot be read or written: the disk fails",
-            sqlite3.SQLITE_NOTADB: "is not a ledger: it is another kind of file",
-            sqlite3.SQLITE_CORRUPT: "is damaged",
-            sqlite3.SQLITE_BUSY: "is locked by another program",
-        }
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code not in reasons:
-            raise
-        raise LedgerUnavailable(f"{path.name} {reasons[code]}; nothing was spent") from None
+def _explained(path: Path, error: sqlite3.DatabaseError) -> Exception:
+    """Return the database's error as one of ours, if it is one that happens; what was not committed did not happen."""
+    reasons = {
+        sqlite3.SQLITE_READONLY: "cannot be written: it or its folder is read-only",
+        sqlite3.SQLITE_CANTOPEN: "cannot be opened: it is no file, or may not be read",
+        sqlite3.SQLITE_FULL: "cannot grow: the disk is full",
+        sqlite3.SQLITE_IOERR: "cannot be read or written: the disk fails",
+        sqlite3.SQLITE_NOTADB: "is not a ledger: it is another kind of file",
+        sqlite3.SQLITE_CORRUPT: "is damaged",
+        sqlite3.SQLITE_BUSY: "is locked by another program",
+    }
+    reason = reasons.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    return error if reason is None else LedgerUnavailable(f"{path.name} {reason}; nothing was spent")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.store import Row, Store
+from chronodp.ledger.watch import Watch, release_counter, stream_counter
 
 __all__ = ["Stored", "StoredRelease", "StoredStream"]
 
@@ -38,10 +39,13 @@ class StoredStream:
 
 
 class Stored:
-    """Reads what is stored. Nothing here is secret beyond what was released, and nothing is spent."""
+    """Reads what is stored. Nothing here is secret beyond what was released, and nothing is spent.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    What is handed out is marked first: whoever stored it may have died before.
+    """
+
+    def __init__(self, store: Store, watch: Watch) -> None:
+        self._store, self._watch = store, watch
 
     def releases(self, dataset: str, *, before: int | None = None, limit: int = 100) -> list[StoredRelease]:
         """Return the newest releases of a dataset, newest first; those numbered below ``before`` if given."""
@@ -49,36 +53,35 @@ class Stored:
             f"{_RELEASE} AND l.number < ? ORDER BY l.number DESC LIMIT ?",
             (dataset, 2**62 if before is None else before, limit),
         )
-        return [_release(row) for row in rows]
+        return self._marked(dataset, rows)
 
     def release(self, dataset: str, number: int) -> StoredRelease | None:
         """Return a release by its number."""
         rows = self._run(f"{_RELEASE} AND l.number = ?", (dataset, number))
-        return _release(rows[0]) if rows else None
+        return next(iter(self._marked(dataset, rows)), None)
 
     def release_of(self, dataset: str, request: str) -> StoredRelease | None:
         """Return the release of a request, if there is one."""
         rows = self._run(f"{_RELEASE} AND r.request = ?", (dataset, request))
-        return _release(rows[0]) if rows else None
+        return next(iter(self._marked(dataset, rows)), None)
 
     def was_debited(self, dataset: str, request: str) -> bool:
         """Return whether a request was debited, released or not."""
         return bool(self._run("SELECT 1 FROM requests WHERE dataset = ? AND request = ?", (dataset, request)))
-
-    def charges(self) -> int:
-        """Return how many charges were made in all, to wholes and to parts: a number that never falls."""
-        ((count,),) = self._run("SELECT COALESCE(SUM(charges), 0) FROM accounts")
-        return int(count)
 
     def streams(self) -> list[StoredStream]:
         """Return every stream and alert."""
         rows = self._run("SELECT name, dataset, fingerprint, step, finished FROM streams ORDER BY name")
         return [StoredStream(row[0], row[1], row[2], int(row[3]), bool(row[4])) for row in rows]
 
-    def steps(self, name: str, *, after: int = 0) -> list[str]:
-        """Return what a stream released after so many steps, one text a step."""
-        rows = self._run("SELECT step, released FROM steps WHERE stream = ? AND step > ? ORDER BY step", (name, after))
+    def steps(self, name: str, *, after: int = 0, until: int = 2**62) -> list[str]:
+        """Return what a stream released after so many steps, one text a step; with ``until``, up to that commit."""
+        rows = self._run(
+            "SELECT step, released FROM steps WHERE stream = ? AND step > ? AND step <= ? ORDER BY step",
+            (name, after, until),
+        )
         found: list[str] = []
+        self._watch.saw({stream_counter(name): int(row[0]) for row in rows[-1:]}, sync=True)
         for row in rows:
             values = json.loads(row[1])
             first = int(row[0]) - len(values)  # one row holds all steps of one transaction
@@ -89,6 +92,8 @@ class Stored:
         with self._store.snapshot() as transaction:
             return transaction.run(sql, parameters)
 
-
-def _release(row: Row) -> StoredRelease:
-    return StoredRelease(int(row[0]), row[1], row[2], SignedLink(row[3], row[4]))
+    def _marked(self, dataset: str, rows: list[Row]) -> list[StoredRelease]:
+        found = [StoredRelease(int(row[0]), row[1], row[2], SignedLink(row[3], row[4])) for row in rows]
+        if found:
+            self._watch.saw({release_counter(dataset): max(one.number for one in found)}, sync=True)
+        return found

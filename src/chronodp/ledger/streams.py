@@ -11,7 +11,7 @@ from chronodp.ledger.debits import Spend, Terms, debit
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
 from chronodp.ledger.store import Store, Transaction
-from chronodp.ledger.witness import Witness
+from chronodp.ledger.watch import Watch, charge_counters, stream_counter
 from chronodp.privacy.parameters import check_text
 
 __all__ = [
@@ -19,8 +19,8 @@ __all__ = [
     "StreamState",
     "advance_stream",
     "open_stream",
-    "released_steps",
     "resume_stream",
+    "state_context",
     "write_stream",
 ]
 
@@ -60,14 +60,17 @@ def open_stream(
     terms: Terms,
     *,
     opening: Opening,
+    watch: Watch,
     reached: Callable[[str], None],
 ) -> StreamState:
     """Debit a stream's whole cost and seal its first state, in one transaction."""
     with store.transaction() as transaction:
         write_stream(transaction, keys, spend.dataset, opening)
-        debit(transaction, spend, terms)
+        charged = watch.check_ahead(charge_counters(debit(transaction, spend, terms)))
         reached("stream written")
     reached("stream committed")
+    watch.saw(charged, sync=True)
+    reached("stream marked")
     return StreamState(opening.name, spend.dataset, 0, opening.state, finished=False)
 
 
@@ -76,7 +79,7 @@ def write_stream(transaction: Transaction, keys: Keys, dataset: str, opening: Op
     taken = transaction.run(
         "INSERT INTO streams (name, dataset, fingerprint, step, state, finished) VALUES (?, ?, ?, 0, ?, 0) "
         "ON CONFLICT DO NOTHING RETURNING name",
-        (opening.name, dataset, opening.plan, keys.seal(opening.state, _context(opening.name, 0))),
+        (opening.name, dataset, opening.plan, keys.seal(opening.state, state_context(opening.name, 0))),
     )
     if not taken:
         raise StreamConflict(f"a stream {opening.name!r} exists: resume it, or choose another name")
@@ -90,7 +93,7 @@ def advance_stream(
     values: list[str],
     state: bytes,
     finished: bool,
-    witness: Witness | None,
+    watch: Watch,
     reached: Callable[[str], None],
 ) -> StreamState:
     """Release the values of the next steps; they may be announced once this returns."""
@@ -104,7 +107,7 @@ def advance_stream(
         moved = transaction.run(
             "UPDATE streams SET step = ?, state = ?, finished = ? WHERE name = ? AND step = ? AND finished = 0 "
             "RETURNING step",
-            (step, keys.seal(state, _context(before.name, step)), int(finished), before.name, before.step),
+            (step, keys.seal(state, state_context(before.name, step)), int(finished), before.name, before.step),
         )
         if not moved:
             raise StreamConflict(
@@ -114,15 +117,15 @@ def advance_stream(
         transaction.run(
             "INSERT INTO steps (stream, step, released) VALUES (?, ?, ?)", (before.name, step, json.dumps(values))
         )
+        stands = watch.check_ahead({stream_counter(before.name): step})
         reached("step written")
     reached("step committed")
-    if witness is not None:  # before anyone is told: what was announced was witnessed
-        witness.saw(before.name, step)
-        reached("step witnessed")
+    watch.saw(stands)  # before anyone is told: what was announced was marked
+    reached("step marked")
     return StreamState(before.name, before.dataset, step, state, finished)
 
 
-def resume_stream(store: Store, keys: Keys, *, name: str, plan: str | None, witness: Witness | None) -> StreamState:
+def resume_stream(store: Store, keys: Keys, *, name: str, plan: str | None, watch: Watch) -> StreamState:
     """Return the newest state of a stream, unless the ledger is older than what was announced."""
     with store.snapshot() as transaction:
         rows = transaction.run(
@@ -135,18 +138,8 @@ def resume_stream(store: Store, keys: Keys, *, name: str, plan: str | None, witn
     dataset, fingerprint, step, sealed, finished = rows[0]
     if plan is not None and plan != fingerprint:
         raise StreamConflict(f"stream {name!r} was opened with another plan")
-    if witness is not None and witness.newest(name) > int(step):
-        raise StreamConflict(
-            f"stream {name!r} stands at step {step} in this ledger but {witness.newest(name)} was announced: the "
-            "ledger was set back, and going on would release steps twice"
-        )
-    return StreamState(name, dataset, int(step), keys.unseal(sealed, _context(name, int(step))), bool(finished))
-
-
-def released_steps(transaction: Transaction, name: str) -> list[str]:
-    """Return all values that a stream released, in order."""
-    rows = transaction.run("SELECT released FROM steps WHERE stream = ? ORDER BY step", (name,))
-    return [value for row in rows for value in json.loads(row[0])]
+    watch.check_step(name, int(step))
+    return StreamState(name, dataset, int(step), keys.unseal(sealed, state_context(name, int(step))), bool(finished))
 
 
 def _check_state(state: object) -> None:
@@ -154,5 +147,6 @@ def _check_state(state: object) -> None:
         raise InvalidArgument("state", state, "bytes", private=True)
 
 
-def _context(name: str, step: int) -> str:
+def state_context(name: str, step: int) -> str:
+    """Return what a stream's state is bound to when it is sealed."""
     return f"stream {name} at step {step}"

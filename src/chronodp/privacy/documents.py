@@ -76,7 +76,10 @@ def load(text: str | bytes | Mapping[str, Any], expected: Any) -> Any:
         raise InvalidArgument("expected", expected, "a class, or a union of classes") from None
     kind = text.get("kind") if isinstance(text, Mapping) else None
     if kind not in known:
-        raise UnknownDocument(f"unknown kind {kind!r} here; known: {', '.join(known)}")
+        list_of = ", ".join(known)
+        raise UnknownDocument(
+            f"unknown kind {kind!r} here; known: {list_of}", of_file=f"unknown kind; known: {list_of}"
+        )
     try:
         return _decode(text)
     except RecursionError:
@@ -111,7 +114,8 @@ def _decode(value: Any) -> Any:
     name = value.get("kind")
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise UnknownDocument(f"unknown kind {name!r}; known: {', '.join(sorted(_KINDS))}")
+        list_of = ", ".join(sorted(_KINDS))
+        raise UnknownDocument(f"unknown kind {name!r}; known: {list_of}", of_file=f"unknown kind; known: {list_of}")
     fields = {key: _decode(part) for key, part in value.items() if key != "kind"}
     parameters = {field.name: field for field in dataclasses.fields(kind)}
     unknown = sorted(fields.keys() - parameters.keys())

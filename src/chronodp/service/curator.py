@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chronodp.errors import NotFound
-from chronodp.ledger import Ledger, StoredRelease
+from chronodp.ledger import FileWitness, Ledger, StoredRelease
 from chronodp.ledger.names import check_name
 from chronodp.privacy import dump
 from chronodp.series import Plan
@@ -18,9 +18,11 @@ from chronodp.service.question import Question, ask
 from chronodp.service.rules import allowed_grid, check_allowed
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import Role
-from chronodp.service.witnessing import WITNESS, ChargeWitness
 
-__all__ = ["Caller", "Curator"]
+__all__ = ["WITNESS", "Caller", "Curator"]
+
+WITNESS = ".witness"
+"""How the name of a witness ends that nobody named: it lies beside the keys, or beside a ledger's file."""
 
 _PLANS = 256
 
@@ -68,19 +70,15 @@ class Curator:
         timeout: float = 10.0,
     ) -> None:
         self.policy = policy
-        self.ledger = Ledger(ledger, keys=keys, timeout=timeout, reached=self._reached)
-        self._witness = ChargeWitness(witness or f"{keys or ledger}{WITNESS}")
+        elsewhere = FileWitness(witness or f"{keys or ledger}{WITNESS}")
+        self.ledger = Ledger(ledger, keys=keys, witness=elsewhere, timeout=timeout)
         self.store = open_tables(ledger, timeout=timeout)
         self.jobs = Jobs(self.store)
         self._plans: OrderedDict[tuple[str, str], Plan] = OrderedDict()
         self._lock = threading.Lock()
 
     def open_budgets(self) -> None:
-        """Open every budget of the policy; the same again is a no-op, other terms are refused.
-
-        A ledger that holds fewer charges than were witnessed is refused before anything else.
-        """
-        self._witness.check(self.ledger.stored.charges())
+        """Open every budget of the policy; the same again is a no-op, other terms are refused."""
         opened = {name for name, _, _ in self.ledger.budgets()}
         for name, dataset in self.policy.datasets.items():
             # A new budget speaks of the policy's own grid and zone, whichever grid is asked for first; one that is open
@@ -183,10 +181,6 @@ class Curator:
                 f"there is no release {number} for you", argument="number", mend="GET .../releases lists yours"
             )
         return found
-
-    def _reached(self, gap: str) -> None:
-        if gap == "debit committed":  # noise is drawn after this returns
-            self._witness.saw(self.ledger.stored.charges())
 
     def close(self) -> None:
         """Let go of this thread's connections."""

@@ -29,7 +29,8 @@ class Section:
         """Return the error that points at a key."""
         path = (*self.path, *([key] if key else []))
         line = line_of(self._lines, path)
-        return InvalidArgument(f"{self._file.name}, line {line}: {'.'.join(path) or 'the file'}", given, allowed)
+        place = f"{self._file.name}, line {line}: {'.'.join(path) or 'the file'}"
+        return InvalidArgument(place, given, allowed).concealed()  # the line tells where, and nothing is repeated
 
     def sections(self, key: str) -> dict[str, Section]:
         """Return the tables below a key, by name."""

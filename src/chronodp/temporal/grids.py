@@ -85,8 +85,10 @@ def read_table(data: object, *, columns: Sequence[str]) -> pandas.DataFrame:
         raise UnreadableSource(f"{source} cannot be read: no such file, or damaged, or of another format") from None
     for name in columns:
         if name not in found.columns:
-            shown = ", ".join(str(known) for known in list(found.columns)[:30])
-            raise UnknownColumn(f"the table has no column {name!r}; it has {shown}")
+            # In a CSV file without a header, what stands for the names is somebody's row.
+            text = isinstance(source, FileSource) and source.format != "parquet"
+            shown = "" if text else "; it has " + ", ".join(str(known) for known in list(found.columns)[:30])
+            raise UnknownColumn(f"the table has no column {name!r}{shown}")
         if list(found.columns).count(name) > 1:
             raise UnsuitableColumn(f"the table has more than one column {name!r}: rename them")
     kept: pandas.DataFrame = found[list(columns)].reset_index(drop=True)

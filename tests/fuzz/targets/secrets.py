@@ -14,6 +14,7 @@ from chronodp.federated.checkpoint import load_checkpoint, save_checkpoint
 from chronodp.federated.transport.journal import Journal
 from chronodp.federated.transport.tokens import holder_of, issue_token, read_token
 from chronodp.ledger import FileWitness, Keys
+from chronodp.ledger.keyfile import create_keys, read_keys
 from chronodp.ledger.packing import frame, packed
 from chronodp.privacy import dump
 from chronodp.series.windowed import Uniform
@@ -39,13 +40,15 @@ NAMES = ("keys", "witness", "tokens", "journal", "identity", "checkpoint", "seal
 def make_keys(folder: Path) -> Target:
     file = folder / "keys.json"
     file.unlink(missing_ok=True)
-    keys = Keys.at(file)
+    keys = create_keys(file, "an id").keys
 
     def door(content: bytes) -> None:
         file.write_bytes(content)
-        read = Keys.at(file)
-        read.unseal(keys.seal(b"x", "y"), "y")
-        read.sign(b"x")
+        read = read_keys(file)
+        if read is not None:
+            read.keys.unseal(keys.seal(b"x", "y"), "y")
+            read.keys.sign(b"x")
+            read.marks.read()
 
     return Target("keys", (file.read_bytes(), b'{"signing": "7346281=", "sealing": "7346281="}'), door, secret=b"")
 

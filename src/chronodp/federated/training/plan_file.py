@@ -25,7 +25,7 @@ from chronodp.federated.models import (
     Risk,
 )
 from chronodp.federated.training.plan import TrainingPlan, plan_training
-from chronodp.reading import check_path, read_toml
+from chronodp.reading import check_path, closed_file, read_toml
 
 __all__ = ["PlanFile", "read_plan"]
 
@@ -74,6 +74,7 @@ class PlanFile:
     accept_large_delta: bool
 
 
+@closed_file()
 def read_plan(path: str | Path) -> PlanFile:
     """Return what a TOML file says, its noise found anew; no data is read."""
     place = check_path("plan", path)

@@ -18,7 +18,7 @@ from chronodp.federated.holder import Task
 from chronodp.federated.quantise import Grid
 from chronodp.federated.rounds import check_weights, digest_of, starting_point
 from chronodp.privacy.parameters import check_positive, check_whole
-from chronodp.reading import check_path, read_toml
+from chronodp.reading import check_path, closed_file, read_toml
 
 __all__ = ["LOOPBACK", "RunFile", "read_run"]
 
@@ -82,6 +82,7 @@ class RunFile:
         return parts.hostname or "", parts.port or (443 if self.encrypted else 80)
 
 
+@closed_file()
 def read_run(path: str | Path) -> RunFile:
     """Return the run that a TOML file describes; paths in it are seen from where the file lies."""
     place = check_path("run", path)

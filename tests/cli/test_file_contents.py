@@ -1,0 +1,182 @@
+"""A file given by mistake, such as one with private keys, stays closed: nothing of it comes out of any command."""
+
+from __future__ import annotations
+
+import json
+import traceback
+import typing
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from chronodp import User
+from chronodp.cli.shell import app
+from chronodp.ledger import Ledger
+
+MARKS = tuple(f"hunter{number}hunter" for number in range(1, 9))
+CONTENTS = {
+    "given.bin": f"{MARKS[0]}\n{MARKS[1]}\n",
+    "given": f"{MARKS[0]}\n{MARKS[1]} {MARKS[2]}\n",
+    "given.json": json.dumps({"kind": MARKS[0], "signing": MARKS[1], "token": [MARKS[2]], "epsilon": MARKS[3]}),
+    "lines.json": f'{{"value": "{MARKS[0]}"}}\n["{MARKS[1]}"]\n"{MARKS[2]}"\n',
+    "given.toml": (
+        f'policy = "{MARKS[0]}"\nname = "{MARKS[1]}"\ndataset = "{MARKS[2]}"\n[source]\nkind = "{MARKS[3]}"\n'
+        f'[plan]\nkind = "{MARKS[4]}"\n[run]\nname = "{MARKS[5]}"\n[holder]\nkind = "{MARKS[6]}"\n'
+    ),
+    "table.csv": f"{MARKS[0]},{MARKS[1]}\n{MARKS[2]},{MARKS[3]}\n",
+    "times.csv": f"at,{MARKS[0]}\n{MARKS[1]},{MARKS[2]}\n2026-01-01,{MARKS[3]}\n",
+    "given.pem": f"-----BEGIN PRIVATE KEY-----\n{MARKS[0]}\n-----END PRIVATE KEY-----\n",
+    "query.toml": f'data = "x.csv"\ntime = "at"\nunit = "{MARKS[0]}"\nepsilon = "{MARKS[1]}"\nevery = "{MARKS[2]}"\n',
+    "queries.toml": f'[queries.load]\ncount = true\nunit = "{MARKS[0]}"\nof = "{MARKS[1]}"\n',
+    "live.toml": (
+        f'name = "n"\ndataset = "meters"\nunit = "{MARKS[0]}"\n[source]\nkind = "{MARKS[1]}"\n'
+        f'[fields]\ntime = "{MARKS[2]}"\n[windows]\nevery = "{MARKS[3]}"\ntimezone = "{MARKS[4]}"\n'
+    ),
+    "zone.toml": (
+        f'name = "n"\ndataset = "meters"\n[source]\nkind = "files"\npath = "{MARKS[1]}"\n'
+        f'[fields]\ntime = "{MARKS[2]}"\n[windows]\nevery = "1h"\ntimezone = "{MARKS[4]}"\n'
+    ),
+    "model.json": json.dumps({"transitions": MARKS[0], "coupling": [[MARKS[1]]]}),
+    "costs.json": json.dumps([{"kind": "pure", "epsilon": MARKS[0]}, {"kind": "gaussian", "sigma": MARKS[1]}]),
+    "twice.toml": f'{MARKS[0]} = "{MARKS[1]}"\n{MARKS[0]} = 2\n',
+    "broken.toml": f'[datasets.meters]\nepsilon = "{MARKS[0]}"\n{MARKS[1]} = = "{MARKS[2]}"\n',
+}
+GRID = ("--time", "at", "--every", "1h", "--start", "2026-01-01", "--end", "2026-01-02")
+SERIES = (*GRID, "--user", "who", "--max-periods", "1", "--epsilon", "1", "--count")
+SPENDS = ("--dataset", "meters", "--request", "x")
+SPECTRUM = (*GRID, "--value", "kwh", "--change", "1", "--lowest", "2", "--epsilon", "1", *SPENDS)
+BLUR = ("--time", "at", "--value", "kwh", "--block", "2", "--epsilon", "1", *SPENDS)
+ORDER = (*GRID, "--value", "kwh", "--up-to", "1,0,0", "--epsilon", "1", *SPENDS)
+STREAM = ("s", "--dataset", "meters", "--horizon", "9", "--change", "1", "--epsilon", "1")
+WATCH = ("a", "--dataset", "meters", "--above", "1", "--change", "1", "--epsilon", "1")
+FEDERATED = ("--holder", "h", "--token-file")
+
+# Every option that names a file to be read, as the command's words with FILE in its place.
+READS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("plan", "data"): ("FILE", *SERIES),
+    ("plan", "config"): ("--config", "FILE"),
+    ("release", "data"): ("FILE", *SERIES, *SPENDS),
+    ("release", "config"): ("--config", "FILE", *SPENDS),
+    ("release", "keys"): ("x.csv", *SERIES, *SPENDS, "--keys", "FILE"),
+    ("release", "ledger"): ("x.csv", *SERIES, *SPENDS, "--ledger", "FILE"),
+    ("spectrum", "data"): ("FILE", *SPECTRUM),
+    ("blur-times", "data"): ("FILE", *BLUR),
+    ("choose-order", "data"): ("FILE", *ORDER),
+    ("live", "settings"): ("FILE",),
+    ("rehearse", "example"): ("FILE", "--window", "2", "--change", "1", "--epsilon", "1"),
+    ("leakage", "model"): ("FILE", "--epsilon", "1"),
+    ("account", "file"): ("FILE",),
+    ("collect", "plan"): ("FILE", "FILE"),
+    ("collect", "reports"): ("plan.json", "FILE"),
+    ("serve", "policy"): ("--policy", "FILE"),
+    ("serve", "witness"): ("--policy", "policy.toml", "--witness", "FILE", "--ledger", "budget.db"),
+    ("serve", "tls_cert"): ("--policy", "policy.toml", "--tls-cert", "FILE", "--tls-key", "FILE"),
+    ("serve", "tls_key"): ("--policy", "policy.toml", "--tls-cert", "FILE", "--tls-key", "FILE"),
+    ("key", "keys"): ("--keys", "FILE"),
+    ("key", "ledger"): ("--ledger", "FILE"),
+    ("verify", "file"): ("FILE", "--public-key", "x"),
+    ("verify", "public_key"): ("chain.json", "--public-key", "FILE"),
+    ("budget open", "keys"): ("meters", "--epsilon", "1", "--keys", "FILE"),
+    ("budget open", "ledger"): ("meters", "--epsilon", "1", "--ledger", "FILE"),
+    ("budget status", "keys"): ("--keys", "FILE"),
+    ("budget status", "ledger"): ("--ledger", "FILE"),
+    ("budget history", "keys"): ("meters", "--keys", "FILE"),
+    ("budget history", "ledger"): ("meters", "--ledger", "FILE"),
+    ("budget close", "keys"): ("meters", "--yes", "--keys", "FILE"),
+    ("budget close", "ledger"): ("meters", "--yes", "--ledger", "FILE"),
+    ("budget export", "keys"): ("meters", "--keys", "FILE"),
+    ("budget export", "ledger"): ("meters", "--ledger", "FILE"),
+    ("budget restore", "since"): ("--yes", "--since", "FILE"),
+    ("budget restore", "witness"): ("--yes", "--witness", "FILE"),
+    ("budget restore", "keys"): ("--yes", "--keys", "FILE"),
+    ("budget restore", "ledger"): ("--yes", "--ledger", "FILE"),
+    ("device start", "plan"): ("FILE",),
+    ("device start", "state"): ("plan.json", "--state", "FILE"),
+    ("device send", "plan"): ("FILE", "--slot", "1"),
+    ("device send", "state"): ("plan.json", "--slot", "1", "--state", "FILE"),
+    ("federate simulate", "run"): ("FILE",),
+    ("federate token", "run"): ("FILE", "--holder", "h", "--out", "new.token"),
+    ("federate server", "run"): ("FILE",),
+    ("federate server", "tls_cert"): ("run.toml", "--tls-cert", "FILE", "--tls-key", "FILE"),
+    ("federate server", "tls_key"): ("run.toml", "--tls-cert", "FILE", "--tls-key", "FILE"),
+    ("federate client", "run"): ("FILE", *FEDERATED, "FILE", "--identity", "FILE"),
+    ("federate client", "token_file"): ("run.toml", *FEDERATED, "FILE", "--identity", "FILE"),
+    ("federate client", "identity"): ("run.toml", *FEDERATED, "FILE", "--identity", "FILE"),
+    ("federate client", "own_file"): ("FILE", *FEDERATED, "FILE", "--identity", "FILE", "--own-file", "FILE"),
+    ("federate client", "journal"): ("run.toml", *FEDERATED, "FILE", "--identity", "FILE", "--journal", "FILE"),
+    ("curator check", "policy"): ("FILE",),
+    ("token add", "ledger"): ("ana", "--ledger", "FILE"),
+    ("token list", "ledger"): ("--ledger", "FILE"),
+    ("token revoke", "ledger"): ("x", "--ledger", "FILE"),
+    **{
+        (command, option): (*words, f"--{option}", "FILE")
+        for command, words in {
+            "stream": STREAM,
+            "watch": WATCH,
+            "spectrum": ("x.csv", *SPECTRUM),
+            "blur-times": ("x.csv", *BLUR),
+            "choose-order": ("x.csv", *ORDER),
+            "serve": ("--policy", "policy.toml"),
+        }.items()
+        for option in ("keys", "ledger")
+    },
+}
+WRITES = {"out", "page", "tally", "folder", "path"}
+
+
+def commands(group: Any = app, before: str = "") -> Iterator[tuple[str, Callable[..., Any]]]:
+    for one in group.registered_commands:
+        yield before + (one.name or one.callback.__name__).replace("_", "-"), one.callback
+    for one in group.registered_groups:
+        yield from commands(one.typer_instance, f"{before}{one.name} ")
+
+
+def test_every_option_that_reads_a_file_is_tried() -> None:
+    found = set()
+    for name, callback in commands():
+        for option, hint in typing.get_type_hints(callback, include_extras=True).items():
+            kind, help_of = (*typing.get_args(hint), None, None)[:2] if option != "return" else (None, None)
+            words = (getattr(help_of, "help", None) or "").lower()
+            if ("Path" in str(kind) or "file" in words) and kind is not bool and option not in WRITES:
+                found.add((name, option))
+    assert found == READS.keys()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    with Ledger("budget.db") as ledger:
+        ledger.open("meters", unit=User(), epsilon=1.0)
+        (tmp_path / "chain.json").write_text(json.dumps(ledger.export("meters")), encoding="utf-8")
+    (tmp_path / "x.csv").write_text("at,who,kwh\n2026-01-01,a,1\n", encoding="utf-8")
+    (tmp_path / "policy.toml").write_text("", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("command", "option"), READS)
+def test_nothing_of_a_file_comes_out(command: str, option: str, desk: Path) -> None:
+    runner = CliRunner(env={"COLUMNS": "400", "TERM": "dumb", "NO_COLOR": "1"})
+    for name, content in CONTENTS.items():
+        file = desk / name
+        file.write_text(content, encoding="utf-8")
+        words = [str(file) if word == "FILE" else word for word in (*command.split(), *READS[command, option])]
+        result = runner.invoke(app, words, input="1\n")
+        assert "Usage:" not in result.output + (result.stderr or ""), (words, result.output)  # it came to be read
+        said = result.output + (result.stderr or "")
+        if result.exception is not None:
+            said += "".join(traceback.format_exception(result.exception))
+        assert not [mark for mark in MARKS if mark in said], (words, said[-2000:])
+
+
+def test_the_keys_file_is_recognised(desk: Path) -> None:
+    runner = CliRunner(env={"COLUMNS": "400", "TERM": "dumb", "NO_COLOR": "1"})
+    result = runner.invoke(app, ["verify", "chain.json", "--public-key", "budget.db.keys"])
+    assert "that file holds a ledger's private keys" in str(result.exception)
+    assert "chronodp key --out public.key" in str(result.exception)
+    content = (desk / "budget.db.keys").read_text(encoding="utf-8")
+    secrets = [text for text in content.split('"') if len(text) > 40]
+    assert len(secrets) >= 2
+    assert not any(secret[:6] in str(result.exception) for secret in secrets)
