@@ -31,7 +31,7 @@ def german(tmp_path: Path) -> Path:
 
 
 def series(data: Any, **given: Any) -> cdp.TimeSeries:
-    options = {
+    options: dict[str, Any] = {
         "time": "zeit",
         "user": "zähler",
         "every": "1D",

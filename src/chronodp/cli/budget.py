@@ -142,6 +142,34 @@ def history(
 
 
 @budget.command()
+def affected(
+    as_json: Json = False,
+    keys: Keys = None,
+    ledger: Address = "budget.db",
+) -> None:
+    """List stored releases that mistakes of an older version may have touched, with what may be wrong and when.
+
+    What a release was read from is not stored: nothing here says that one is wrong, only that it may be. Budgets that
+    were charged wrongly are restated, and `chronodp budget status` has a note about them.
+
+    **Example**
+
+    `chronodp budget affected --ledger budget.db`
+    """
+    with existing_ledger(ledger, keys=keys) as opened:
+        found = opened.stored.affected()
+    if as_json:
+        print(json.dumps([one.to_dict() for one in found], ensure_ascii=False, indent=2))
+        return
+    console = terminal(soft_wrap=True)
+    for one in found:
+        console.print(Text.assemble((f"{one.dataset} {one.request}", "bold"), f" of {one.issued:%Y-%m-%d %H:%M} UTC"))
+        for reason in one.reasons:
+            console.print(f"  {reason}")
+    console.print(f"{len(found)} releases may be affected." if found else "No stored release can be affected.")
+
+
+@budget.command()
 def close(
     dataset: Dataset,
     yes: Yes = False,

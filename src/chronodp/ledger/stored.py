@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from chronodp.ledger.affected import Affected, find_affected
 from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.store import Row, Store
 from chronodp.ledger.watch import Watch, release_counter, stream_counter
@@ -68,6 +69,10 @@ class Stored:
     def was_debited(self, dataset: str, request: str) -> bool:
         """Return whether a request was debited, released or not."""
         return bool(self._run("SELECT 1 FROM requests WHERE dataset = ? AND request = ?", (dataset, request)))
+
+    def affected(self) -> list[Affected]:
+        """Return the releases that a mistake of the version which made them may have touched."""
+        return find_affected(self._store)
 
     def streams(self) -> list[StoredStream]:
         """Return every stream and alert."""
