@@ -31,7 +31,18 @@ from tests.engines.neighbours import stretch
 from tests.engines.test_neighbours import HOURS, MEASURES, SPRING, UNITS, Case
 from tests.engines.worlds import numbers, widened
 
-__all__ = ["TOKYO", "Attack", "Reader", "Table", "difference", "draw_attack", "expected", "read_duckdb", "read_statement", "to_instant"]
+__all__ = [
+    "TOKYO",
+    "Attack",
+    "Reader",
+    "Table",
+    "difference",
+    "draw_attack",
+    "expected",
+    "read_duckdb",
+    "read_statement",
+    "to_instant",
+]
 
 TOKYO = Calendar("1D", "2026-01-05", "2026-01-10", "Asia/Tokyo")
 BERLIN = Calendar("12h", "2026-01-05", "2026-01-08", "Europe/Berlin")
@@ -40,8 +51,35 @@ _TICKS = {"s": 10**6, "ms": 10**3, "us": 1}
 _EPOCH = dt.datetime(1970, 1, 1)
 _INDIA = dt.timezone(dt.timedelta(hours=5, minutes=30))
 _TYPED = ("s", "ms", "us", "ns", "s+", "ms+", "us+", "ns+")
-_LINES = (b'"', b'7,"2026', b'"a","b,c', b"\xff\xfe", b"7,2026-01-06,\xff,w0,north", b"a\rb", b"\r", b"\0,\0", b"x" * 5000, b",,")
-_ODD_TEXTS = ("", " ", "nan", "NULL", "7.5e", "\u00a07", "inf", "-", "2026-13-45", "1e999", "\0", "x" * 3000, "tomorrow", "7;5", "'")
+_LINES = (
+    b'"',
+    b'7,"2026',
+    b'"a","b,c',
+    b"\xff\xfe",
+    b"7,2026-01-06,\xff,w0,north",
+    b"a\rb",
+    b"\r",
+    b"\0,\0",
+    b"x" * 5000,
+    b",,",
+)
+_ODD_TEXTS = (
+    "",
+    " ",
+    "nan",
+    "NULL",
+    "7.5e",
+    "\u00a07",
+    "inf",
+    "-",
+    "2026-13-45",
+    "1e999",
+    "\0",
+    "x" * 3000,
+    "tomorrow",
+    "7;5",
+    "'",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +161,10 @@ def _draw(chance: random.Random, form: str, worlds: int, folder: Path) -> Attack
     design, narrow = case.ask()
     question = widened(narrow, worlds)
     kinds = _kinds(chance, form)
-    ones = [[_row(chance, kinds, calendar, world, chance.randrange(3)) for _ in range(chance.randrange(20))] for world in range(worlds)]
+    ones = [
+        [_row(chance, kinds, calendar, world, chance.randrange(3)) for _ in range(chance.randrange(20))]
+        for world in range(worlds)
+    ]
     several = form in ("csv", "parquet") or form.startswith("pandas")
     strange = _kinds(chance, form) if several and chance.random() < 0.7 else kinds
     kept, drawn = [], []
@@ -141,7 +182,9 @@ def _draw(chance: random.Random, form: str, worlds: int, folder: Path) -> Attack
         pieces = [*_split(chance, rest, kinds, several), Piece(strange, drawn)]
         chance.shuffle(pieces)
     if form == "csv":
-        pieces = [replace(piece, lines=[(chance.randrange(len(piece.rows) + 1), chance.choice(_LINES))]) for piece in pieces]
+        pieces = [
+            replace(piece, lines=[(chance.randrange(len(piece.rows) + 1), chance.choice(_LINES))]) for piece in pieces
+        ]
     return Attack(design, narrow, question, one, _table(chance, form, pieces, folder / "other"))
 
 
@@ -163,7 +206,9 @@ def _kinds(chance: random.Random, form: str) -> Kinds:
     lacking = {"polars": ("s", "s+"), "spark": ("s", "s+", "ms", "ms+", "ns", "ns+")}.get(form, ())
     units = [unit for unit in _TYPED if unit not in lacking]
     at = chance.choice(["text", *units])
-    return Kinds(chance.choice(["text", "zeros", "whole", "real", "decimal"]), at, chance.choice(["text", "real", "decimal"]))
+    return Kinds(
+        chance.choice(["text", "zeros", "whole", "real", "decimal"]), at, chance.choice(["text", "real", "decimal"])
+    )
 
 
 def _neighbour(
@@ -208,7 +253,15 @@ def _who(chance: random.Random, kind: str, number: int, odd: float) -> Any:
         "whole": [number],
         "real": [float(number)],
         "decimal": [Decimal(number)],
-        "object": [number, str(number), float(number), Decimal(number), f"{number}.00", np.int64(number), np.float32(number)],
+        "object": [
+            number,
+            str(number),
+            float(number),
+            Decimal(number),
+            f"{number}.00",
+            np.int64(number),
+            np.float32(number),
+        ],
     }
     if chance.random() >= odd:
         return chance.choice(cells[kind])
@@ -234,7 +287,9 @@ def _at(chance: random.Random, kind: str, calendar: Calendar, odd: float) -> tup
     per_second = 10**9 if unit == "ns" else 10**6 // _TICKS[unit]
     if strange:
         far = 9 * 10**12 if unit == "s" else 9 * 10**15  # years that calendars do not have; Parquet has no seconds
-        return chance.choice([None, -(10**11) * min(per_second, 10**6), far, 8 * 10**18 if unit in ("us", "ns") else far]), None
+        return chance.choice(
+            [None, -(10**11) * min(per_second, 10**6), far, 8 * 10**18 if unit in ("us", "ns") else far]
+        ), None
     return seconds * per_second, Moment(seconds * 10**6, absolute)
 
 
@@ -243,13 +298,23 @@ def _clock(chance: random.Random, seconds: int, free: bool, strange: bool) -> An
     wall = _EPOCH + dt.timedelta(seconds=seconds)
     aware = wall.replace(tzinfo=dt.UTC)
     if strange:
-        more: list[Any] = [math.nan, pd.NaT, pd.NA, 7, dt.date(1, 1, 1), dt.datetime(9999, 12, 31), [wall], b"2026"] if free else []
+        more: list[Any] = (
+            [math.nan, pd.NaT, pd.NA, 7, dt.date(1, 1, 1), dt.datetime(9999, 12, 31), [wall], b"2026"] if free else []
+        )
         return chance.choice([None, *_ODD_TEXTS, "0001-01-01", "9999-12-31T23:59:59Z", "2026-02-30", *more])
     texts = [wall.isoformat(), wall.isoformat(" "), aware.isoformat(), f"{wall:%Y-%m-%dT%H:%M:%S}Z", f"{wall:%Y-%m-%d}"]
     texts += [aware.astimezone(_INDIA).isoformat(), f"{wall:%Y-%m-%dT%H:%M}", f" {wall:%Y-%m-%d %H:%M:%S}.250Z "]
     if not free:
         return chance.choice(texts)
-    objects = [wall, aware, aware.astimezone(_INDIA), pd.Timestamp(wall), pd.Timestamp(aware), np.datetime64(wall), wall.date()]
+    objects = [
+        wall,
+        aware,
+        aware.astimezone(_INDIA),
+        pd.Timestamp(wall),
+        pd.Timestamp(aware),
+        np.datetime64(wall),
+        wall.date(),
+    ]
     return chance.choice([*objects, *texts])
 
 
@@ -264,7 +329,21 @@ def _amount(chance: random.Random, kind: str, odd: float) -> Any:
         "text": [None, *_ODD_TEXTS, "1e300", "True", " 2 ", "-1e-400"],
         "real": [None, math.nan, *chance.choice([[math.inf], [-math.inf, -1e308], [1e300], []])],
         "decimal": [None, Decimal("-999999999999.99")],
-        "object": [None, math.nan, pd.NA, pd.NaT, "", "2.5", True, Decimal("1.25"), 10**400, b"1", [1.0], "x", Decimal("sNaN")],
+        "object": [
+            None,
+            math.nan,
+            pd.NA,
+            pd.NaT,
+            "",
+            "2.5",
+            True,
+            Decimal("1.25"),
+            10**400,
+            b"1",
+            [1.0],
+            "x",
+            Decimal("sNaN"),
+        ],
     }
     return chance.choice(others[kind])
 

@@ -133,14 +133,24 @@ def _arrow(pieces: Sequence[Piece], _: Path, chance: random.Random) -> Any:
     table = pa.concat_tables([to_arrow(piece) for piece in pieces])
     for place, name in enumerate(table.column_names):
         column, kind = table[name], table[name].type
-        changes: list[Callable[[], Any]] = [lambda column=column: column, lambda column=column: column.dictionary_encode()]
+        changes: list[Callable[[], Any]] = [
+            lambda column=column: column,
+            lambda column=column: column.dictionary_encode(),
+        ]
         if pa.types.is_string(kind):
-            changes += [lambda column=column: column.cast(pa.large_string()), lambda column=column: column.cast(pa.string_view())]
+            changes += [
+                lambda column=column: column.cast(pa.large_string()),
+                lambda column=column: column.cast(pa.string_view()),
+            ]
         if pa.types.is_decimal(kind):
-            changes += [lambda column=column: column.cast(pa.decimal256(50, 4)), lambda column=column: column.cast(pa.decimal64(18, 2))]
+            changes += [
+                lambda column=column: column.cast(pa.decimal256(50, 4)),
+                lambda column=column: column.cast(pa.decimal64(18, 2)),
+            ]
         changes.append(
             lambda column=column: pa.chunked_array(
-                [pa.compute.run_end_encode(chunk) for chunk in column.chunks], pa.run_end_encoded(pa.int32(), column.type)
+                [pa.compute.run_end_encode(chunk) for chunk in column.chunks],
+                pa.run_end_encoded(pa.int32(), column.type),
             )
         )
         table = table.set_column(place, name, chance.choice(changes)())
@@ -150,7 +160,9 @@ def _arrow(pieces: Sequence[Piece], _: Path, chance: random.Random) -> Any:
 def _pandas(piece: Piece, dtype: str) -> pd.DataFrame:
     if "object" in (piece.kinds.who, piece.kinds.at, piece.kinds.number):
         columns = list(zip(*(row.cells for row in piece.rows), strict=True)) or [()] * len(COLUMNS)
-        return pd.DataFrame({name: pd.Series(list(cells), dtype=object) for name, cells in zip(COLUMNS, columns, strict=True)})
+        return pd.DataFrame(
+            {name: pd.Series(list(cells), dtype=object) for name, cells in zip(COLUMNS, columns, strict=True)}
+        )
     table = to_arrow(piece)
     match dtype:
         case "arrow":
@@ -165,7 +177,9 @@ def _pandas(piece: Piece, dtype: str) -> pd.DataFrame:
 
 
 def _frames(dtype: str) -> Callable[[Sequence[Piece], Path, random.Random], Any]:
-    return lambda pieces, _, chance: pd.concat([_pandas(piece, dtype) for piece in pieces], ignore_index=chance.random() < 0.5)
+    return lambda pieces, _, chance: pd.concat(
+        [_pandas(piece, dtype) for piece in pieces], ignore_index=chance.random() < 0.5
+    )
 
 
 def _polars(pieces: Sequence[Piece], _: Path, chance: random.Random) -> Any:

@@ -23,7 +23,9 @@ READINGS = (
     Reading(time="%H:%M:%S,%f %d/%m/%Y"),
 )
 _SPACES = st.sampled_from(["", "", "", "", " ", "  ", "\t", "\n", "\u00a0", "\u2003", "\0"])
-_YEARS = st.sampled_from(["2026", "2024", "1969", "1970", "0001", "0000", "9999", "1582", "0900", "26", "12026", "-2026"])
+_YEARS = st.sampled_from(
+    ["2026", "2024", "1969", "1970", "0001", "0000", "9999", "1582", "0900", "26", "12026", "-2026"]
+)
 _MONTHS = st.sampled_from(["01", "02", "02", "10", "12", "13", "00", "1", "Jan", "jan", "Sep", "Sept"])
 _DAYS = st.sampled_from(["01", "15", "28", "29", "30", "31", "32", "00", "1", "9", "١"])
 _HOURS = st.sampled_from(["00", "01", "9", "11", "12", "13", "23", "24", "0"])
@@ -34,11 +36,64 @@ _OFFSETS = st.sampled_from(
     + ["+05:30", "-0930", "+01:00:00", "\u221201:00", "+00", "-00:00", "[Europe/Berlin]"]
 )
 _WORDS = ["", "true", "True", "TRUE", "tRUE", "false", "False", "FALSE", "yes", "inf", "-inf", "Infinity", "nan", "NaN"]
-_WORDS += ["null", "None", "NULL", "N/A", "epoch", "now", "today", "infinity", "-infinity", "0x1F", "1_000", "1e", "e5", "."]
-_WORDS += ["١٢", "１２", "7", "7.0", "7.00", "-7.0", "+7.0", "-0.0", "007.0", "7.", ".0", "7.50", "7,0", "1.000,5", "1d", "1f", "1L"]
-_WORDS += ["1e400", "-1e400", "1e-400", "4.9e-324", "2e-324", "1.7976931348623157e308", "1.7976931348623159e308", "1 2", "--1"]
+_WORDS += [
+    "null",
+    "None",
+    "NULL",
+    "N/A",
+    "epoch",
+    "now",
+    "today",
+    "infinity",
+    "-infinity",
+    "0x1F",
+    "1_000",
+    "1e",
+    "e5",
+    ".",
+]
+_WORDS += [
+    "١٢",
+    "１２",
+    "7",
+    "7.0",
+    "7.00",
+    "-7.0",
+    "+7.0",
+    "-0.0",
+    "007.0",
+    "7.",
+    ".0",
+    "7.50",
+    "7,0",
+    "1.000,5",
+    "1d",
+    "1f",
+    "1L",
+]
+_WORDS += [
+    "1e400",
+    "-1e400",
+    "1e-400",
+    "4.9e-324",
+    "2e-324",
+    "1.7976931348623157e308",
+    "1.7976931348623159e308",
+    "1 2",
+    "--1",
+]
 _WORDS += ["9007199254740992", "9007199254740993", "9007199254740993.0", "9223372036854775807", "9223372036854775808"]
-_WORDS += ["-9223372036854775808", "99999999999999999999", "1" * 400, "0." + "0" * 400 + "1", "é", "名", "\U0001f600", "a\nb", "a\0b"]
+_WORDS += [
+    "-9223372036854775808",
+    "99999999999999999999",
+    "1" * 400,
+    "0." + "0" * 400 + "1",
+    "é",
+    "名",
+    "\U0001f600",
+    "a\nb",
+    "a\0b",
+]
 
 
 @st.composite
@@ -47,7 +102,11 @@ def _times(draw: st.DrawFn) -> str:
     clock = draw(_HOURS) + ":" + draw(_SIXTY)
     clock += draw(st.sampled_from(["", "", ":" + draw(_SIXTY)]))
     clock += draw(st.sampled_from(["", "", "." + draw(_DIGITS), "," + draw(_DIGITS)]))
-    return day + draw(st.sampled_from(["", "T" + clock, "T" + clock, " " + clock, "t" + clock, "  " + clock])) + draw(_OFFSETS)
+    return (
+        day
+        + draw(st.sampled_from(["", "T" + clock, "T" + clock, " " + clock, "t" + clock, "  " + clock]))
+        + draw(_OFFSETS)
+    )
 
 
 @st.composite
@@ -80,14 +139,24 @@ def _numbers(draw: st.DrawFn) -> str:
 def texts(reading: Reading) -> st.SearchStrategy[str]:
     """Return texts of which about half can be read as something."""
     anything = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)
-    kinds = [_times(), _good_times(), _numbers(), st.floats().map(repr), st.integers().map(str), st.sampled_from(_WORDS), anything]
+    kinds = [
+        _times(),
+        _good_times(),
+        _numbers(),
+        st.floats().map(repr),
+        st.integers().map(str),
+        st.sampled_from(_WORDS),
+        anything,
+    ]
     if reading.format is not None:
         kinds += [_formatted(reading.time)] * 3
     return st.tuples(_SPACES, st.one_of(kinds), _SPACES).map("".join)
 
 
 wholes = st.one_of(
-    st.integers(-(2**63), 2**63 - 1), st.integers(-(2**33), 2**33), st.sampled_from([0, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)])
+    st.integers(-(2**63), 2**63 - 1),
+    st.integers(-(2**33), 2**33),
+    st.sampled_from([0, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)]),
 )
 reals = st.one_of(
     st.floats(),
@@ -104,4 +173,6 @@ def decimals(precision: int, scale: int) -> st.SearchStrategy[Decimal]:
     if precision == scale:
         return st.one_of(exact, st.just(Decimal(0)))
     wide = 10 ** (precision - scale) - 1
-    return st.one_of(exact, st.integers(-wide, wide).map(Decimal), st.integers(-9, 9).filter(lambda n: abs(n) <= wide).map(Decimal))
+    return st.one_of(
+        exact, st.integers(-wide, wide).map(Decimal), st.integers(-9, 9).filter(lambda n: abs(n) <= wide).map(Decimal)
+    )

@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from chronodp.engines import DuckDB, Question, Reading, Totals, find_source
-from chronodp.errors import UnsuitableColumn
+from chronodp.errors import UnreadableSource, UnsuitableColumn
 from chronodp.privacy import Calendar, Grid
 
 TOKYO = Calendar("1D", "2026-01-05", "2026-01-08", "Asia/Tokyo")
@@ -45,7 +45,9 @@ def test_a_row_with_a_zone_leaves_rows_without_one_where_they_are() -> None:
     assert without.sums.tolist() == [0, 160, 0]
 
 
-@pytest.mark.parametrize("kind", [pa.timestamp("us", "UTC"), pa.timestamp("ms", "Asia/Tokyo"), pa.date32(), pa.string(), pa.list_(pa.int8())])
+@pytest.mark.parametrize(
+    "kind", [pa.timestamp("us", "UTC"), pa.timestamp("ms", "Asia/Tokyo"), pa.date32(), pa.string(), pa.list_(pa.int8())]
+)
 def test_one_more_file_leaves_other_files_as_they_are(tmp_path: Path, kind: pa.DataType) -> None:
     pyarrow.parquet.write_table(pa.Table.from_pandas(town(), preserve_index=False), tmp_path / "b.parquet")
     without = totals(str(tmp_path / "*.parquet"))
@@ -57,7 +59,9 @@ def test_one_more_file_leaves_other_files_as_they_are(tmp_path: Path, kind: pa.D
         (tmp_path / name).unlink()
 
 
-@pytest.mark.parametrize(("timezone", "day"), [("Europe/Berlin", 1), ("Asia/Tokyo", 1), ("UTC", 0), ("America/New_York", 0)])
+@pytest.mark.parametrize(
+    ("timezone", "day"), [("Europe/Berlin", 1), ("Asia/Tokyo", 1), ("UTC", 0), ("America/New_York", 0)]
+)
 def test_offsets_in_csv_files_are_kept(tmp_path: Path, timezone: str, day: int) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("at,who\n2026-01-05T23:30:00Z,a\n", encoding="utf-8")
@@ -70,7 +74,9 @@ def test_offsets_in_csv_files_are_kept(tmp_path: Path, timezone: str, day: int) 
 
 def test_rows_of_one_day_stay_in_one_day(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    clocks = [dt.datetime(2026, 1, 5, 15) + dt.timedelta(hours=hour) for hour in range(24)]  # in UTC, of one day in Tokyo
+    clocks = [
+        dt.datetime(2026, 1, 5, 15) + dt.timedelta(hours=hour) for hour in range(24)
+    ]  # in UTC, of one day in Tokyo
     path.write_text("at,who\n" + "".join(f"{clock.isoformat()}Z,a\n" for clock in clocks), encoding="utf-8")
     assert totals(path, Question(TOKYO, "at", "who", None, Grid(1.0), (0, 99))).sums.tolist() == [0, 24, 0]
 
@@ -145,3 +151,23 @@ def test_an_open_quote_takes_nobody_away(tmp_path: Path) -> None:
         assert totals(path).sums.tolist() == [0, 200, 0]
     broken = DuckDB(threads=1).look(find_source(path), COUNT).broken
     assert [count for reason, count in broken.items() if "quotes" in reason] == [1]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us"])
+@pytest.mark.parametrize("coded", [False, True])
+def test_bytes_that_are_no_text_refuse_nobody(tmp_path: Path, unit: str, coded: bool) -> None:
+    names = pa.array([b"a", b"\xff", b"c", b""], pa.binary()).view(pa.string())
+    table = pa.table({"at": pa.array(CLOCKS, pa.timestamp(unit)), "who": names.dictionary_encode() if coded else names})
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    for data in (table, tmp_path / "rows.parquet"):
+        assert totals(data).sums.tolist() == [0, 2, 0]
+
+
+def test_files_that_are_damaged_are_still_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(pa.Table.from_pandas(town(), preserve_index=False), path)
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:4] + b"\xff" * 400 + whole[404:], b"", b"at,who\n"):
+        path.write_bytes(damaged)
+        with pytest.raises(UnreadableSource, match=r"rows\.parquet cannot be read as parquet"):
+            totals(path)

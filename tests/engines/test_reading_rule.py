@@ -17,7 +17,16 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from chronodp.engines import Reading
-from chronodp.engines.reading import TEXT, Columns, Stored, read_name, read_number, read_time, stored_in_duckdb, stored_in_spark
+from chronodp.engines.reading import (
+    TEXT,
+    Columns,
+    Stored,
+    read_name,
+    read_number,
+    read_time,
+    stored_in_duckdb,
+    stored_in_spark,
+)
 from tests.conftest import SCALE
 from tests.engines.odd_cells import READINGS, decimals, reals, texts, wholes
 
@@ -50,14 +59,21 @@ def _near(moment: tuple[int, bool] | None) -> tuple[int, bool] | None:
 
 def query(stored: Stored, reading: Reading, dialect: str) -> str:
     columns, cell = Columns(dialect, reading, *ENDS), exp.column("cell", quoted=True)
-    terms = [columns.name(stored, cell), columns.number(stored, cell), columns.moment(stored, cell), columns.absolute(stored, cell)]
+    terms = [
+        columns.name(stored, cell),
+        columns.number(stored, cell),
+        columns.moment(stored, cell),
+        columns.absolute(stored, cell),
+    ]
     aliased = [exp.Alias(this=term, alias=exp.to_identifier(name)) for term, name in zip(terms, "nvta", strict=True)]
     return exp.select(*aliased, "place").from_("cells").sql(dialect)
 
 
 def answers(rows: Sequence[Sequence[Any]]) -> list[Answer]:
     ordered = sorted(rows, key=lambda row: row[4])
-    return [(name, number, _near(None if time is None else (time, absolute))) for name, number, time, absolute, _ in ordered]
+    return [
+        (name, number, _near(None if time is None else (time, absolute))) for name, number, time, absolute, _ in ordered
+    ]
 
 
 def same(one: Answer, other: Answer) -> bool:
@@ -84,7 +100,9 @@ def ask_spark(spark: Any) -> Ask:
     def ask(array: pa.Array, reading: Reading) -> list[Answer]:
         frame = spark.createDataFrame(pa.table({"cell": array, "place": range(len(array))}))
         stored = stored_in_spark(frame.schema["cell"].dataType.simpleString())
-        text = query(stored, reading, "spark").replace("{", "{{").replace("}", "}}").replace("FROM cells", "FROM {cells}")
+        text = (
+            query(stored, reading, "spark").replace("{", "{{").replace("}", "}}").replace("FROM cells", "FROM {cells}")
+        )
         return answers(spark.sql(text, cells=frame).collect())
 
     return ask
@@ -116,7 +134,12 @@ def _lists(cells: st.SearchStrategy[Any], least: int, most: int) -> st.SearchStr
     return st.lists(st.one_of(cells, cells, cells, st.none()), min_size=least, max_size=most)
 
 
-QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+QUIET = [
+    HealthCheck.function_scoped_fixture,
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.large_base_example,
+]
 
 
 @settings(suppress_health_check=QUIET, max_examples=max(60, int(1000 * SCALE)))

@@ -78,7 +78,13 @@ def meters(spark: Any, value: str = "DOUBLE", who: str = "STRING") -> Any:
 
 @pytest.mark.parametrize(
     ("value", "who"),
-    [("FLOAT", "INT"), ("DECIMAL(10, 2)", "STRING"), ("DECIMAL(38, 18)", "BIGINT"), ("STRING", "DOUBLE"), ("DOUBLE", "DECIMAL(5, 1)")],
+    [
+        ("FLOAT", "INT"),
+        ("DECIMAL(10, 2)", "STRING"),
+        ("DECIMAL(38, 18)", "BIGINT"),
+        ("STRING", "DOUBLE"),
+        ("DOUBLE", "DECIMAL(5, 1)"),
+    ],
 )
 def test_numbers_and_names_of_every_type(spark: Any, value: str, who: str) -> None:
     frame = meters(spark, value, who)

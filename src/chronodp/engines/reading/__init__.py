@@ -5,7 +5,16 @@ from chronodp.engines.reading.checks import ColumnCheck, ReadingCheck
 from chronodp.engines.reading.columns import Columns, Term
 from chronodp.engines.reading.declared import Reading, check_reading
 from chronodp.engines.reading.parts import Part, Wanted, check_parts, match_column
-from chronodp.engines.reading.stored import NOTHING, TEXT, Kind, Role, Stored, can_hold, stored_in_duckdb, stored_in_spark
+from chronodp.engines.reading.stored import (
+    NOTHING,
+    TEXT,
+    Kind,
+    Role,
+    Stored,
+    can_hold,
+    stored_in_duckdb,
+    stored_in_spark,
+)
 
 __all__ = [
     "NOTHING",

@@ -99,6 +99,13 @@ class Columns:
                 return exp.case().when(whole, _text(exp.cast(number.copy(), "BIGINT")))
         return exp.cast(exp.null(), "VARCHAR")
 
+    def unread_name(self, stored: Stored, column: Term) -> Term:
+        """Return what tells names apart before they are read: a text as it stands, which `name` of a text then reads.
+
+        Where a name stands in many rows this is read once. Other names stay what they are when read as texts.
+        """
+        return _text(column) if stored.kind == "text" else self.name(stored, column)
+
     def number(self, stored: Stored, column: Term) -> Term:
         """Return the finite number in each cell, or NULL."""
         match stored.kind:
