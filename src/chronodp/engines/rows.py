@@ -68,11 +68,20 @@ def placed_select(
     A wall clock's time loses the zone's offset, which that time alone decides.
     """
     moment, read = exp.column("moment"), union([_read(question, part, columns, name) for part in parts])
+    names = [name for name in read.named_selects if name != "moment"]
+    if columns.dialect == "duckdb" and _has_texts(question, parts):
+        # DuckDB would move conditions below, and read each text again for every place where they name it.
+        read = read.offset(0)
     changes = question.calendar.wall_clock_changes()
     offset = _lookup(moment, [start for start, _ in changes[1:]], [_whole(offset) for _, offset in changes])
     instant = exp.case().when(exp.column("absolute"), moment).else_(exp.paren(moment.copy() - offset))
-    kept = [name for name in read.named_selects if name != "moment"]
-    return exp.select(*kept, instant.as_("instant")).from_(read.subquery("read"))
+    return exp.select(*names, instant.as_("instant")).from_(read.subquery("read"))
+
+
+def _has_texts(question: Question, parts: Sequence[Part]) -> bool:
+    """Whether times or numbers are stored as texts, which take long to read."""
+    wanted = [one for one in question.wanted if one.role != "name"]
+    return any(part.find(role, column)[1].kind == "text" for part in parts for _, role, column in wanted)
 
 
 def complete(question: Question) -> list[Term]:
