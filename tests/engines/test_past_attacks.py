@@ -82,7 +82,7 @@ def test_rows_of_one_day_stay_in_one_day(tmp_path: Path) -> None:
 
 
 ODD_PEOPLE: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
-    "a missing id among whole numbers": ([1, 2, 3], [None]),
+    "a missing id among whole numbers": ([1, 2, 3], [np.nan]),
     "a whole number among texts": (["a", "b", "c"], [7]),
     "a text among whole numbers": ([1, 2, 3], ["x"]),
     "a fraction among whole numbers": ([1, 2, 3], [2.5]),
