@@ -349,8 +349,10 @@ def _amount(chance: random.Random, kind: str, odd: float) -> Any:
 
 
 def to_instant(moment: Moment | None, calendar: Calendar) -> int | None:
-    if moment is None or moment.absolute:
-        return moment and moment.microseconds
+    if moment is None:
+        return None
+    if moment.absolute:
+        return moment.microseconds
     changes = calendar.wall_clock_changes()
     at = bisect.bisect_right([start for start, _ in changes[1:]], moment.microseconds)
     return moment.microseconds - changes[at][1]

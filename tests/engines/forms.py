@@ -13,6 +13,7 @@ import duckdb
 import pandas as pd
 import polars
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from chronodp.engines import Record
@@ -62,7 +63,7 @@ class Piece:
     lines: Sequence[tuple[int, bytes]] = field(default=())
 
 
-def arrow_type(kind: str) -> pa.DataType:
+def arrow_type(kind: str) -> Any:
     match kind:
         case "text" | "zeros":
             return pa.string()
@@ -72,7 +73,8 @@ def arrow_type(kind: str) -> pa.DataType:
             return pa.float64()
         case "decimal":
             return pa.decimal128(14, 2)
-    return pa.timestamp(kind.rstrip("+"), "Asia/Kolkata" if kind.endswith("+") else None)
+    unit: Any = kind.rstrip("+")
+    return pa.timestamp(unit, "Asia/Kolkata") if kind.endswith("+") else pa.timestamp(unit)
 
 
 def to_arrow(piece: Piece) -> pa.Table:
@@ -132,29 +134,28 @@ def _parquet(pieces: Sequence[Piece], folder: Path, chance: random.Random) -> An
 def _arrow(pieces: Sequence[Piece], _: Path, chance: random.Random) -> Any:
     table = pa.concat_tables([to_arrow(piece) for piece in pieces])
     for place, name in enumerate(table.column_names):
-        column, kind = table[name], table[name].type
-        changes: list[Callable[[], Any]] = [
-            lambda column=column: column,
-            lambda column=column: column.dictionary_encode(),
-        ]
-        if pa.types.is_string(kind):
-            changes += [
-                lambda column=column: column.cast(pa.large_string()),
-                lambda column=column: column.cast(pa.string_view()),
-            ]
-        if pa.types.is_decimal(kind):
-            changes += [
-                lambda column=column: column.cast(pa.decimal256(50, 4)),
-                lambda column=column: column.cast(pa.decimal64(18, 2)),
-            ]
-        changes.append(
-            lambda column=column: pa.chunked_array(
-                [pa.compute.run_end_encode(chunk) for chunk in column.chunks],
-                pa.run_end_encoded(pa.int32(), column.type),
-            )
-        )
-        table = table.set_column(place, name, chance.choice(changes)())
+        table = table.set_column(place, name, _recoded(table[name], chance))
     return table
+
+
+def _recoded(column: Any, chance: random.Random) -> Any:
+    """The same cells in another type of Arrow."""
+    kinds: list[Any] = [None, "codes", "runs"]
+    if pa.types.is_string(column.type):
+        kinds += [pa.large_string(), pa.string_view()]
+    if pa.types.is_decimal(column.type):
+        kinds += [pa.decimal256(50, 4), pa.decimal64(18, 2)]
+    match chance.choice(kinds):
+        case None:
+            return column
+        case "codes":
+            return column.dictionary_encode()
+        case "runs":
+            runs: Any = [pc.call_function("run_end_encode", [chunk]) for chunk in column.chunks]
+            encoded: Any = pa.run_end_encoded(pa.int32(), column.type)
+            return pa.chunked_array(runs, encoded)
+        case kind:
+            return column.cast(kind)
 
 
 def _pandas(piece: Piece, dtype: str) -> pd.DataFrame:

@@ -75,17 +75,10 @@ def test_a_row_changes_no_other_row(tmp_path: Path, line: bytes, place: int, end
 
 @pytest.mark.parametrize(
     "row",
-    [b'1,"a,2', b"1,a\rb,2", b"1,\xff,2", b"1," + b"x" * 3_000_000 + b",2", b"1", b"1,2,3,4", b"#", b'"1"2,a,3', b"\r"]
-    + [
-        b'"',
-        b'1,"a',
-        b'"""',
-        b"1,a\x01\x02\x03b,2",
-        b"\xef\xbb\xbf1,a,2",
-        b"1,\0,2",
-        b"\xe2\x82",
-        b'"' * 9999,
-        b"1," + b"x" * 40_000_000,
+    [
+        *(b'1,"a,2', b"1,a\rb,2", b"1,\xff,2", b"1", b"1,2,3,4", b"#", b'"1"2,a,3', b"\r", b'"', b'1,"a', b'"""'),
+        *(b"1,a\x01\x02\x03b,2", b"\xef\xbb\xbf1,a,2", b"1,\0,2", b"\xe2\x82", b'"' * 9999),
+        *(b"1," + b"x" * 3_000_000 + b",2", b"1," + b"x" * 40_000_000),
     ],
     ids=lambda row: repr(row[:12]),
 )

@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from chronodp.engines import DuckDB, Question, Reading, Totals, find_source
-from chronodp.errors import UnsuitableColumn
+from chronodp.errors import UnreadableSource, UnsuitableColumn
 from chronodp.privacy import Calendar, Grid
 
 TOKYO = Calendar("1D", "2026-01-05", "2026-01-08", "Asia/Tokyo")
@@ -82,7 +82,7 @@ def test_rows_of_one_day_stay_in_one_day(tmp_path: Path) -> None:
 
 
 ODD_PEOPLE: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
-    "a missing id among whole numbers": ([1, 2, 3], [None]),
+    "a missing id among whole numbers": ([1, 2, 3], [np.nan]),
     "a whole number among texts": (["a", "b", "c"], [7]),
     "a text among whole numbers": ([1, 2, 3], ["x"]),
     "a fraction among whole numbers": ([1, 2, 3], [2.5]),
@@ -151,3 +151,23 @@ def test_an_open_quote_takes_nobody_away(tmp_path: Path) -> None:
         assert totals(path).sums.tolist() == [0, 200, 0]
     broken = DuckDB(threads=1).look(find_source(path), COUNT).broken
     assert [count for reason, count in broken.items() if "quotes" in reason] == [1]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us"])
+@pytest.mark.parametrize("coded", [False, True])
+def test_bytes_that_are_no_text_refuse_nobody(tmp_path: Path, unit: Any, coded: bool) -> None:
+    names = pa.array([b"a", b"\xff", b"c", b""], pa.binary()).view(pa.string())
+    table = pa.table({"at": pa.array(CLOCKS, pa.timestamp(unit)), "who": names.dictionary_encode() if coded else names})
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    for data in (table, tmp_path / "rows.parquet"):
+        assert totals(data).sums.tolist() == [0, 2, 0]
+
+
+def test_files_that_are_damaged_are_still_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(pa.Table.from_pandas(town(), preserve_index=False), path)
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:4] + b"\xff" * 400 + whole[404:], b"", b"at,who\n"):
+        path.write_bytes(damaged)
+        with pytest.raises(UnreadableSource, match=r"rows\.parquet cannot be read as parquet"):
+            totals(path)

@@ -113,11 +113,11 @@ def test_charges_for_other_units_settle_nothing(ledger: Ledger) -> None:
     assert spent(ledger, "ward") == 2.0
 
 
-def test_a_meaning_holds_for_other_processes_and_parts(address: str, ledger: Ledger) -> None:
+def test_a_meaning_holds_for_other_processes_and_parts(address: str, ledger: Ledger, tmp_path: Path) -> None:
     ledger.open("ward", unit=Window(24), epsilon=10.0)
     ledger.allot("ward", "ana", epsilon=2.0)
     ledger.allot("ward", "ben", epsilon=2.0, collusion="excluded")
-    with Ledger(address) as other:
+    with Ledger(address, keys=tmp_path / "keys") as other:
         other.spend("ward", HALF, unit=cdp.User())  # it has seen the budget before it has a meaning
         ledger.spend("ward", HALF, unit=HOURS, analyst="ben")
         with pytest.raises(UnitMismatch):
@@ -125,14 +125,14 @@ def test_a_meaning_holds_for_other_processes_and_parts(address: str, ledger: Led
         assert other.status("ward", analyst="ana").budget.unit == HOURS
 
 
-def test_of_two_first_charges_one_decides(address: str, ledger: Ledger) -> None:
+def test_of_two_first_charges_one_decides(address: str, ledger: Ledger, tmp_path: Path) -> None:
     ledger.open("ward", unit=Window(24), epsilon=1e6)
     units = [Window(24), HOURS] * 4
     refused = []
     begin = threading.Barrier(len(units))
 
     def charge(unit: Window) -> None:
-        with Ledger(address) as mine:
+        with Ledger(address, keys=tmp_path / "keys") as mine:
             begin.wait()
             try:
                 mine.spend("ward", HALF, unit=unit)
@@ -148,11 +148,11 @@ def test_of_two_first_charges_one_decides(address: str, ledger: Ledger) -> None:
     assert spent(ledger, "ward") == 2.0
 
 
-def test_the_owner_says_what_streams_without_a_length_counted(address: str, ledger: Ledger) -> None:
+def test_the_owner_says_what_streams_without_a_length_counted(address: str, ledger: Ledger, tmp_path: Path) -> None:
     ledger.open("ward", unit=Window(24), epsilon=10.0)
     ledger.allot("ward", "ana", epsilon=2.0)
     ledger.spend("ward", HALF, unit=Window(24))
-    with Ledger(address) as other:
+    with Ledger(address, keys=tmp_path / "keys") as other:
         other.spend("ward", HALF, unit=Window(24))
         ledger.open("ward", unit=HOURS, epsilon=10.0)
         ledger.spend("ward", HALF, unit=HOURS, analyst="ana")

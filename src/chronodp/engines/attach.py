@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, TypeVar, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from chronodp.engines.tables import Found
 
-__all__ = ["Session", "attached"]
+__all__ = ["Session", "answered", "attached"]
+
+Answer = TypeVar("Answer")
 
 
 class Session:
@@ -93,6 +95,32 @@ class Session:
             raise UnreadableSource(_reason(self._source, error)) from None
 
 
+def answered(
+    source: Source,
+    wanted: Sequence[Wanted],
+    reading: Reading,
+    ask: Callable[[Session], Answer],
+    *,
+    memory: int,
+    threads: int | None = None,
+    folder: str | None = None,
+) -> Answer:
+    """Return what is asked of a session about a source.
+
+    DuckDB gives up a Parquet file in which one text is none in UTF-8. It is then read again by Arrow, which is slower
+    and leaves such a cell out; whoever wrote it, a release does not hang on it.
+    """
+    settings: dict[str, Any] = {"memory": memory, "threads": threads, "folder": folder}
+    try:
+        with attached(source, wanted, reading, **settings) as session:
+            return ask(session)
+    except UnreadableSource:
+        if not isinstance(source, FileSource) or source.format != "parquet":
+            raise
+    with attached(source, wanted, reading, by_arrow=True, **settings) as session:
+        return ask(session)
+
+
 @contextlib.contextmanager
 def attached(
     source: Source,
@@ -102,8 +130,19 @@ def attached(
     memory: int,
     threads: int | None = None,
     folder: str | None = None,
+    by_arrow: bool = False,
 ) -> Iterator[Session]:
-    """Open a session of our own about the wanted columns of a source; refuse if one can never be read."""
+    """Open a session of our own about the wanted columns of a source; refuse if one can never be read.
+
+    Args:
+        source: where the records are.
+        wanted: which columns.
+        reading: what the owner declared.
+        memory: bytes that DuckDB may use.
+        threads: how many it may use.
+        folder: where temporary files go.
+        by_arrow: whether Arrow shall read Parquet files in DuckDB's place.
+    """
     import duckdb
     import pyarrow
 
@@ -124,7 +163,7 @@ def attached(
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
             connection.execute("SET enable_progress_bar = false")
         try:
-            parts = _make_parts(connection, source, wanted, reading, Path(place))
+            parts = _make_parts(connection, source, wanted, reading, Path(place), by_arrow)
         except (duckdb.Error, pyarrow.ArrowException, OSError) as error:
             raise UnreadableSource(_reason(source, error)) from None
         check_parts(parts, wanted, reading)
@@ -132,7 +171,12 @@ def attached(
 
 
 def _make_parts(
-    connection: duckdb.DuckDBPyConnection, source: Source, wanted: Sequence[Wanted], reading: Reading, place: Path
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    wanted: Sequence[Wanted],
+    reading: Reading,
+    place: Path,
+    by_arrow: bool,
 ) -> list[Part]:
     from chronodp.engines.tables import columns_of_arrow, columns_of_frame
 
@@ -145,7 +189,7 @@ def _make_parts(
         case RelationSource(relation):
             return [_copied(connection, relation, wanted, place)]
         case FileSource(paths, "parquet"):
-            return _parquet(connection, paths, wanted)
+            return _parquet(connection, paths, wanted, by_arrow)
         case FileSource(paths, _):
             return _csv(connection, paths, wanted, reading)
         case SparkSource():
@@ -174,16 +218,19 @@ def _in_memory(connection: duckdb.DuckDBPyConnection, found: Found, names: Seque
     return Part("part_0", columns, names)
 
 
-def _parquet(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], wanted: Sequence[Wanted]) -> list[Part]:
+def _parquet(
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], wanted: Sequence[Wanted], by_arrow: bool
+) -> list[Part]:
     """Each group of files by its own types: one file could otherwise decide how the cells of others are read."""
     parts = []
     for index, group in enumerate(group_parquet_files(paths, wanted)):
         table = f"part_{index}"
-        if group.times_far_away:
+        select = group.select()
+        if group.times_far_away or by_arrow:
             # DuckDB's reader fails for a time beyond its own range; as plain numbers all times can be compared.
-            connection.register(table, group.scanner())
-        else:
-            connection.execute(f"CREATE VIEW {table} AS {group.select()}")
+            connection.register(f"scanned_{index}", group.scanner())
+            select = group.select_from(f"scanned_{index}")
+        connection.execute(f"CREATE VIEW {table} AS {select}")
         types = _types(connection, table)
         columns = {
             wanted_as: (spelled, group.ticks.get(spelled) or stored_in_duckdb(types[spelled]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chronodp.engines.attach import Session
 from chronodp.engines.choice import Seeds
 from chronodp.engines.question import Question
-from chronodp.engines.rows import everyone_select
+from chronodp.engines.rows import names_select
 from chronodp.engines.statement import SEEDS, seeds_select
 
 __all__ = ["Crowd"]
@@ -23,7 +23,9 @@ _WORD = 40  # bits for person and cell in a word; the others number the rows of 
 
 @dataclass(frozen=True)
 class Crowd:
-    """The table ``everyone (person, code, visits)`` of a session.
+    """The tables ``everyone (person, code, visits)`` and ``names (written, code)`` of a session.
+
+    A person may be written in several ways, such as 7 and 7.0: each of them is read once, not in every row.
 
     Attributes:
         people: how many there are; their codes run from 0.
@@ -41,8 +43,13 @@ class Crowd:
     @classmethod
     def gather(cls, session: Session, question: Question, *, cell_bits: int) -> Crowd:
         """Number everyone who has a row."""
-        counted = everyone_select(question, session.parts).subquery("counted").sql("duckdb")
-        session.run(f"CREATE TABLE everyone AS SELECT person, row_number() OVER () - 1 AS code, visits FROM {counted}")
+        session.run(f"CREATE TABLE found AS {names_select(question, session.parts).sql('duckdb')}")
+        counted = "SELECT person, sum(visits) AS visits FROM found WHERE person IS NOT NULL GROUP BY person"
+        session.run(
+            f"CREATE TABLE everyone AS SELECT person, row_number() OVER () - 1 AS code, visits FROM ({counted})"
+        )
+        session.run("CREATE TABLE names AS SELECT written, code FROM found JOIN everyone USING (person)")
+        session.run("DROP TABLE found")
         people, rows = session.row("SELECT count(*), coalesce(sum(visits), 0) FROM everyone")
         block = max(1, -(-people // _BLOCKS))
         found = session.columns(

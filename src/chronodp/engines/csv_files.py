@@ -71,7 +71,8 @@ class CsvGroup:
             f"WHEN regexp_full_match(line, {_text(f'{field}(?:{s}{field})*')}) "
             f"THEN regexp_extract_all({separator} || line, {_text(f'{s}({quoted}|{plain})')}, 1) END AS fields "
             # Of a line that ends in more than one carriage return, DuckDB leaves the rest to the next line.
-            f"FROM (SELECT ltrim(line, chr(13) || chr(10)) AS line FROM {self.lines()})"
+            "FROM (SELECT CASE WHEN line < ' ' THEN ltrim(line, chr(13) || chr(10)) ELSE line END AS line "
+            f"FROM {self.lines()})"
         )
 
     def broken(self) -> dict[str, str]:

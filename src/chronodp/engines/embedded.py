@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from chronodp.engines.attach import Session, attached
+from chronodp.engines.attach import Session, answered
 from chronodp.engines.choice import Seeds
 from chronodp.engines.crowd import Crowd
 from chronodp.engines.kernel import Bounded, bound
 from chronodp.engines.look import look
 from chronodp.engines.partitions import Partitions
 from chronodp.engines.question import Progress, Question, Tally, Totals
-from chronodp.engines.reading import ReadingCheck
+from chronodp.engines.reading import Columns, ReadingCheck
 from chronodp.engines.rows import rows_select
 from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import statement
@@ -67,36 +66,35 @@ class DuckDB:
 
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
-        answer = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
-        with self._attached(source, question) as session:
+
+        def ask(session: Session) -> Totals:
+            answer = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
             if question.user is None:
                 rows = session.columns(statement(question, session.parts, key=key))
                 answer.sums[rows["cell"]], answer.people[rows["cell"]] = rows["sums"], rows["people"]
-            else:
-                for part in self._parts(session, question, key, progress):
-                    np.add.at(answer.sums, part.cells, part.totals)
-                    np.add.at(answer.people, part.cells, 1)
+                return answer
+            for part in self._parts(session, question, key, progress):
+                np.add.at(answer.sums, part.cells, part.totals)
+                np.add.at(answer.people, part.cells, 1)
+            return answer
+
+        answer = self._answered(source, question, ask)
         progress(1.0)
         return answer
 
     def look(self, source: Source, question: Question) -> ReadingCheck:
         """Return how the source is read and what is left out, for the owner only."""
-        with self._attached(source, question) as session:
-            return look(question, session.parts, session.row, broken=session.broken_lines())
+        return self._answered(
+            source, question, lambda session: look(question, session.parts, session.row, broken=session.broken_lines())
+        )
 
     def tally(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Tally:
         """Return what the bounds take away, for the owner only."""
         step = question.grid.step
-        with self._attached(source, question) as session:
-            if question.user is None:
-                selected = rows_select(question, session.parts).subquery("selected").sql("duckdb")
-                low, high = question.clip
-                rows, before, clipped = session.row(
-                    "SELECT count(*), coalesce(sum(steps), 0), coalesce(sum(greatest(least(steps, "
-                    f"{high}), {low})), 0) FROM {selected}"
-                )
-                return Tally(rows, 0, rows, rows, before * step, clipped * step, clipped * step)
-            parts = list(self._parts(session, question, key, progress))
+        if question.user is None:
+            rows, before, clipped = self._answered(source, question, lambda session: _tally_rows(session, question))
+            return Tally(rows, 0, rows, rows, before * step, clipped * step, clipped * step)
+        parts = self._answered(source, question, lambda session: list(self._parts(session, question, key, progress)))
         progress(1.0)
         return Tally(
             people=sum(part.people for part in parts),
@@ -108,14 +106,13 @@ class DuckDB:
             kept=sum(int(part.totals.sum()) for part in parts) * step,
         )
 
-    @contextlib.contextmanager
-    def _attached(self, source: Source, question: Question) -> Iterator[Session]:
-        memory = self.memory // 2
-        with attached(
-            source, question.wanted, question.reading, memory=memory, threads=self.threads, folder=self.folder
-        ) as session:
+    def _answered(self, source: Source, question: Question, ask: Callable[[Session], Result]) -> Result:
+        def prepared(session: Session) -> Result:
             session.add_keys(question.groupings)
-            yield session
+            return ask(session)
+
+        limits: dict[str, Any] = {"memory": self.memory // 2, "threads": self.threads, "folder": self.folder}
+        return answered(source, question.wanted, question.reading, prepared, **limits)
 
     def _parts(self, session: Session, question: Question, key: str, progress: Progress) -> Iterator[Bounded]:
         """Yield bounded totals, one stretch of people at a time."""
@@ -137,13 +134,21 @@ class DuckDB:
                 yield part
 
 
+def _tally_rows(session: Session, question: Question) -> tuple[int, ...]:
+    """Return how many rows count, and the sums of their steps before and after clipping."""
+    selected = rows_select(question, session.parts).subquery("selected").sql("duckdb")
+    low, high = question.clip
+    clipped = f"greatest(least(steps, {high}), {low})"
+    return session.row(f"SELECT count(*), coalesce(sum(steps), 0), coalesce(sum({clipped}), 0) FROM {selected}")
+
+
 def _collect(
     session: Session, question: Question, crowd: Crowd, cell_bits: int, store: Partitions, progress: Progress
 ) -> None:
     """Read the rows, each as a word of its person (from its stretch's first) and its cell, into their stretches."""
-    rows = rows_select(question, session.parts).subquery("rows_").sql("duckdb")
+    rows = rows_select(question, session.parts, name=Columns.unread_name).subquery("rows_").sql("duckdb")
     cell = f"(period * {question.places} + place)::UBIGINT"
-    query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps::INTEGER FROM {rows} JOIN everyone USING (person)"
+    query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps::INTEGER FROM {rows} JOIN names ON person = written"
     bits, first_words = np.uint64(cell_bits), crowd.begins.astype(np.uint64) << np.uint64(cell_bits)
     done = 0
     for batch in session.batches(query, _BATCH):

@@ -26,6 +26,7 @@ class ParquetGroup:
         columns: how each wanted column is spelled there, by role and name.
         names: all columns of the first file.
         ticks: columns of times that are read as plain numbers, and their kind.
+        texts: columns of texts.
         partitions: wanted columns that are told by the folders' names, such as region=north.
         paths: of the files.
     """
@@ -33,6 +34,7 @@ class ParquetGroup:
     columns: dict[tuple[Role, str], str]
     names: tuple[str, ...]
     ticks: dict[str, Stored]
+    texts: tuple[str, ...]
     partitions: tuple[str, ...]
     paths: list[str] = field(default_factory=list)
 
@@ -48,16 +50,23 @@ class ParquetGroup:
         return f"SELECT * FROM read_parquet([{paths}], hive_partitioning = {folders})"
 
     def scanner(self) -> Any:
-        """Return a scanner of the files in which such times are whole numbers."""
+        """Return a scanner of the files by Arrow, in which such times are whole numbers and texts are bytes."""
         import pyarrow as pa
         import pyarrow.compute as pc
         import pyarrow.dataset as ds
 
         partitioning = ds.partitioning(pa.schema([(name, pa.string()) for name in self.partitions]), flavor="hive")
         files = ds.dataset(self.paths, format="parquet", partitioning=partitioning if self.partitions else None)
-        spelled = dict.fromkeys(self.columns.values())
-        columns = {name: pc.field(name).cast(pa.int64()) if name in self.ticks else pc.field(name) for name in spelled}
+        columns = {name: pc.field(name) for name in dict.fromkeys(self.columns.values())}
+        columns |= {name: pc.field(name).cast(pa.int64()) for name in self.ticks}
+        columns |= {name: pc.field(name).cast(pa.large_string()).cast(pa.large_binary()) for name in self.texts}
         return files.scanner(columns=columns)  # type: ignore[arg-type]  # its stubs know no expressions
+
+    def select_from(self, scanned: str) -> str:
+        """Return the SQL of all rows of what the scanner is registered as; bytes that are no text are left out."""
+        quoted = ['"' + name.replace('"', '""') + '"' for name in self.texts]
+        decoded = ", ".join(f"TRY(decode({name})) AS {name}" for name in quoted)
+        return f"SELECT * REPLACE ({decoded}) FROM {scanned}" if decoded else f"SELECT * FROM {scanned}"
 
 
 def group_parquet_files(paths: Sequence[str], wanted: Sequence[Wanted]) -> list[ParquetGroup]:
@@ -80,7 +89,8 @@ def group_parquet_files(paths: Sequence[str], wanted: Sequence[Wanted]) -> list[
         identity = (tuple(columns.items()), tuple((name, str(kind)) for name, kind in inside.items()), partitions)
         if identity not in groups:
             ticks = {name: stored for name, kind in inside.items() if (stored := _ticks(kind)) is not None}
-            groups[identity] = ParquetGroup(columns, tuple(schema.names), ticks, partitions)
+            texts = tuple(name for name, kind in inside.items() if _is_text(kind))
+            groups[identity] = ParquetGroup(columns, tuple(schema.names), ticks, texts, partitions)
         groups[identity].paths.append(path)
     return list(groups.values())
 
@@ -91,6 +101,13 @@ def _ticks(kind: Any) -> Stored | None:
     if not pa.types.is_timestamp(kind) or kind.unit not in _TICKS:
         return None
     return Stored("clock" if kind.tz is None else "instant", str(kind), ticks=_TICKS[kind.unit])
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(value) or pa.types.is_large_string(value) or pa.types.is_string_view(value)
 
 
 def _folders(path: str) -> list[str]:

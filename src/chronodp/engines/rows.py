@@ -6,24 +6,31 @@ in parts, each with columns of one type; the public keys of the i-th grouping ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from chronodp.engines.question import ROW_LIMIT, Question
-from chronodp.engines.reading import Columns, Part, Term, Wanted
+from chronodp.engines.reading import TEXT, Columns, Part, Stored, Term, Wanted
 from chronodp.privacy.clock import moment_at
 
-__all__ = ["Term", "between", "cells_of", "complete", "everyone_select", "placed_select", "rows_select", "union"]
+__all__ = ["Term", "between", "cells_of", "complete", "names_select", "placed_select", "rows_select", "union"]
 
 
-def rows_select(question: Question, parts: Sequence[Part], dialect: str = "duckdb") -> exp.Select:
+ReadName = Callable[[Columns, Stored, Term], Term]
+"""How a person's name is read: `Columns.name`, or `Columns.unread_name`."""
+
+
+def rows_select(
+    question: Question, parts: Sequence[Part], dialect: str = "duckdb", *, name: ReadName = Columns.name
+) -> exp.Select:
     """Return the rows that count: person (unless every row stands for itself), period, place and steps."""
     calendar = question.calendar
     query = exp.select(_period(question).as_("period"), _place(question).as_("place"), _steps(question).as_("steps"))
     if question.user is not None:
         query = query.select(exp.column("person"))
-    query = query.from_(placed_select(question, parts, _columns(question, dialect)).subquery("placed"))
+    placed = placed_select(question, parts, _columns(question, dialect), name=name)
+    query = query.from_(placed.subquery("placed"))
     for index in range(len(question.groupings)):
         query = query.join(
             exp.to_table(f"keys_{index}"), on=exp.column(f"group_{index}").eq(exp.column("key", table=f"keys_{index}"))
@@ -37,36 +44,44 @@ def rows_select(question: Question, parts: Sequence[Part], dialect: str = "duckd
     return query
 
 
-def everyone_select(question: Question, parts: Sequence[Part]) -> exp.Select:
-    """Return everyone who has a row, usable or not, with the number of their rows: a look at one column."""
+def names_select(question: Question, parts: Sequence[Part]) -> exp.Select:
+    """Return every name as it stands, the person it names, and its rows, usable or not: a look at one column."""
     if question.user is None:
         raise AssertionError("asked only where there are people")
-    person, columns = exp.column("person"), _columns(question, "duckdb")
-    wanted = {"person": Wanted("user", "name", question.user)}
-    named = union([exp.select(*cells_of(part, columns, wanted)).from_(part.table) for part in parts])
-    return (
-        exp.select(person, exp.Count(this=exp.Star()).as_("visits"))
-        .from_(named.subquery("named"))
-        .where(person.copy().is_(exp.null()).not_())
-        .group_by(person.copy())
-    )
+    columns, wanted = _columns(question, "duckdb"), {"written": Wanted("user", "name", question.user)}
+    found = [exp.select(*cells_of(part, columns, wanted, name=Columns.unread_name)).from_(part.table) for part in parts]
+    written = exp.column("written")
+    names = exp.select(written, exp.Count(this=exp.Star()).as_("visits")).from_(union(found).subquery("found"))
+    person = columns.name(TEXT, written).as_("person")
+    return exp.select(written.copy(), person, "visits").from_(names.group_by(written.copy()).subquery("names"))
 
 
 def _named(term: Term, name: str) -> Term:
     return exp.Alias(this=term, alias=exp.to_identifier(name))
 
 
-def placed_select(question: Question, parts: Sequence[Part], columns: Columns) -> exp.Select:
+def placed_select(
+    question: Question, parts: Sequence[Part], columns: Columns, *, name: ReadName = Columns.name
+) -> exp.Select:
     """Return each row's person, number and group keys, its instant in UTC, and whether the cell said that itself.
 
     A wall clock's time loses the zone's offset, which that time alone decides.
     """
-    moment, read = exp.column("moment"), union([_read(question, part, columns) for part in parts])
+    moment, read = exp.column("moment"), union([_read(question, part, columns, name) for part in parts])
+    names = [name for name in read.named_selects if name != "moment"]
+    if columns.dialect == "duckdb" and _has_texts(question, parts):
+        # DuckDB would move conditions below, and read each text again for every place where they name it.
+        read = read.offset(0)
     changes = question.calendar.wall_clock_changes()
     offset = _lookup(moment, [start for start, _ in changes[1:]], [_whole(offset) for _, offset in changes])
     instant = exp.case().when(exp.column("absolute"), moment).else_(exp.paren(moment.copy() - offset))
-    kept = [name for name in read.named_selects if name != "moment"]
-    return exp.select(*kept, instant.as_("instant")).from_(read.subquery("read"))
+    return exp.select(*names, instant.as_("instant")).from_(read.subquery("read"))
+
+
+def _has_texts(question: Question, parts: Sequence[Part]) -> bool:
+    """Whether times or numbers are stored as texts, which take long to read."""
+    wanted = [one for one in question.wanted if one.role != "name"]
+    return any(part.find(role, column)[1].kind == "text" for part in parts for _, role, column in wanted)
 
 
 def complete(question: Question) -> list[Term]:
@@ -85,24 +100,27 @@ def union(selects: Sequence[exp.Select]) -> exp.Query:
     return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
 
 
-def _read(question: Question, part: Part, columns: Columns) -> exp.Select:
+def _read(question: Question, part: Part, columns: Columns, name: ReadName) -> exp.Select:
     """Each row's moment and whether that is an instant, its person, number and group keys."""
     aliases = {"time": "moment", "user": "person", "value": "number"}
     groups = iter(range(len(question.groupings)))
     named = {aliases.get(one.argument) or f"group_{next(groups)}": one for one in question.wanted}
-    return exp.select(*cells_of(part, columns, named)).from_(part.table)
+    return exp.select(*cells_of(part, columns, named, name=name)).from_(part.table)
 
 
-def cells_of(part: Part, columns: Columns, wanted: Mapping[str, Wanted]) -> list[Term]:
+def cells_of(
+    part: Part, columns: Columns, wanted: Mapping[str, Wanted], *, name: ReadName = Columns.name
+) -> list[Term]:
     """Return the wanted cells of each row of a part under other names.
 
     Beside a time stands ``absolute``, beside what is wanted for its order the number it may be, ``place``.
     """
     cells: list[Term] = []
-    for alias, (_, role, column) in wanted.items():
-        name, stored = part.find(role, column)
-        cell = exp.column(name, quoted=True)
-        cells.append(_named(columns.read(role, stored, cell), alias))
+    for alias, (argument, role, column) in wanted.items():
+        spelled, stored = part.find(role, column)
+        cell = exp.column(spelled, quoted=True)
+        read = name(columns, stored, cell) if argument == "user" else columns.read(role, stored, cell)
+        cells.append(_named(read, alias))
         if role == "time":
             cells.append(_named(columns.absolute(stored, cell), "absolute"))
         elif role == "order":

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from chronodp.engines.attach import Session, attached
+from chronodp.engines.attach import Session, answered
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Columns, Reading, Role, Wanted, check_reading
 from chronodp.engines.rows import cells_of, rows_select, union
 from chronodp.engines.sources import Source
 from chronodp.privacy import Calendar, Grid
 from chronodp.privacy.parameters import check_whole
+
+if TYPE_CHECKING:
+    import pyarrow
 
 __all__ = ["read_panel", "read_rows", "read_series"]
 
@@ -40,7 +44,8 @@ def read_panel(source: Source, *, time: str, user: str, value: str, longest: int
     """
     check_whole("longest", longest)
     wanted = _wanted("time", time, user, [value])
-    with attached(source, list(wanted.values()), Reading(), memory=_MEMORY) as session:
+
+    def ask(session: Session) -> list[NDArray[np.float64]]:
         read = _read(session, wanted, Reading())
         usable = "person IS NOT NULL AND moment IS NOT NULL AND number_0 IS NOT NULL"
         # Values of one moment go by size: any rule will do that does not hang on the order of rows.
@@ -51,6 +56,8 @@ def read_panel(source: Source, *, time: str, user: str, value: str, longest: int
             for batch in session.batches(query, _BATCH)
             for one in batch.column(0)
         ]
+
+    return answered(source, list(wanted.values()), Reading(), ask, memory=_MEMORY)
 
 
 def read_series(source: Source, calendar: Calendar, *, time: str, value: str) -> NDArray[np.float64]:
@@ -67,14 +74,17 @@ def read_series(source: Source, calendar: Calendar, *, time: str, value: str) ->
     [nan, 4.0, nan, 7.0]
     """
     question = Question(calendar, time, None, value, Grid(1.0), (0, 1))
-    with attached(source, question.wanted, question.reading, memory=_MEMORY) as session:
+
+    def ask(session: Session) -> NDArray[np.float64]:
         rows = rows_select(question, session.parts).select(exp.column("number")).subquery("rows_").sql("duckdb")
         query = f"SELECT period, avg(number) FROM {rows} GROUP BY period"
         numbers = np.full(len(calendar), np.nan)
         for batch in session.batches(query, _BATCH):
             periods, means = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
             numbers[periods] = means
-    return numbers
+        return numbers
+
+    return answered(source, question.wanted, question.reading, ask, memory=_MEMORY)
 
 
 def read_rows(
@@ -85,16 +95,20 @@ def read_rows(
     A time may also be a plain number; such rows come first, in the order of these numbers. A value that is no number is
     NaN; rows without a person or a time are left out. None can cause a refusal.
     """
-    wanted, reading = _wanted("order", time, user, values), check_reading(reading)
-    with attached(source, list(wanted.values()), reading, memory=_MEMORY) as session:
+    wanted = _wanted("order", time, user, values)
+    declared = check_reading(reading)
+
+    def ask(session: Session) -> list[pyarrow.RecordBatch]:
         numbers = [f"number_{index}" for index in range(len(values))]
         ordered = ", ".join(["person", "moment IS NOT NULL", "place", "moment", *numbers])
-        read = _read(session, wanted, reading)
+        read = _read(session, wanted, declared)
         query = (
             f"SELECT dense_rank() OVER (ORDER BY person) AS person, {', '.join(numbers)} FROM ({read}) "
             f"WHERE person IS NOT NULL AND (moment IS NOT NULL OR place IS NOT NULL) ORDER BY {ordered}"
         )
-        batches = list(session.batches(query, _BATCH))
+        return list(session.batches(query, _BATCH))
+
+    batches = answered(source, list(wanted.values()), declared, ask, memory=_MEMORY)
     if not batches:
         return []
     people, *columns = (

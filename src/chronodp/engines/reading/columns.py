@@ -69,11 +69,11 @@ class Columns:
         match stored.kind:
             case "text":
                 text = _text(column)
-                whole = exp.and_(self._ends_with_zero(text), self.matches(text, WHOLE_WITH_ZEROS))
+                zeros = exp.and_(self._ends_with(text, "0"), self.matches(text, WHOLE_WITH_ZEROS))
                 return (
                     exp.case()
                     .when(text.eq(_string("")), exp.null())
-                    .when(whole, _whole_part(text))
+                    .when(zeros, _whole_part(text))
                     .when(
                         exp.In(this=text.copy(), expressions=[_string("True"), _string("False")]), exp.Lower(this=text)
                     )
@@ -82,8 +82,8 @@ class Columns:
             case "whole" | "truth":
                 return _text(column)
             case "decimal" if self.dialect == "spark":  # whose texts of decimal numbers may have exponents
-                whole = exp.paren(column.copy() % 1).eq(_whole(0))
-                return exp.case().when(whole, _text(exp.cast(column.copy(), "DECIMAL(38, 0)")))
+                exact = exp.paren(column.copy() % 1).eq(_whole(0))
+                return exp.case().when(exact, _text(exp.cast(column.copy(), "DECIMAL(38, 0)")))
             case "decimal":
                 text = _text(column)
                 nothing = self.matches(text, "[.]0+")  # of a type that has no digits before the point
@@ -91,13 +91,20 @@ class Columns:
                 return exp.case().when(whole, _whole_part(text)).when(nothing, _string("0"))
             case "real":
                 number = exp.cast(column.copy(), "DOUBLE")
-                whole = exp.and_(
+                integral = exp.and_(
                     self._is_finite(number),
                     exp.Abs(this=number.copy()) <= _real(EXACT),
                     exp.Floor(this=number.copy()).eq(number.copy()),
                 )
-                return exp.case().when(whole, _text(exp.cast(number.copy(), "BIGINT")))
+                return exp.case().when(integral, _text(exp.cast(number.copy(), "BIGINT")))
         return exp.cast(exp.null(), "VARCHAR")
+
+    def unread_name(self, stored: Stored, column: Term) -> Term:
+        """Return what tells names apart before they are read: a text as it stands, which `name` of a text then reads.
+
+        Where a name stands in many rows this is read once. Other names stay what they are when read as texts.
+        """
+        return _text(column) if stored.kind == "text" else self.name(stored, column)
 
     def number(self, stored: Stored, column: Term) -> Term:
         """Return the finite number in each cell, or NULL."""
@@ -140,7 +147,16 @@ class Columns:
             return exp.true() if stored.kind in ("instant", "whole", "decimal", "real") else exp.false()
         if self.reading.format is not None:
             return exp.true() if self.reading.format.absolute else exp.false()
-        return exp.not_(self.matches(_trimmed(column), WALL))
+        text = _trimmed(column)
+        if self.reading.epoch is not None:
+            return exp.not_(self.matches(text, WALL))
+        # Of what is written as a time, only an offset has one of these signs there.
+        after_the_day = exp.Substring(this=text, start=_whole(11))
+        offset = [
+            self._ends_with(text, "Z"),
+            *(_call("CONTAINS", after_the_day.copy(), _string(sign)) for sign in "+-"),
+        ]
+        return exp.paren(exp.or_(*offset))
 
     def _text_number(self, text: Term) -> Term:
         trimmed = _without_spaces(text)
@@ -249,8 +265,8 @@ class Columns:
     def _extract(self, text: Term, pattern: str, group: int) -> Term:
         return _call("REGEXP_EXTRACT", text.copy(), _string(_anchored(pattern, dialect=self.dialect)), _whole(group))
 
-    def _ends_with_zero(self, text: Term) -> Term:
-        return _call("SUFFIX" if self.dialect == "duckdb" else "ENDSWITH", text.copy(), _string("0"))
+    def _ends_with(self, text: Term, sign: str) -> Term:
+        return _call("SUFFIX" if self.dialect == "duckdb" else "ENDSWITH", text.copy(), _string(sign))
 
 
 def _anchored(pattern: str, *, dialect: str = "spark") -> str:
