@@ -256,6 +256,7 @@ def test_a_release_whose_debit_is_gone_is_not_signed(ledger: Ledger) -> None:
     assert ledger.chain("meters") == []
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("point", ["keys written", "identity written", "identity committed", "opening marked"])
 def test_a_ledger_that_died_while_it_was_made_is_finished_by_the_next(point: str, address: str, tmp_path: Path) -> None:
     code = (
@@ -290,6 +291,7 @@ def test_what_was_committed_and_not_marked_is_marked_before_it_is_told(address: 
         assert b"releases" in keys.read_bytes()
 
 
+@pytest.mark.processes
 def test_two_processes_share_one_keys_file(address: str, tmp_path: Path) -> None:
     keys = str(tmp_path / "keys")
     with Ledger(address, keys=keys) as ledger:

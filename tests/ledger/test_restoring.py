@@ -143,6 +143,7 @@ def test_chains_of_others_are_refused_and_change_nothing(tmp_path: Path) -> None
     assert ("meters", "") in done.booked
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("point", ["restoration written", "restoration committed"])
 def test_a_restoration_that_was_killed_is_done_or_not(point: str, tmp_path: Path) -> None:
     path, _, _ = world(tmp_path)
