@@ -130,3 +130,11 @@ def test_marks_are_synced_when_it_is_asked_for_and_else_once_a_second(
     file.add({"a": 23}, sync=False)
     file.close()
     assert len(synced) == 4
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not list open files")
+def test_a_file_that_nobody_closed_is_let_go(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(50):
+        MarkFile(tmp_path / "marks").add({"a": 1}, sync=False)
+    assert len(os.listdir("/proc/self/fd")) <= before + 1

@@ -51,6 +51,10 @@ class MarkFile:
         self._unsynced = False
         self._compacted = 0
 
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # a ledger that was never closed; the interpreter may be half gone
+            self._release()
+
     @property
     def name(self) -> str:
         """The file's name."""
@@ -144,13 +148,13 @@ class MarkFile:
         try:
             found = os.fstat(descriptor)
             if found.st_nlink and found.st_size > _LARGE:  # else another process was first
-                self._write_anew(_whole(descriptor, found.st_size))
+                self._compacted = self._write_anew(_whole(descriptor, found.st_size))
         finally:
             _unlock(descriptor)
         self._release()
-        self._compacted = self._path.stat().st_size
 
-    def _write_anew(self, content: bytes) -> None:
+    def _write_anew(self, content: bytes) -> int:
+        """Put a short file in the place of a long one that says the same; return its size."""
         highest: dict[str, int] = {}
         lines = list(_parsed(content))
         for line in lines:
@@ -162,8 +166,10 @@ class MarkFile:
             file.write("\n".join([*kept, _line(highest)]))
             file.flush()
             os.fsync(file.fileno())
+            size = os.fstat(file.fileno()).st_size
         fresh.replace(self._path)
         sync_folder(self._path)
+        return size
 
     def _release(self) -> None:
         if self._descriptor >= 0:

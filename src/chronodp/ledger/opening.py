@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,5 +113,5 @@ def open_unchecked(
 def keys_beside(database: Path | None, keys: str | Path | None) -> Path | None:
     """Return where a ledger's keys are: the file that was named, or the one beside where the database really is."""
     if keys:
-        return Path(keys).resolve()
+        return Path(os.path.realpath(keys))  # a file that is written anew must not take a link's place
     return None if database is None else database.with_name(f"{database.name}.keys")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Protocol
 
@@ -29,7 +30,7 @@ class FileWitness:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.marks = MarkFile(Path(path).resolve())
+        self.marks = MarkFile(Path(os.path.realpath(path)))
 
     def newest(self, stream: str) -> int:
         """Return the highest number witnessed."""
