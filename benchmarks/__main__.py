@@ -33,6 +33,7 @@ from benchmarks import (
     training,
 )
 from benchmarks.harness import machine
+from benchmarks.peers import missing
 from benchmarks.summary import RESULTS, sections, with_summary
 
 TOPICS = (
@@ -75,7 +76,9 @@ def main() -> None:
     if unknown := wanted - files:
         sys.exit(f"no benchmarks {', '.join(sorted(unknown))}; there are {', '.join(sorted(files))}")
     known = sections(RESULTS.read_text(encoding="utf-8")) if wanted != files and RESULTS.exists() else {}
-    parts = [f"# Benchmark results\n\nWritten by `make bench` on {machine()}; two noisy cores.\n"]
+    lacking = f" Not to be had there: {', '.join(missing())}." if missing() else ""
+    parts = [f"# Benchmark results\n\nWritten by `make bench` on {machine()}; two noisy cores.{lacking}\n"]
+    print(parts[0])
     for measure in TOPICS:
         name = f"{measure.__module__}.{measure.__name__}".removeprefix("benchmarks.")
         if measure.__module__.rpartition(".")[2] not in wanted:

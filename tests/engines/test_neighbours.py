@@ -106,13 +106,19 @@ def test_rows_that_stand_for_themselves(engine: str, relation: str, trials: Tria
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_the_stated_change_is_reached(unit: Unit) -> None:
-    reached = max(worst(Case(MEASURES["sum"], unit, HOURS), "reference", 1500, seed=seed, key="k") for seed in range(3))
-    assert reached > 0.7
+    case = Case(MEASURES["sum"], unit, HOURS)
+    assert any(worst(case, "reference", 300, seed=seed, key="k") > 0.7 for seed in range(15))  # the first one decides
 
 
 def broken(case: Case, **changes: object) -> float:
+    """Return the first change beyond what is stated, or the largest seen in 3,200 worlds."""
     question = replace(case.ask()[1], **changes)  # type: ignore[arg-type]
-    return max(worst(case, "reference", 800, seed=seed, key="k", question=question) for seed in range(4))
+    seen = 0.0
+    for seed in range(16):
+        seen = max(seen, worst(case, "reference", 200, seed=seed, key="k", question=question))
+        if seen > 1.01:
+            break
+    return seen
 
 
 class TestBrokenTwinsAreCaught:
@@ -142,5 +148,5 @@ class TestBrokenTwinsAreCaught:
         stated = case.ask()[0].table.sensitivities()[0]
         aligned = replace(case.ask()[0].table, calendar=Calendar("1D", "2026-01-01", "2026-01-05"))
         assert aligned.sensitivities()[0].l1 < stated.l1
-        reached = max(worst(case, "reference", 2000, seed=seed, key="k") for seed in range(4)) * stated.l1
-        assert reached > 1.01 * aligned.sensitivities()[0].l1
+        too_much = 1.01 * aligned.sensitivities()[0].l1
+        assert any(worst(case, "reference", 400, seed=seed, key="k") * stated.l1 > too_much for seed in range(20))

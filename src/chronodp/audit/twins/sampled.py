@@ -2,56 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from chronodp.accounting import gaussian
 from chronodp.audit.statistical import Sampled
+from chronodp.audit.subject import Many
 from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost
-from chronodp.randomness import Entropy
+from chronodp.randomness import Entropy, secure
 
 __all__ = ["TWINS"]
+
+Floats: TypeAlias = NDArray[np.float64]
 
 _NOISE = "docs/explanation/proofs/noise.md"
 _FINE = 2.0**-12
 _SIGMA = gaussian.sigma(1.0, 1e-5)
 
 
-def release_on_grid(value: float, *, entropy: Entropy) -> float:
+def many_on_grid(value: float, count: int, *, entropy: Entropy) -> Floats:
     """Add Laplace noise on a grid."""
-    return value + float(entropy.laplace(1 / _FINE, 1)[0]) * _FINE
+    return value + entropy.laplace(1 / _FINE, count) * _FINE
 
 
-def release_by_numpy(value: float) -> float:
+def many_by_numpy(value: float, count: int, *, entropy: Entropy) -> Floats:  # noqa: ARG001 (the mistake)
     """Add numpy's Laplace noise: which floats can come out tells what went in."""
-    return value + float(np.random.default_rng().laplace(0.0, 1.0))
+    return value + np.random.default_rng().laplace(0.0, 1.0, count)
 
 
-def release_thin(value: float, *, entropy: Entropy) -> float:
+def many_thin(value: float, count: int, *, entropy: Entropy) -> Floats:
     """Add Laplace noise of eight tenths of the scale."""
-    return value + float(entropy.laplace(0.8 / _FINE, 1)[0]) * _FINE
+    return value + entropy.laplace(0.8 / _FINE, count) * _FINE
 
 
-def release_gaussian(value: float, *, entropy: Entropy) -> float:
+def many_gaussian(value: float, count: int, *, entropy: Entropy) -> Floats:
     """Add Gaussian noise on a grid."""
-    return value + float(entropy.gaussian(_SIGMA / _FINE, 1)[0]) * _FINE
+    return value + entropy.gaussian(_SIGMA / _FINE, count) * _FINE
 
 
-def release_by_classical_formula(value: float, *, entropy: Entropy) -> float:
+def many_by_classical_formula(value: float, count: int, *, entropy: Entropy) -> Floats:
     """Add Gaussian noise of 1 / epsilon, forgetting the logarithm."""
-    return value + float(entropy.gaussian(1 / _FINE, 1)[0]) * _FINE
+    return value + entropy.gaussian(1 / _FINE, count) * _FINE
 
 
-def release_pair(values: tuple[float, float], *, entropy: Entropy) -> tuple[float, float]:
+def many_pairs(values: tuple[float, float], count: int, *, entropy: Entropy) -> Floats:
     """Release two values, each with noise of its own for half the budget."""
-    first, second = (entropy.laplace(2 / _FINE, 2) * _FINE).tolist()
-    return values[0] + first, values[1] + second
+    return np.array(values) + entropy.laplace(2 / _FINE, (count, 2)) * _FINE
 
 
-def release_pair_with_one_draw(values: tuple[float, float], *, entropy: Entropy) -> tuple[float, float]:
+def many_pairs_with_one_draw(values: tuple[float, float], count: int, *, entropy: Entropy) -> Floats:
     """Release two values with one draw of noise: their difference is published."""
-    noise = float(entropy.laplace(2 / _FINE, 1)[0]) * _FINE
-    return values[0] + noise, values[1] + noise
+    return np.array(values) + entropy.laplace(2 / _FINE, (count, 1)) * _FINE
+
+
+def release_by_numpy(value: float) -> object:
+    """Add numpy's noise once: nothing of it comes from the entropy that mechanisms are given."""
+    return many_by_numpy(value, 1, entropy=secure()).tolist()[0]
+
+
+def _one_of(many: Many) -> Callable[..., object]:
+    """Return a mechanism that makes one of what the other makes many of."""
+
+    def release(data: object, *, entropy: Entropy) -> object:
+        (made,) = np.asarray(many(data, 1, entropy=entropy)).tolist()
+        return tuple(made) if isinstance(made, list) else made
+
+    return release
 
 
 _LAPLACE = Claim(Event(), LaplaceCost(1.0, 1.0), _NOISE)
@@ -61,24 +81,30 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="numpy's floating-point noise",
         claim=_LAPLACE,
-        sound=release_on_grid,
+        sound=_one_of(many_on_grid),
+        sound_many=many_on_grid,
         broken=release_by_numpy,
+        broken_many=many_by_numpy,
         neighbours=_ONE_APART,
         checks=(Sampled(),),
     ),
     Twin(
         name="noise times 0.8 on a fine grid",
         claim=_LAPLACE,
-        sound=release_on_grid,
-        broken=release_thin,
+        sound=_one_of(many_on_grid),
+        sound_many=many_on_grid,
+        broken=_one_of(many_thin),
+        broken_many=many_thin,
         neighbours=_ONE_APART,
         checks=(Sampled(),),
     ),
     Twin(
         name="Gaussian noise without its logarithm",
         claim=Claim(Event(), GaussianCost(1.0, _SIGMA), _NOISE),
-        sound=release_gaussian,
-        broken=release_by_classical_formula,
+        sound=_one_of(many_gaussian),
+        sound_many=many_gaussian,
+        broken=_one_of(many_by_classical_formula),
+        broken_many=many_by_classical_formula,
         neighbours=_ONE_APART,
         delta=1e-5,
         checks=(Sampled(),),
@@ -86,8 +112,10 @@ TWINS: tuple[Twin, ...] = (
     Twin(
         name="reused noise",
         claim=_LAPLACE,
-        sound=release_pair,
-        broken=release_pair_with_one_draw,
+        sound=_one_of(many_pairs),
+        sound_many=many_pairs,
+        broken=_one_of(many_pairs_with_one_draw),
+        broken_many=many_pairs_with_one_draw,
         neighbours=(((0.0, 0.0), (1.0, 0.0)), ((0.0, 0.0), (1.0, 1.0))),
         checks=(Sampled(),),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chronodp.audit.subject import Check, Subject
+from chronodp.audit.subject import Check, Many, Subject
 from chronodp.audit.walked import Enumerated
 from chronodp.privacy import Claim
 
@@ -26,6 +26,8 @@ class Twin:
         epsilon: where the claim is read; that of its cost if not given.
         delta: where the claim is read; 0 unless the cost has one.
         checks: the ways to attack both.
+        sound_many: many outputs of ``sound`` at once, where samples must catch the mistake.
+        broken_many: many outputs of ``broken`` at once.
     """
 
     name: str
@@ -36,6 +38,8 @@ class Twin:
     epsilon: float = 0.0
     delta: float = 0.0
     checks: tuple[Check, ...] = (Enumerated(),)
+    sound_many: Many | None = None
+    broken_many: Many | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", self.subjects[0].epsilon)
@@ -43,9 +47,12 @@ class Twin:
     @property
     def subjects(self) -> tuple[Subject, Subject]:
         """The sound mechanism and the broken one, alike in everything that a judge sees but what they do."""
-        return self._subject("sound", self.sound), self._subject("broken", self.broken)
+        return (
+            self._subject("sound", self.sound, self.sound_many),
+            self._subject("broken", self.broken, self.broken_many),
+        )
 
-    def _subject(self, side: str, mechanism: Callable[..., object]) -> Subject:
+    def _subject(self, side: str, mechanism: Callable[..., object], many: Many | None) -> Subject:
         return Subject(
             name=f"{self.name} ({side})",
             mechanism=mechanism,
@@ -54,4 +61,5 @@ class Twin:
             epsilon=self.epsilon,
             delta=self.delta,
             checks=self.checks,
+            many=many,
         )
