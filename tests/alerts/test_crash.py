@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import chronodp as cdp
 from chronodp.errors import StreamConflict
+from tests import warm
 from tests.alerts.victim import MAX_ALERTS
 from tests.conftest import Trials
 
-ROOT = Path(__file__).parents[2]
-
 
 def run(folder: Path, point: str, count: int) -> int:
-    command = [sys.executable, "-m", "tests.alerts.victim", str(folder), point, str(count)]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    return warm.run("-m", "tests.alerts.victim", str(folder), point, str(count)).returncode
 
 
 def told(folder: Path) -> list[str]:

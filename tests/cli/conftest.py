@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from chronodp.cli import main
 from chronodp.cli.shell import app
+from tests import warm
 
 _runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb", "NO_COLOR": "1"})
 
@@ -24,8 +26,7 @@ def run(*arguments: str) -> str:
 
 def feed(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command as its own process, with a text as its standard input."""
-    command = [sys.executable, "-c", "from chronodp.cli import main; main()", *arguments]
-    return subprocess.run(command, input=text, text=True, capture_output=True, check=False)
+    return warm.run("-c", "from chronodp.cli import main; main()", *arguments, text=text, cwd=Path.cwd())
 
 
 @pytest.fixture

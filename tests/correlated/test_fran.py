@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
@@ -37,10 +35,10 @@ from chronodp.errors import (
 )
 from chronodp.privacy import AssumedCost, PureCost, Window, dump, load
 from chronodp.randomness import Entropy, seeded
+from tests import warm
 from tests.conftest import Trials
 from tests.correlated.chains import two
 
-ROOT = Path(__file__).parents[2]
 RECORD = Window(1, relation="replace")
 NAMES = count()
 
@@ -274,8 +272,7 @@ def test_killed_anywhere_no_period_is_released_twice_and_none_unpaid(tmp_path: P
     points = ("stream written", "stream committed", "step written", "step committed")
     for number in range(trials(24, least=len(points))):
         point = points[number % len(points)] if number < 2 else points[2 + number % 2]
-        command = [sys.executable, "-c", VICTIM, str(tmp_path), point, str(1 + number % 3 if number > 1 else 1)]
-        died = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        died = warm.run("-c", VICTIM, str(tmp_path), point, str(1 + number % 3 if number > 1 else 1))
         assert died.returncode == -signal.SIGKILL, died.stderr
     told = [line.split() for line in (tmp_path / "told.txt").read_text().splitlines()]
     with cdp.Ledger(tmp_path / "budget.db") as ledger:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from chronodp.ledger import Ledger, verify_chain
+from tests import warm
 from tests.conftest import Trials
 
-ROOT = Path(__file__).parents[2]
 POINTS = {
     "requests": ("debit written", "debit committed", "noise drawn", "release written", "release committed"),
     "stream": ("stream written", "stream committed", "step written", "step committed", "step witnessed"),
@@ -22,8 +20,7 @@ POINTS = {
 
 
 def kill(address: str, folder: Path, job: str, point: str, count: int) -> None:
-    command = [sys.executable, "-m", "tests.ledger.victim", address, str(folder), job, point, str(count)]
-    died = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    died = warm.run("-m", "tests.ledger.victim", address, str(folder), job, point, str(count))
     assert died.returncode == -signal.SIGKILL, died.stderr
 
 

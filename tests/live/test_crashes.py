@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -17,12 +14,12 @@ from typing import Any
 
 from chronodp import Ledger
 from chronodp.live import ScaledClock, SystemClock
+from tests import warm
 from tests.conftest import Trials
 from tests.live.brokers import kafka_cluster
 from tests.live.examples import at
 from tests.live.victim import limits_of
 
-ROOT = Path(__file__).parents[2]
 POINTS = (
     "counted",
     "state committed",
@@ -36,12 +33,8 @@ POINTS = (
 OPENINGS = ("stream written", "stream committed", "stream written", "stream committed")  # of the stream and the alert
 
 
-def start(told: dict[str, Any], point: str = "", count: int = 0) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.live.victim", json.dumps(told), point, str(count)]
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    return subprocess.Popen(
-        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
-    )
+def start(told: dict[str, Any], point: str = "", count: int = 0) -> warm.Program:
+    return warm.start("-m", "tests.live.victim", json.dumps(told), point, str(count))
 
 
 class Sender(threading.Thread):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from tests import warm
 from tests.conftest import Trials
 
 import chronodp as cdp
@@ -252,7 +251,7 @@ with cdp.Ledger({str(tmp_path / "budget.db")!r}, reached=reached) as ledger:
     choose(("a", "b", "c"), MonotoneUtilities([5, 90, 7], change=1.0), epsilon=1.0, unit=cdp.User(), ledger=ledger,
            dataset="people", request="one")
 """
-    died = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    died = warm.run("-c", program)
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert ledger.status("people").unreleased == ("one",)
     assert ledger.status("people").charges == 1

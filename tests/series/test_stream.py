@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from tests import warm
 from tests.conftest import Trials
 from tests.series.shapes.matrices import tree_matrices
 
@@ -371,10 +370,7 @@ def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(
     chance = np.random.default_rng()
     announced: dict[int, str] = {}
     for _ in range(trials(100, least=4)):
-        process = subprocess.Popen(
-            [sys.executable, "-c", VICTIM, str(tmp_path / "budget.db")], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
+        process = warm.start("-c", VICTIM, str(tmp_path / "budget.db"))
         assert process.stdout.readline().split()[:1] == ["ready"]
         lines = [process.stdout.readline() for _ in range(int(chance.integers(0, 6)))]
         time.sleep(float(chance.uniform(0.0, 0.02)))
@@ -383,8 +379,8 @@ def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(
             period, _, value = line.strip().partition(" ")
             assert int(period) not in announced  # no step was announced twice
             announced[int(period)] = value
-        process.stdout.close()
         process.wait()
+        process.close()
     live = cdp.Stream.resume(ledger, "door")
     stored = [json.loads(text)[0] for text in ledger.released_steps("door")]
     assert len(stored) == live.period >= len(announced) > 0

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,9 +19,9 @@ from chronodp.randomness import Entropy, seeded
 from chronodp.temporal import Backward, BlockShuffle, BlurredStream, DispatchStatement, Forward, Threshold
 from chronodp.temporal.mechanisms import Online
 from chronodp.temporal.online import advance, start
+from tests import warm
 from tests.conftest import Trials
 
-ROOT = Path(__file__).parents[2]
 EVERY: list[Online] = [BlockShuffle(3, 0.8), Backward(3, 0.8), Forward(3, 0.8), Threshold(3, 1.0), Threshold(4, 0.5)]
 ACCEPTED = ("times are not protected",)
 
@@ -133,15 +130,7 @@ def test_channels_and_bad_values(ledger: cdp.Ledger) -> None:
 def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(tmp_path: Path, trials: Trials) -> None:
     points = ("step written", "step committed")
     for number in range(trials(40, least=4)):
-        command = [
-            sys.executable,
-            "-m",
-            "tests.temporal.victim",
-            str(tmp_path),
-            points[number % 2],
-            str(3 + number % 5),
-        ]
-        died = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=dict(os.environ))
+        died = warm.run("-m", "tests.temporal.victim", str(tmp_path), points[number % 2], str(3 + number % 5))
         assert died.returncode == -signal.SIGKILL, died.stderr
         told = [json.loads(line) for line in (tmp_path / "told.txt").read_text(encoding="utf-8").splitlines()]
         with cdp.Ledger(tmp_path / "budget.db") as opened:

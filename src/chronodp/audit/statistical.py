@@ -241,8 +241,9 @@ def _sizes(subject: Subject, allowance: Allowance, entropy: Entropy, rules: int)
 
 
 def _seconds_each(subject: Subject, entropy: Entropy) -> float:
-    # What many outputs at once cost is seen from many.
-    data, size = subject.neighbours[0][0], 20 if subject.many is None else 2_000
+    # What many outputs at once cost is seen from many; the first call may also load what it needs.
+    data, size = subject.neighbours[0][0], 20
+    _sample(subject, data, 1, entropy)
     while True:
         started = time.perf_counter()
         _sample(subject, data, size, entropy)

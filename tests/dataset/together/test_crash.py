@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests import warm
 
 import chronodp as cdp
 from chronodp.errors import StreamConflict
-
-ROOT = Path(__file__).parents[3]
-PATH = os.pathsep.join([str(Path(cdp.__file__).parents[1]), str(ROOT)])
 
 PAID = {"debit written": 0, "debit committed": 1, "noise drawn": 1, "release written": 1, "release committed": 1}
 
 
 def run(folder: Path, point: str) -> tuple[int, str]:
-    command = [sys.executable, "-m", "tests.dataset.together.victim", str(folder), point]
-    environment = {**os.environ, "PYTHONPATH": PATH}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = warm.run("-m", "tests.dataset.together.victim", str(folder), point)
     return done.returncode, done.stderr
 
 
 @pytest.mark.parametrize("point", PAID)
 def test_nothing_is_told_or_opened_that_is_not_paid_for(point: str, tmp_path: Path) -> None:
-    died, _ = run(tmp_path, point)
-    assert died == -signal.SIGKILL
+    died, complaint = run(tmp_path, point)
+    assert died == -signal.SIGKILL, complaint
     told = tmp_path / "told.txt"
     assert not told.exists()
     threshold = None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import warm
 from tests.conftest import Trials
 from tests.estimation.state_space.systems import drawn, scalar, thermal
 
@@ -285,9 +284,7 @@ def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(
     chance = np.random.default_rng()
     announced: dict[int, float] = {}
     for _ in range(trials(100, least=3)):
-        command = [sys.executable, "-c", VICTIM, str(tmp_path / "budget.db")]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
+        process = warm.start("-c", VICTIM, str(tmp_path / "budget.db"))
         assert process.stdout.readline().split()[:1] == ["ready"]
         lines = [process.stdout.readline() for _ in range(int(chance.integers(0, 6)))]
         time.sleep(float(chance.uniform(0.0, 0.02)))
@@ -296,8 +293,8 @@ def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(
             period, _, value = line.strip().partition(" ")
             assert int(period) not in announced  # no step was announced twice
             announced[int(period)] = float(value)
-        process.stdout.close()
         process.wait()
+        process.close()
     live = PrivateFilter.resume(ledger, "heat")
     states = live.filtered().value[:, 0]
     assert len(states) == live.period >= len(announced) > 0

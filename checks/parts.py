@@ -1,0 +1,110 @@
+"""The parts of each ring: what is run, and in which environment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["ROOT", "Part", "quick", "test", "verify"]
+
+ROOT = Path(__file__).parents[1]
+_BIN = Path(sys.executable).parent
+_PYTEST = (sys.executable, "-m", "pytest", "--quiet")
+# Worksteal keeps both workers busy to the end; heavy servers stay in one group, so that no worker starts another's.
+_TWO = ("--numprocesses", "2", "--dist", "loadgroup")
+_QUICK = ("-m", "not processes and not long")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some commands that are run one after another, until one fails.
+
+    Attributes:
+        name: what is looked at.
+        commands: as lists of words.
+        environment: variables beside those of this process.
+        alone: whether nothing may run beside it.
+        live: whether its output is shown as it comes; that of others comes when they end.
+    """
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    environment: dict[str, str] = field(default_factory=dict)
+    alone: bool = False
+    live: bool = False
+
+
+def quick(room: str = "") -> list[Part]:
+    """Return style, the types of what changed, and the tests that start no process, of one room or of all."""
+    where = (f"tests/{room}", f"src/chronodp/{room}") if room else ("tests", "src")
+    tests = (*_PYTEST, *_QUICK, *(() if room else _TWO), *where)
+    parts = [Part("tests", (tests,), {"CHRONODP_TRIALS": "0.01"}, live=True), _style()]
+    changed = changed_files(room)
+    if changed:
+        parts.append(Part("types of what changed", ((str(_BIN / "mypy"), *changed),)))
+    return parts
+
+
+def test() -> list[Part]:
+    """Return every check, with small trial counts."""
+    return [Part("tests", ((*_PYTEST, *_TWO),), live=True), *_without_data()]
+
+
+def verify() -> list[Part]:
+    """Return every check at its stated count: a part a room, so that a run that was cut short goes on where it was."""
+    whole = {"CHRONODP_TRIALS": "1"}
+    rooms = sorted(path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/test_*.py")))
+    slowest = [room for room in _SLOWEST if room in rooms]
+    rooms = [*slowest, *(room for room in rooms if room not in slowest)]
+    return [
+        *_without_data(),
+        *(Part(f"tests of {room}", ((*_PYTEST, f"tests/{room}"),), whole) for room in rooms),
+        Part("examples in docstrings and pages", ((*_PYTEST, "src", "README.md", "docs"),), whole),
+        _made("Flower", "verify-flower"),
+        _made("the oldest Spark", "verify-spark35"),
+        _made("a million odd texts", "verify-fuzz", alone=True),
+        _made("benchmarks", "verify-bench", alone=True),
+    ]
+
+
+# Begun first, so that none is left alone at the end.
+_SLOWEST = ("audit", "engines", "ledger", "live", "service", "statistical", "federated", "temporal", "local")
+
+
+def changed_files(room: str = "") -> list[str]:
+    """Return the Python files that differ from the last commit, of one room or of all."""
+    told = subprocess.run(
+        ["git", "ls-files", "--modified", "--others", "--exclude-standard", "--deduplicate", "*.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return [
+        name
+        for name in told.stdout.splitlines()
+        if (ROOT / name).is_file() and (not room or name.startswith((f"src/chronodp/{room}/", f"tests/{room}/")))
+    ]
+
+
+def _style() -> Part:
+    ruff = str(_BIN / "ruff")
+    return Part("style", ((ruff, "format", "--check", "--quiet", "."), (ruff, "check", "--quiet", ".")))
+
+
+def _without_data() -> list[Part]:
+    sphinx: Sequence[str] = ("--quiet", "--fail-on-warning", "--keep-going", "--jobs", "auto", "docs", "docs/_build")
+    return [
+        _style(),
+        Part("types", ((str(_BIN / "mypy"), "--no-error-summary"),)),
+        Part("direction of imports", ((str(_BIN / "lint-imports"),),)),
+        Part("documentation", ((str(_BIN / "sphinx-build"), *sphinx),)),
+    ]
+
+
+def _made(name: str, target: str, *, alone: bool = False) -> Part:
+    """Return what needs an environment of its own: make builds it, and a failure of that is one of this part."""
+    return Part(name, (("make", "--no-print-directory", target),), alone=alone)
