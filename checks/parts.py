@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,9 +14,9 @@ __all__ = ["ROOT", "Part", "quick", "test", "verify"]
 ROOT = Path(__file__).parents[1]
 _BIN = Path(sys.executable).parent
 _PYTEST = (sys.executable, "-m", "pytest", "--quiet")
-# Worksteal keeps both workers busy to the end; heavy servers stay in one group, so that no worker starts another's.
-_TWO = ("--numprocesses", "2", "--dist", "loadgroup")
-_QUICK = ("-m", "not processes and not long")
+# One worker more than cores, since tests of servers and clocks wait; what needs a heavy server stays with one worker.
+_SPREAD = ("--numprocesses", str((os.cpu_count() or 1) + 1), "--dist", "loadgroup")
+_QUICK = ("-m", "not processes and not long", "--durations", "5", "--durations-min", "2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Part:
 def quick(room: str = "") -> list[Part]:
     """Return style, the types of what changed, and the tests that start no process, of one room or of all."""
     where = (f"tests/{room}", f"src/chronodp/{room}") if room else ("tests", "src")
-    tests = (*_PYTEST, *_QUICK, *(() if room else _TWO), *where)
+    tests = (*_PYTEST, *_QUICK, *(() if room else _SPREAD), *where)
     parts = [Part("tests", (tests,), {"CHRONODP_TRIALS": "0.01"}, live=True), _style()]
     changed = changed_files(room)
     if changed:
@@ -50,7 +51,7 @@ def quick(room: str = "") -> list[Part]:
 
 def test() -> list[Part]:
     """Return every check, with small trial counts."""
-    return [Part("tests", ((*_PYTEST, *_TWO),), live=True), *_without_data()]
+    return [Part("tests", ((*_PYTEST, *_SPREAD),), live=True), *_without_data()]
 
 
 def verify() -> list[Part]:

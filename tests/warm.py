@@ -23,7 +23,7 @@ import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 __all__ = ["Program", "run", "start"]
 
@@ -162,7 +162,7 @@ def _serve(control: socket.socket) -> None:
             os.close(one)
 
 
-def _keep(asked: dict[str, object], given: list[int]) -> None:
+def _keep(asked: dict[str, Any], given: list[int]) -> None:
     """Fork the program, and tell its number and then how it ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     told, *pipes = given
@@ -180,7 +180,7 @@ def _keep(asked: dict[str, object], given: list[int]) -> None:
     os._exit(0)
 
 
-def _become(asked: dict[str, object], pipes: list[int]) -> None:
+def _become(asked: dict[str, Any], pipes: list[int]) -> None:
     """Run the program as if the interpreter had been started for it."""
     for number, pipe in enumerate(pipes):
         os.dup2(pipe, number)
@@ -191,8 +191,8 @@ def _become(asked: dict[str, object], pipes: list[int]) -> None:
     sys.stderr.reconfigure(line_buffering=True)  # type: ignore[attr-defined]
     os.chdir(str(asked["cwd"]))
     os.environ.clear()
-    os.environ.update(asked["environment"])  # type: ignore[call-overload]
-    kind, what, *words = asked["arguments"]  # type: ignore[misc]
+    os.environ.update(asked["environment"])
+    kind, what, *words = asked["arguments"]
     code = 0
     try:
         if kind == "-m":

@@ -13,6 +13,8 @@ from tests import warm
 from tests.alerts.victim import MAX_ALERTS
 from tests.conftest import Trials
 
+pytestmark = pytest.mark.processes
+
 
 def run(folder: Path, point: str, count: int) -> int:
     return warm.run("-m", "tests.alerts.victim", str(folder), point, str(count)).returncode

@@ -26,6 +26,7 @@ SLOW_TWINS = {"absorption without nullification", "shares of a window that come 
 
 
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+@pytest.mark.long
 def test_the_broken_twin_is_caught_and_the_sound_one_passes(twin: Twin, trials: Trials) -> None:
     if twin.name in SLOW_TWINS and trials(100) < 100:
         pytest.skip("at stated counts only: `make verify`, or `chronodp audit`")
@@ -58,6 +59,7 @@ CLAIMED = [entry for entry in entries() if not entry.unclaimed]
 
 
 @pytest.mark.parametrize("entry", CLAIMED, ids=lambda entry: entry.name)
+@pytest.mark.long
 def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
     # All of the slow ones at stated counts only: `make verify`, or `chronodp audit`.
     subjects = entry.subjects()[:1] if entry.name in SLOW and trials(100) < 100 else entry.subjects()
@@ -67,6 +69,7 @@ def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__module__.rpartition(".")[2])
+@pytest.mark.long
 def test_attacks_break_the_naive_version_alone(attack: Callable[[int], Attempt]) -> None:
     attempt = attack(100)
     assert attempt.breaks_naive
@@ -157,6 +160,7 @@ def test_no_auditor_passes_or_breaks_on_what_cannot_be_judged(mechanism: Callabl
     assert judge(subject, Allowance(samples=50_000)).outcome == "cannot be judged"
 
 
+@pytest.mark.long
 def test_an_honest_mechanism_with_randomness_of_its_own_is_judged() -> None:
     def own(data: int) -> int:
         return data ^ int(np.random.default_rng().random() > 0.6)

@@ -16,6 +16,7 @@ from chronodp.audit.subjects.alerts import tiny_alert, watch_walk
 from chronodp.randomness import Entropy
 
 
+@pytest.mark.long
 def test_a_walk_by_states_gives_the_law_of_every_path() -> None:
     walk = watch_walk(tiny_alert(Split(8.0, 8.0), 1))
     values = (0.0, -1.0, 0.0)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from chronodp.audit.exact import examine
 from chronodp.audit.subjects.series import coarse_plan, noisy_numbers
 from chronodp.randomness import Entropy
 
 
+@pytest.mark.long
 def test_a_release_with_thinner_noise_is_caught() -> None:
     def release(visits: tuple[str, ...], *, entropy: Entropy) -> int:
         return int(noisy_numbers(coarse_plan(visits, thin=0.9), entropy)[0])

@@ -72,6 +72,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.long
 def test_reaches_nine_tenths_of_the_truth(name: str) -> None:
     tried = KNOWN[name]
     reached = Sampled().attack(tried, Allowance(samples=2_000_000 if name == "Gaussian" else 500_000))
@@ -81,6 +82,7 @@ def test_reaches_nine_tenths_of_the_truth(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.long
 def test_a_claim_a_twentieth_too_small_is_refuted(name: str) -> None:
     claimed = KNOWN[name]
     cost: Cost = GaussianCost(1.0, SIGMA * 1.1) if name == "Gaussian" else PureCost(0.95)

@@ -40,6 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_mechanism_by_name_with_its_twins(home: Path) -> None:
     told = json.loads(run("audit", "comparator", "--json", "--page", "audit.html"))
     assert told["as_it_must"]

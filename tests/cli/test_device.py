@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli.conftest import feed, run
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -88,6 +88,7 @@ def ended(*processes: subprocess.Popen[str]) -> Iterator[None]:
             process.communicate()
 
 
+@pytest.mark.processes
 def test_a_run_over_tls(tmp_path: Path) -> None:
     certify(tmp_path)
     network = Network(
@@ -159,6 +160,7 @@ def test_refusals_before_anything_starts(tmp_path: Path, refuse: Callable[..., s
     assert "federate server" in run("federate", "server", "--help")
 
 
+@pytest.mark.processes
 def test_a_taken_address_is_said(tmp_path: Path) -> None:
     network = Network(tmp_path, ("north", "south"))
     host, port = network.run.place

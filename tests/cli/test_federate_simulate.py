@@ -35,6 +35,7 @@ def change(clinics: Path, *changes: tuple[str, str]) -> None:
     (clinics / "run.toml").write_text(text, encoding="utf-8")
 
 
+@pytest.mark.long
 def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
     arguments = ("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"), "--json")
     first = json.loads(run(*arguments).splitlines()[-1])

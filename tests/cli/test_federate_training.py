@@ -14,6 +14,8 @@ from chronodp.federated.training import make_trainer, read_plan
 from tests.cli.clinics import MODEL, TOP, write_clinic
 from tests.federated.network import Network, code_of, command, ended
 
+pytestmark = pytest.mark.processes
+
 NAMES = ("north", "south", "east", "west")
 
 

@@ -75,6 +75,7 @@ def test_windows_are_released_line_by_line_and_a_restart_goes_on(settings: Path)
     assert [line.split(",")[0] for line in told[1:]] == [str(number) for number in range(len(told) - 1)]
 
 
+@pytest.mark.processes
 def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
     code = "import sys; from chronodp.cli import main; sys.argv = ['chronodp', *sys.argv[1:]]; main()"
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])

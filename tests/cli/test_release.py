@@ -162,6 +162,7 @@ def test_a_file_with_an_unknown_option_or_no_toml(shop: Path, refuse: Callable[.
     assert "--epsilon" in refuse("plan", *FLAGS[:-4], "--count")
 
 
+@pytest.mark.long
 def test_demo_does_the_main_job_and_repeats_itself(tmp_path: Path) -> None:
     command = ("demo", "--households", "200", "--folder", str(tmp_path / "demo"))
     text = run(*command)

@@ -28,6 +28,7 @@ def every_command(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[st
             yield (*before, name)
 
 
+@pytest.mark.long
 def test_version_and_help() -> None:
     assert run("--version") == f"chronodp {chronodp.__version__}\n"
     commands = list(every_command(typer.main.get_command(app)))
@@ -40,6 +41,7 @@ def test_version_and_help() -> None:
         assert f"chronodp {' '.join(command)}" in text
 
 
+@pytest.mark.processes
 def test_the_module_runs_as_a_program() -> None:
     finished = subprocess.run(
         [Path(sys.executable).with_name("chronodp"), "--version"], capture_output=True, text=True, check=True

@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli.conftest import feed, run
 
+pytestmark = pytest.mark.processes
+
 OPENING = (
     *("--dataset", "visits", "--horizon", "50", "--change", "1", "--unit", "event"),
     *("--epsilon", "1", "--delta", "1e-6"),

@@ -64,6 +64,7 @@ def law(design: FranDesign, snapshots: tuple[tuple[int, int], ...], entropy: Ent
 
 
 @pytest.mark.parametrize(("shrink", "caught"), [(1.0, False), (1.1, True)])
+@pytest.mark.long
 def test_a_record_is_read_by_one_release_and_costs_epsilon(shrink: float, caught: bool) -> None:
     # Releases of three periods; the record changed is read at different ages by different sequences.
     design = coarse(4.0 * shrink)
@@ -79,6 +80,7 @@ def test_a_record_is_read_by_one_release_and_costs_epsilon(shrink: float, caught
         assert finding.epsilon == pytest.approx(4.0 * shrink if read else 0.0, abs=1e-9)
 
 
+@pytest.mark.long
 def test_the_stream_itself_under_the_auditor(ledger: cdp.Ledger) -> None:
     def release(record: int, *, entropy: Entropy) -> float:
         name = f"s{next(NAMES)}"
@@ -268,6 +270,7 @@ with cdp.Ledger(sys.argv[1] + "/budget.db", reached=reached) as ledger, open(sys
 """
 
 
+@pytest.mark.processes
 def test_killed_anywhere_no_period_is_released_twice_and_none_unpaid(tmp_path: Path, trials: Trials) -> None:
     points = ("stream written", "stream committed", "step written", "step committed")
     for number in range(trials(24, least=len(points))):

@@ -81,6 +81,7 @@ def worst(case: Case, engine: str, worlds: int, *, seed: int, key: str, question
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.long
 def test_reference_stays_within_the_stated_change(name: str, unit: Unit, trials: Trials) -> None:
     for index, key in enumerate((*HOSTILE, *(f"{number:032x}" for number in range(4)))):
         case = Case(MEASURES[name], unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)
@@ -89,6 +90,7 @@ def test_reference_stays_within_the_stated_change(name: str, unit: Unit, trials:
 
 @pytest.mark.parametrize("engine", ["duckdb", "statement"])
 @pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.long
 def test_engines_stay_within_the_stated_change(engine: str, unit: Unit, trials: Trials) -> None:
     for index, name in enumerate(MEASURES):
         case = Case(MEASURES[name], unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)

@@ -13,6 +13,8 @@ import pytest
 from chronodp.engines import DuckDB, find_source
 from tests.engines.tables import digest, random_question, random_table
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from examples.notebooks.write import HERE, notebook, scripts
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = {path.stem: path for path in scripts()}
 

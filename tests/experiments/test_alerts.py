@@ -7,6 +7,8 @@ from experiments.alerts.__main__ import measure
 from experiments.alerts.air import make_days, read_days
 from experiments.alerts.detection import measure_detection
 
+pytestmark = pytest.mark.long
+
 
 def test_more_budget_finds_more_with_few_false_alarms() -> None:
     rows = measure_detection(make_days(), runs=10)

@@ -9,6 +9,8 @@ from experiments.applications.buildings import read_occupancy
 from experiments.applications.linkage import coarsen, singled_out, smallest_class
 from experiments.applications.panels import Panel, make_steps, read_panel
 
+pytestmark = pytest.mark.long
+
 
 def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["experiments.applications"])

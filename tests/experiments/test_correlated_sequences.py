@@ -3,8 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from experiments.correlated_sequences import panel
 from experiments.correlated_sequences.__main__ import draw, measure
+
+pytestmark = pytest.mark.long
 
 
 def test_what_holds_and_what_does_not() -> None:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import pytest
 from experiments.devices.__main__ import measure
+
+pytestmark = pytest.mark.long
 
 
 def test_what_is_true_of_one_report_is_not_of_many() -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import pytest
 from experiments.federated import __main__ as experiment
 from experiments.federated import households
 from experiments.federated.attacking import attack_training
 from experiments.federated.patients import generate_patients
 from experiments.federated.sepsis import measure
+
+pytestmark = pytest.mark.long
 
 
 def test_the_reset_accountant_is_wrong_and_the_reference_is_met() -> None:

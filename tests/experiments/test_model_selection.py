@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import pytest
 from experiments.model_selection.accuracy import ORDERS, accuracy, generated_people, people_losses, utilities_of
 from experiments.model_selection.claims import check
 
 from chronodp.selection import ExponentialMechanism, PermuteAndFlip
+
+pytestmark = pytest.mark.long
 
 
 def test_votes_find_the_order_and_raw_losses_do_not() -> None:

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from experiments.temporal_perturbation import applications, costs, scenarios, theorems
 from experiments.temporal_perturbation.clustering import k_medoids, mutual_information
 from experiments.temporal_perturbation.data import daily_prices, trajectories
 from experiments.verdicts import Verdict
+
+pytestmark = pytest.mark.long
 
 
 def wrong(verdicts: list[Verdict]) -> set[str]:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import pytest
 from experiments.textbook.__main__ import measure
+
+pytestmark = pytest.mark.long
 
 
 def test_everything_in_the_chapter_holds_but_one_sentence() -> None:

@@ -14,6 +14,8 @@ from tests.federated.network import code_of, ended, started
 from tests.federated.people import make_plan, make_trainer
 from tests.federated.victim import train_and_die
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.parametrize("point", ["stream written", "stream committed", "step written", "step committed"])
 def test_each_round_is_paid_once_and_told_with_one_value(point: str, tmp_path: Path, trials: Trials) -> None:

@@ -7,12 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from chronodp.federated import Federation
 from chronodp.federated.aggregation import Phase
 from tests.conftest import Trials
 from tests.federated.crowd import Toy
 from tests.federated.network import Network, code_of, ended
+
+pytestmark = pytest.mark.processes
 
 HOLDERS, THRESHOLD = ("h0", "h1", "h2", "h3", "h4"), 3
 KILLED_IN = (Phase.SHARE, Phase.MASK, Phase.CONSENT, Phase.UNMASK)

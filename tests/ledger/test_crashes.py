@@ -13,6 +13,8 @@ from chronodp.ledger import Ledger, verify_chain
 from tests import warm
 from tests.conftest import Trials
 
+pytestmark = pytest.mark.processes
+
 POINTS = {
     "requests": ("debit written", "debit committed", "noise drawn", "release written", "release committed"),
     "stream": ("stream written", "stream committed", "step written", "step committed", "step witnessed"),

@@ -30,6 +30,8 @@ CLUSTER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
 from tests.live.brokers import kafka_cluster
+
+pytestmark = pytest.mark.processes
 producer, servers = kafka_cluster()
 for record in sys.argv[2:]:
     producer.produce("visits", record, partition=0)

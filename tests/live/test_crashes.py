@@ -12,6 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from chronodp import Ledger
 from chronodp.live import ScaledClock, SystemClock
 from tests import warm
@@ -19,6 +21,8 @@ from tests.conftest import Trials
 from tests.live.brokers import kafka_cluster
 from tests.live.examples import at
 from tests.live.victim import limits_of
+
+pytestmark = pytest.mark.processes
 
 POINTS = (
     "counted",

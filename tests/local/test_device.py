@@ -181,6 +181,7 @@ def test_nothing_shows_the_value(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert not any("1987654321" in text for text in texts)
 
 
+@pytest.mark.processes
 def test_the_file_works_alone_and_reports_can_be_read(tmp_path: Path) -> None:
     alone = tmp_path / "device.py"
     alone.write_bytes(Path(module.__file__ or "").read_bytes())

@@ -47,6 +47,7 @@ def draw_into(queue: multiprocessing.Queue[list[int]], entropy: KeystreamEntropy
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is the point of the test
+@pytest.mark.processes
 def test_a_forked_child_never_repeats_its_parent_or_sibling() -> None:
     context = multiprocessing.get_context("fork")
     entropy = secure()

@@ -18,6 +18,8 @@ from chronodp.report import write_page
 from tests.chromium import chromium
 from tests.report.examples import COLUMNS, HOSTILE, hours, page, rows
 
+pytestmark = pytest.mark.processes
+
 _HARMLESS = ("file:", "data:", "blob:")
 _NAMES = ('north, "upper"\nfloor', HOSTILE)
 

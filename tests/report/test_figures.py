@@ -130,6 +130,7 @@ def test_bounds_of_another_length_are_refused() -> None:
         Line("a", [0, 1], [1.0, 2.0], [1.0], [1.0, 2.0])
 
 
+@pytest.mark.processes
 def test_the_room_is_cheap_to_enter() -> None:
     code = "import sys, chronodp.report; print(','.join(sorted({m.split('.')[0] for m in sys.modules})))"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).strip().split(","))

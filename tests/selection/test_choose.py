@@ -102,6 +102,7 @@ def deviation(mechanism: ChoiceMechanism, count: int, entropy: Entropy, *, epsil
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
+@pytest.mark.long
 def test_what_is_drawn_has_the_stated_law(mechanism: ChoiceMechanism, trials: Trials) -> None:
     count = trials(400_000, least=30_000)
     assert deviation(mechanism, count, seeded(11)) > FALSE_ALARM
@@ -237,6 +238,7 @@ def test_a_unit_that_the_budget_does_not_protect_is_refused(ledger: cdp.Ledger) 
 
 
 @pytest.mark.parametrize("point", ["debit committed", "noise drawn", "release written"])
+@pytest.mark.processes
 def test_a_choice_lost_in_a_crash_is_never_drawn_again(point: str, ledger: cdp.Ledger, tmp_path: Path) -> None:
     program = f"""
 import os, signal

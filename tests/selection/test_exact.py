@@ -65,6 +65,7 @@ def test_permute_and_flip_costs_exactly_epsilon(monotone: bool, epsilon: float) 
     assert finding.epsilon == pytest.approx(epsilon, rel=1e-6)
 
 
+@pytest.mark.long
 def test_dropping_the_two_on_general_utilities_costs_twice_epsilon() -> None:
     def shortcut(values: Values, *, entropy: Entropy) -> int:
         return pick(designed(PermuteAndFlip(), len(values), monotone=True), bounded(values, monotone=True), entropy)
@@ -105,6 +106,7 @@ def coarse(epsilon: float, *, monotone: bool) -> ChoiceDesign:
 
 
 @pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.long
 def test_the_noisy_maximum_stays_below_epsilon_ties_and_all(monotone: bool) -> None:
     epsilon = 8.0
 

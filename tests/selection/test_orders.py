@@ -57,6 +57,7 @@ def right(values: NDArray[np.float64], mechanism: PermuteAndFlip | ExponentialMe
     return float(probabilities(design, MonotoneUtilities(values, change=1.0))[TRUE])
 
 
+@pytest.mark.long
 def test_votes_and_regrets_find_the_order_where_raw_losses_do_not(losses: NDArray[np.float64]) -> None:
     assert right(tally(losses)) > 0.99
     assert right(tally(losses, ClippedRegret(0.05))) > 0.99
@@ -111,6 +112,7 @@ def test_maximum_likelihood_agrees_with_least_squares_where_both_are_good() -> N
     np.testing.assert_allclose(slow, fast, rtol=0.1)
 
 
+@pytest.mark.processes
 def test_fits_in_processes_give_the_same_losses() -> None:
     people = list(second_order_people(3, 60, 2))
     told: list[float] = []
@@ -291,6 +293,7 @@ def test_orders_up_to_a_largest_one() -> None:
     assert listed[-1] == Order(1, 1, 1)
 
 
+@pytest.mark.processes
 def test_a_missing_library_is_refused_and_not_taken_for_failed_fits() -> None:
     program = """
 import sys

@@ -364,6 +364,7 @@ while True:
 """
 
 
+@pytest.mark.processes
 def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(
     ledger: cdp.Ledger, tmp_path: Path, trials: Trials
 ) -> None:

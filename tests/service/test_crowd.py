@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from chronodp.ledger import Ledger
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
 from tests.conftest import Trials
 from tests.service.town import API, COUNT, fresh_database, running_server, write_policy
+
+pytestmark = pytest.mark.processes
 
 ANALYSTS = 50
 ASKED = 0.3

@@ -24,6 +24,8 @@ from chronodp.service.tokens import add_token
 from tests.conftest import Trials
 from tests.service.town import API, COUNT, SUM, fresh_database, running_server, write_policy
 
+pytestmark = pytest.mark.processes
+
 
 def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
     """The processes that answer: children of the one that was started, but for Python's own bookkeeper."""

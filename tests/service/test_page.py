@@ -22,6 +22,8 @@ from tests.chromium import chromium
 from tests.service.town import API, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number, visiting
 
+pytestmark = pytest.mark.processes
+
 _DROP = """([data, name]) => {
     const files = new DataTransfer();
     files.items.add(new File([data], name, { type: "application/json" }));

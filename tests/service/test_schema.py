@@ -12,6 +12,8 @@ import pytest
 from tests.conftest import Trials
 from tests.service.town import COUNT, SUM, House, open_house, write_policy
 
+pytestmark = pytest.mark.processes
+
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 

@@ -152,6 +152,7 @@ def test_backward_is_refuted(distance: int, impossible: float, golden: Any) -> N
 
 
 @pytest.mark.parametrize(("distance", "impossible"), [(1, 0.621), (2, 0.746)])
+@pytest.mark.long
 def test_forward_is_refuted_and_exceeds_epsilon_where_it_is_not(distance: int, impossible: float, golden: Any) -> None:
     mechanism = Forward(3, 2.0)
     finding = examine(of(mechanism), [swapped(tuple(range(5 + distance)), 2, 2 + distance)])
@@ -167,6 +168,7 @@ def test_forward_is_refuted_and_exceeds_epsilon_where_it_is_not(distance: int, i
     ("window", "epsilon", "distance", "impossible", "possible"),
     [(4, 2.2, 1, 0.556, 3), (4, 2.2, 2, 0.778, 3), (3, 0.0, 1, 0.5, 2), (3, 0.0, 2, 1.0, 1)],
 )
+@pytest.mark.long
 def test_threshold_is_refuted(
     window: int, epsilon: float, distance: int, impossible: float, possible: int, golden: Any
 ) -> None:
@@ -197,6 +199,7 @@ def test_the_extended_mechanism_and_longer_windows_by_golden_numbers(golden: Any
         )
 
 
+@pytest.mark.long
 def test_noisy_sort_of_two_values() -> None:
     finding = examine(of(NoisySort(1, 4.0, steps=1)), [((0, 1), (1, 0))])
     assert round(finding.epsilon, 3) == 1.583

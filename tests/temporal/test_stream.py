@@ -127,6 +127,7 @@ def test_channels_and_bad_values(ledger: cdp.Ledger) -> None:
         BlurredStream(BlockShuffle(3, 1.0), ledger=wrong, dataset="watch", name="x")
 
 
+@pytest.mark.processes
 def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(tmp_path: Path, trials: Trials) -> None:
     points = ("step written", "step committed")
     for number in range(trials(40, least=4)):

@@ -228,6 +228,7 @@ def test_a_table_that_grew_inside_a_block_does_not_compose() -> None:
     assert examine(run, [((1, 2, 3), (1, 3, 2))]).epsilon == np.inf
 
 
+@pytest.mark.long
 def test_whole_blocks_released_twice_cost_twice() -> None:
     def run(values: tuple[int, ...], /, *, entropy: Entropy) -> object:
         # The second table begins a block later; one that counted blocks from its first row would cut as well here.

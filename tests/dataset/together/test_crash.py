@@ -11,6 +11,8 @@ from tests import warm
 import chronodp as cdp
 from chronodp.errors import StreamConflict
 
+pytestmark = pytest.mark.processes
+
 PAID = {"debit written": 0, "debit committed": 1, "noise drawn": 1, "release written": 1, "release committed": 1}
 
 

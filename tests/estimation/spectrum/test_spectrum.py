@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -218,6 +219,7 @@ def noisy_numbers(wanted: Wanted, count: int, *, factor: float = 1.0, delta: flo
 
 
 @pytest.mark.parametrize(("wanted", "delta"), [(Only(1), 0.0), (Whole(), 1e-5)], ids=str)
+@pytest.mark.long
 def test_noise_has_the_stated_deviation(wanted: Wanted, delta: float, trials: Trials) -> None:
     count = trials(100_000, least=20_000)
 
@@ -257,6 +259,7 @@ def test_golden_periodogram_without_bias(golden: Any, trials: Trials) -> None:
     [(Lowest(5), 0.0, 0.9), (Lowest(5), 0.0, 0.5), (Lowest(12), 1e-5, 0.9), (Whole(), 1e-5, 0.9)],
     ids=str,
 )
+@pytest.mark.long
 def test_intervals_cover(wanted: Wanted, delta: float, level: float, ledger: cdp.Ledger, trials: Trials) -> None:
     series = np.random.default_rng(3).uniform(0, 5, size=32)
     plan = Spectrum(series, change=0.2, unit=cdp.Event()).plan(wanted, epsilon=1.0, delta=delta)
@@ -288,11 +291,13 @@ def coarse(wanted: Wanted) -> Any:
 
 
 @pytest.mark.parametrize("wanted", [Only(1), Only(0), Only(2)], ids=str)
+@pytest.mark.long
 def test_every_outcome_of_a_small_spectrum(wanted: Wanted) -> None:
     design = coarse(wanted)
+    exact = functools.cache(lambda values: exact_of(design, np.array(values), progress=quiet))  # no draw in it
 
     def released(values: tuple[float, ...], *, entropy: Entropy) -> object:
-        return draw_spectrum(design, exact_of(design, np.array(values), progress=quiet), entropy)
+        return draw_spectrum(design, exact(values), entropy)
 
     pairs = [((0.3, 1.0, 2.0, 0.0), (1.3, 1.0, 2.0, 0.0)), ((0.0, 5.5, 1.0, 2.0), (0.0, 4.5, 1.0, 2.0))]
     finding = examine(released, pairs)

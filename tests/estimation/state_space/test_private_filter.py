@@ -140,10 +140,12 @@ def coarse(clip: float | None) -> Any:
 
 
 @pytest.mark.parametrize("clip", [None, 1.0])
+@pytest.mark.long
 def test_every_outcome_of_two_steps(clip: float | None) -> None:
+    design = coarse(clip)
+    prior = first_belief(design.model, added=design.added)
+
     def released(values: tuple[float, float], *, entropy: Entropy) -> object:
-        design = coarse(clip)
-        prior = first_belief(design.model, added=design.added)
         return perturb(design, prior, np.array(values)[:, None], entropy)[0]
 
     finding = examine(released, [((-1.0, 0.0), (1.0, 0.0)), ((5.0, 1.0), (5.0, -1.0))])
@@ -278,6 +280,7 @@ while True:
 """
 
 
+@pytest.mark.processes
 def test_kill_at_any_moment_loses_nothing_and_repeats_nothing(
     ledger: cdp.Ledger, tmp_path: Path, trials: Trials
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from chronodp.randomness import Entropy, secure
 
 __all__ = ["TWINS"]
 
-Floats: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.floating[Any]]
 
 _NOISE = "docs/explanation/proofs/noise.md"
 _FINE = 2.0**-12
@@ -51,12 +51,12 @@ def many_by_classical_formula(value: float, count: int, *, entropy: Entropy) -> 
 
 def many_pairs(values: tuple[float, float], count: int, *, entropy: Entropy) -> Floats:
     """Release two values, each with noise of its own for half the budget."""
-    return np.array(values) + entropy.laplace(2 / _FINE, (count, 2)) * _FINE
+    return np.asarray(np.array(values) + entropy.laplace(2 / _FINE, (count, 2)) * _FINE)
 
 
 def many_pairs_with_one_draw(values: tuple[float, float], count: int, *, entropy: Entropy) -> Floats:
     """Release two values with one draw of noise: their difference is published."""
-    return np.array(values) + entropy.laplace(2 / _FINE, (count, 1)) * _FINE
+    return np.asarray(np.array(values) + entropy.laplace(2 / _FINE, (count, 1)) * _FINE)
 
 
 def release_by_numpy(value: float) -> object:

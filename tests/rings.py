@@ -1,0 +1,62 @@
+"""Which tests belong to which ring: ``make quick`` leaves out what starts processes, and what computes for long.
+
+A test that starts a process without the mark ``processes`` fails, and says so: nothing slips into the quick ring.
+"""
+
+from __future__ import annotations
+
+import multiprocessing.process
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests import warm
+
+__all__ = ["arrange", "guard", "watched"]
+
+_SERVERS = {"spark", "postgres", "browser"}  # fixtures that start processes
+_GROUPS = {"spark", "browser"}  # too heavy to be started by more than one worker
+_NOW: list[str] = []  # the test that runs without the mark, if one does
+
+
+def arrange(items: list[pytest.Item]) -> None:
+    """Mark what needs a server, and put what takes longest first, so that no worker is left with it at the end."""
+    for item in items:
+        needed = set(getattr(item, "fixturenames", ()))
+        if needed & _SERVERS:
+            item.add_marker(pytest.mark.processes)
+        for group in sorted(needed & _GROUPS):
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: not (item.get_closest_marker("processes") or item.get_closest_marker("long")))
+
+
+@contextmanager
+def watched(item: pytest.Item) -> Iterator[None]:
+    """Refuse to start processes for a test that has no mark."""
+    _NOW[:] = [] if item.get_closest_marker("processes") else [item.nodeid]
+    try:
+        yield
+    finally:
+        _NOW.clear()
+
+
+def _guarded(start: Callable[..., Any]) -> Callable[..., Any]:
+    def started(*arguments: Any, **options: Any) -> Any:
+        if _NOW:
+            raise AssertionError(f"{_NOW[0]} starts a process: give it @pytest.mark.processes")
+        return start(*arguments, **options)
+
+    return started
+
+
+def guard() -> None:
+    """Put the guard before everything that starts a process."""
+    subprocess.Popen.__init__ = _guarded(subprocess.Popen.__init__)  # type: ignore[method-assign]
+    multiprocessing.process.BaseProcess.start = _guarded(multiprocessing.process.BaseProcess.start)  # type: ignore[method-assign]
+    warm.Program.__init__ = _guarded(warm.Program.__init__)  # type: ignore[method-assign]
+    if hasattr(os, "fork"):
+        os.fork = _guarded(os.fork)
