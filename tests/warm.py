@@ -185,10 +185,9 @@ def _become(asked: dict[str, Any], pipes: list[int]) -> None:
     for number, pipe in enumerate(pipes):
         os.dup2(pipe, number)
         os.close(pipe)
-    sys.stdin, sys.stdout, sys.stderr = (
-        os.fdopen(number, mode, encoding="utf-8", closefd=False) for number, mode in ((0, "r"), (1, "w"), (2, "w"))
-    )
-    sys.stderr.reconfigure(line_buffering=True)  # type: ignore[attr-defined]
+    sys.stdin = os.fdopen(0, "r", encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     os.chdir(str(asked["cwd"]))
     os.environ.clear()
     os.environ.update(asked["environment"])

@@ -14,6 +14,7 @@ from chronodp.privacy.parameters import check_whole
 from chronodp.randomness.integers import uniform_below, uniform_below_one, uniform_permutations
 from chronodp.randomness.keystream import Keystream, Lineage, SecureKeystream, SeededKeystream
 from chronodp.randomness.reservoir import Reservoir
+from chronodp.randomness.start_check import checked
 from chronodp.randomness.variates import EXPONENTIAL, GAUSSIAN, LAPLACE, Family
 
 __all__ = ["Entropy", "KeystreamEntropy", "Shape", "check_entropy", "secure", "seeded"]
@@ -155,7 +156,7 @@ class KeystreamEntropy:
             local.generation = Lineage.generation
         reservoir: Reservoir | None = getattr(local, name, None)
         if reservoir is None:
-            reservoir = Reservoir(self._keystream, family)
+            reservoir = Reservoir(self._keystream, checked(family))
             setattr(local, name, reservoir)
         return reservoir
 

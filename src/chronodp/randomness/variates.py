@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from chronodp.randomness import slow
 
-__all__ = ["EXPONENTIAL", "GAUSSIAN", "LAPLACE", "Family", "Workspace"]
+__all__ = ["EXPONENTIAL", "GAUSSIAN", "LAPLACE", "Family", "Floats", "Words", "Workspace"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Words: TypeAlias = NDArray[np.int64]
