@@ -23,17 +23,25 @@ class Reader(HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
         self.scripts: list[str] = []
+        self.unread = ""  # the script or style that is open: what Python calls such elements differs by its version
         self.feed(text)
+        self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self.unread = tag
         if tag == "script":
             self.scripts.append("")
 
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self.unread:
+            self.unread = ""
+
     def handle_data(self, data: str) -> None:
-        if self.cdata_elem == "script":
+        if self.unread == "script":
             self.scripts[-1] += data
-        elif self.cdata_elem is None:
+        elif not self.unread:
             self.text += data
 
     def policy(self) -> str:

@@ -26,7 +26,7 @@ def test_the_csv_loses_nothing(rows: list[tuple[str, float, int]]) -> None:
 
 def test_the_csv_writes_scalars_of_every_library_alike() -> None:
     moment = datetime(2026, 1, 5, 8, tzinfo=UTC)
-    missing = [None, math.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
+    missing = [None, math.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "s")]
     text = comma_separated(
         ("x",),
         [

@@ -104,7 +104,7 @@ def _blank(kind: np.dtype[Any]) -> object:
         case "O":
             return None
         case "M" | "m":
-            return np.datetime64("NaT") if kind.kind == "M" else np.timedelta64("NaT")
+            return np.array("NaT", kind)[()]
     return np.zeros((), kind)[()]
 
 
