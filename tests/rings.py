@@ -36,7 +36,7 @@ def arrange(items: list[pytest.Item]) -> None:
 
 @contextmanager
 def watched(item: pytest.Item) -> Iterator[None]:
-    """Refuse to start processes for a test that has no mark."""
+    """Refuse to start processes for a test that has no mark; whoever runs last ends the servers of others."""
     _NOW[:] = [] if item.get_closest_marker("processes") else [item.nodeid]
     try:
         yield
