@@ -57,6 +57,7 @@ def test_a_run_is_told_by_round_and_repeated(clinics: Path) -> None:
     assert (clinics / "out" / "model.npy").read_bytes() == model
 
 
+@pytest.mark.long
 def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
     outcome = 'outcome = "forecast"\ncolumn = "pulse"\nhorizon = 3'
     change(clinics, ("prevalence = 0.2", outcome), ("length = 12", "length = 8"))

@@ -107,6 +107,7 @@ def case(request: pytest.FixtureRequest) -> tuple[str, Finding, Cost]:
     return request.param, examine(mechanism, neighbours), cost
 
 
+@pytest.mark.long
 def test_every_stated_epsilon_is_true(case: tuple[str, Finding, Cost]) -> None:
     name, finding, cost = case
     for theorem, epsilon in THEOREMS.items():

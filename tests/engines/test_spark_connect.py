@@ -15,6 +15,8 @@ from chronodp.engines import DuckDB, find_source
 from tests.conftest import Trials
 from tests.engines.tables import digest, random_question, random_table
 
+pytestmark = pytest.mark.processes
+
 SERVER = """
 import sys
 from chronodp.engines import local_session
@@ -34,8 +36,6 @@ import random, sys
 from pyspark.sql import SparkSession
 from chronodp.engines import Spark, find_source
 from tests.engines.tables import digest, random_question
-
-pytestmark = pytest.mark.processes
 session = SparkSession.builder.remote(f"sc://127.0.0.1:{sys.argv[1]}").getOrCreate()
 for number, path in enumerate(sys.argv[2:]):
     question, source = random_question(random.Random(number)), find_source(session.read.parquet(path))

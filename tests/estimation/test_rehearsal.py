@@ -35,6 +35,7 @@ def rmse(table: pd.DataFrame, name: str, noise: str = "laplace", reading: str = 
 
 
 @pytest.mark.parametrize("case", ["constant", "randwalk_sd5"])
+@pytest.mark.long
 def test_errors_are_the_published_ones(case: str, golden: Any) -> None:
     known = golden("continual/wevent_d100.json")[f"w40_{case}"]
     table = rehearse(examples()[case], window=40, change=1.0, epsilon=1.0, delta=1e-6, runs=2, entropy=seeded(3))
@@ -45,6 +46,7 @@ def test_errors_are_the_published_ones(case: str, golden: Any) -> None:
     assert rmse(table, "Uniform", "gaussian", "Kalman filter") < 1.02 * known["UniformGauss+Kalman"]
 
 
+@pytest.mark.long
 def test_which_mechanism_wins_depends_on_how_the_series_moves() -> None:
     best = {
         case: rehearse(rows, window=40, change=1.0, epsilon=1.0, delta=1e-6, runs=1, entropy=seeded(4)).iloc[0]

@@ -22,6 +22,8 @@ from chronodp.live.sources import KafkaSource, MqttSource, Source
 from tests.live.brokers import free_port, kafka_cluster, mqtt_broker
 from tests.live.examples import Bench, at, fields_of
 
+pytestmark = pytest.mark.processes
+
 GRID = Windows("1s", "2026-01-01", lateness="1s", skew="10s", count=1000)
 COUNTS = Limits(Event(), GRID, at_most=1000)
 ONCE = Limits(User(), GRID, at_most=100, max_periods=2, ids=True)
@@ -30,8 +32,6 @@ CLUSTER = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
 from tests.live.brokers import kafka_cluster
-
-pytestmark = pytest.mark.processes
 producer, servers = kafka_cluster()
 for record in sys.argv[2:]:
     producer.produce("visits", record, partition=0)

@@ -79,6 +79,7 @@ def worst(one: Table, two: Table) -> tuple[float, int]:
     return max(max(row) for row in changes), sum(any(row) for row in changes)
 
 
+@pytest.mark.long
 def test_nobody_changes_what_another_adds() -> None:
     crowd = [
         ("bo", (0, 0, 3.0, 0, "")),

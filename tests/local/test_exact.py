@@ -85,6 +85,7 @@ def test_hashes_tell_nothing_and_their_answers_no_more_than_stated() -> None:
 
 @pytest.mark.parametrize("mechanism", [RandomizedResponse(0.4, 2), OptimizedUnary(0.4, 2)], ids=repr)
 @pytest.mark.parametrize("protocol", [Fresh(4), Slots(4, 1), Slots(4, 2)], ids=str)
+@pytest.mark.long
 def test_fresh_answers_add_up_whatever_the_histories(mechanism: LocalMechanism, protocol: Fresh | Slots) -> None:
     plan = LocalPlan("over time", mechanism, protocol)
     same, different = pairs((0, 1), 4)
@@ -124,6 +125,7 @@ def test_one_level_is_unbounded_between_histories_that_change_at_other_times() -
     assert worst(plan, [((0, 0, 0, 0), (0, 0, 0, 1))]).ratio is None
 
 
+@pytest.mark.long
 def test_kept_answers_of_three_values_stay_below_the_stated_bounds() -> None:
     protocol = Memoised(permanent_epsilon=1.5, horizon=3, max_values=2)
     plan = LocalPlan("kept", RandomizedResponse(0.5, 3), protocol)
@@ -150,6 +152,7 @@ def sides(history: tuple[float, ...]) -> tuple[tuple[bool, ...], ...]:
 
 
 @pytest.mark.parametrize("first", [1.0, 0.5])
+@pytest.mark.long
 def test_counters_rounded_to_one_bit(first: float) -> None:
     plan = LocalPlan("counter", OneBit(first, (0.0, 2.0), grid=2), Memoised(permanent_epsilon=1.0, horizon=4))
     whole = list(itertools.product((0.0, 1.0, 2.0), repeat=3))

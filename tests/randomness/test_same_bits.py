@@ -126,6 +126,7 @@ def test_agree_within_three_tolerances_of_a_boundary_and_an_injected_error_is_ca
 
 
 @pytest.mark.parametrize("kind", REFERENCES)
+@pytest.mark.long
 def test_a_whole_draw_is_the_slow_path_wherever_the_fast_one_gives_up(kind: str) -> None:
     family, reference = REFERENCES[kind]
     words = words_for(kind, 256, seed=31)

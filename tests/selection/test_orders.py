@@ -66,6 +66,7 @@ def test_votes_and_regrets_find_the_order_where_raw_losses_do_not(losses: NDArra
     assert right(raw) == pytest.approx(0.504, abs=0.08)
 
 
+@pytest.mark.long
 def test_a_row_depends_on_its_own_person_only(losses: NDArray[np.float64]) -> None:
     people = list(second_order_people(120, 150, 1)[:6])
     validation = Validation(LeastSquares(), 30, 1000, 5.0)

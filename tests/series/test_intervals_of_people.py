@@ -84,6 +84,7 @@ def test_one_person_at_an_end_of_the_clip(law: Law, end: float, trials: Trials) 
         ("gaussian", 1_000_000),
     ],
 )
+@pytest.mark.long
 def test_means_of_many_people_miss_exactly_so_often(law: Law, people: int, trials: Trials) -> None:
     level = 0.9
     replicas = trials(400_000, least=100_000)
@@ -94,6 +95,7 @@ def test_means_of_many_people_miss_exactly_so_often(law: Law, people: int, trial
 
 
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.long
 def test_means_over_several_periods(law: Law, trials: Trials) -> None:
     level, periods = 0.9, 4
     replicas = trials(200_000, least=100_000)

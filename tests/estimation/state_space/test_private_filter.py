@@ -167,6 +167,7 @@ def test_noise_on_the_measurement_is_noise_on_the_innovation_in_a_closed_loop() 
 
 
 @pytest.mark.parametrize("name", ["scalar", "thermal"])
+@pytest.mark.long
 def test_simulated_error_is_the_predicted_one(name: str, golden: Any) -> None:
     model = scalar() if name == "scalar" else thermal(golden("applications/kalman.json"))
     design = design_filter(model, change=0.5, unit=cdp.Event(), epsilon=1.0, delta=1e-5)
@@ -186,6 +187,7 @@ def test_the_gain_made_for_the_noise_is_the_best_of_all_gains() -> None:
         assert error_with_gain(model, best.gain * factor, added=added)[0, 0] > best.posterior[0, 0]
 
 
+@pytest.mark.long
 def test_clipping_is_optimistic_and_says_so(golden: Any, trials: Trials) -> None:
     known = golden("applications/kalman.json")
     model = thermal(known)
