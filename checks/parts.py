@@ -16,7 +16,7 @@ _BIN = Path(sys.executable).parent
 _PYTEST = (sys.executable, "-m", "pytest", "--quiet")
 # One worker more than cores, since tests of servers and clocks wait; what needs a heavy server stays with one worker.
 _SPREAD = ("--numprocesses", str((os.cpu_count() or 1) + 1), "--dist", "loadgroup")
-_QUICK = ("-m", "not processes and not long", "--durations", "5", "--durations-min", "2")
+_QUICK = ("-m", "not processes and not long", "--durations", "5", "--durations-min", "1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def worst(found: Law, alerts: int, *, moves: tuple[int, ...] = ANY) -> float:
 
 @pytest.mark.parametrize(("alerts", "price"), [(1, 0.75), (3, 1.25)])
 @pytest.mark.parametrize("noise", BOTH, ids=str)
+@pytest.mark.long
 def test_the_worst_loss_is_the_price(noise: Noise, alerts: int, price: float) -> None:
     assert tiny_alert(TEXTBOOK, alerts, noise=noise).cost.epsilon == price
     assert worst(law(noise, TEXTBOOK), alerts) == pytest.approx(price, abs=1e-6)
@@ -61,6 +62,7 @@ def test_the_worst_loss_is_the_price(noise: Noise, alerts: int, price: float) ->
 
 @pytest.mark.parametrize(("alerts", "price", "leak"), [(1, 0.75, 1.0), (3, 1.25, 2.0)])
 @pytest.mark.parametrize("noise", BOTH, ids=str)
+@pytest.mark.long
 def test_half_the_noise_is_enough_for_monotone_values_and_for_no_others(
     noise: Noise, alerts: int, price: float, leak: float
 ) -> None:
@@ -70,6 +72,7 @@ def test_half_the_noise_is_enough_for_monotone_values_and_for_no_others(
 
 
 @pytest.mark.parametrize("noise", BOTH, ids=str)
+@pytest.mark.long
 def test_the_search_notices_narrower_noise_and_one_alert_too_many(noise: Noise) -> None:
     thin = Split(threshold=0.5 / 0.9, alert=0.25 / 0.9)
     assert worst(law(noise, thin), 1) > 0.75 + 0.05

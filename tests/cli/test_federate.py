@@ -136,6 +136,7 @@ def test_keys_and_tokens(tmp_path: Path, refuse: Callable[..., str]) -> None:
     assert "holder must be one of north, south" in refuse(*other)
 
 
+@pytest.mark.long
 def test_refusals_before_anything_starts(tmp_path: Path, refuse: Callable[..., str]) -> None:
     network = Network(tmp_path, ("north", "south"))
     file, key = str(network.file), str(tmp_path / "north.key")

@@ -111,6 +111,7 @@ def test_order_and_batches_of_arrival_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.long
 def test_a_user_stays_within_change_and_windows(relation: str) -> None:
     unit = User(relation=relation)  # type: ignore[arg-type]
     limits = replace(SUMS, unit=unit)
@@ -134,6 +135,7 @@ def test_a_user_stays_within_change_and_windows(relation: str) -> None:
         (UserPeriod("2s"), lambda window: (window // 2 * 2, window // 2 * 2 + 1)),
     ],
 )
+@pytest.mark.long
 def test_a_stretch_of_time_changes_its_own_windows_only(unit: Unit, together: object) -> None:
     limits = Limits(unit, GRID, clip=(-1.0, 4.0))
     tables = seen(limits, HISTORIES)

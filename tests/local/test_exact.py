@@ -97,6 +97,7 @@ def test_fresh_answers_add_up_whatever_the_histories(mechanism: LocalMechanism, 
 
 
 @pytest.mark.parametrize(("permanent", "first"), [(1.0, 0.5), (2.0, 1.0), (2.0, 0.3)])
+@pytest.mark.long
 def test_kept_answers_give_away_what_is_stated_in_both_classes(permanent: float, first: float) -> None:
     plan = LocalPlan("kept", RandomizedResponse(first, 2), Memoised(permanent_epsilon=permanent, horizon=4))
     same, different = pairs((0, 1), 4)

@@ -54,6 +54,7 @@ def bounded(values: Sequence[float], *, monotone: bool) -> Utilities | MonotoneU
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.long
 def test_permute_and_flip_costs_exactly_epsilon(monotone: bool, epsilon: float) -> None:
     def run(values: Values, *, entropy: Entropy) -> int:
         design = designed(PermuteAndFlip(), len(values), monotone=monotone, epsilon=epsilon)

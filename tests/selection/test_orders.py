@@ -104,6 +104,7 @@ def test_the_loss_is_the_mean_square_of_one_step_errors() -> None:
     assert clipped == pytest.approx(np.mean(np.minimum((errors[-40:] / 1.5) ** 2, 1.0)), rel=1e-9)
 
 
+@pytest.mark.long
 def test_maximum_likelihood_agrees_with_least_squares_where_both_are_good() -> None:
     people = list(second_order_people(2, 150, 2))
     orders = (Order(1, 0, 0), Order(2, 0, 0))

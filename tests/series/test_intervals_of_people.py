@@ -57,6 +57,7 @@ def in_turn(stretches: int, length: int) -> Windows:
     ("people", "mean"),
     [(1, 3.3), (1, 5.0), *((people, mean) for people in (5, 50) for mean in (CLIP[0], 3.3, 5.0, CLIP[1]))],
 )
+@pytest.mark.long
 def test_means_of_few_people_miss_at_most_so_often(law: Law, people: int, mean: float, trials: Trials) -> None:
     level = 0.9
     replicas = trials(400_000, least=50_000)
@@ -67,6 +68,7 @@ def test_means_of_few_people_miss_at_most_so_often(law: Law, people: int, mean: 
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("end", CLIP)
+@pytest.mark.long
 def test_one_person_at_an_end_of_the_clip(law: Law, end: float, trials: Trials) -> None:
     level = 0.9
     assert mean_misses(law, 1, end, trials(400_000, least=400_000), level=level).at_most(level)
@@ -187,6 +189,7 @@ NEAR = 1e-5  # people
     ],
     ids=str,
 )
+@pytest.mark.long
 def test_quantiles_miss_at_most_so_often(law: Law, truth: list[float], q: float, trials: Trials) -> None:
     level = 0.9
     design = designed(Histogram("age", tuple(range(len(truth) + 1))), law, periods=1)
@@ -200,6 +203,7 @@ def test_quantiles_miss_at_most_so_often(law: Law, truth: list[float], q: float,
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("length", [1, 3])
 @pytest.mark.parametrize(("share", "q"), [(500.0, 0.5), (100.0, 0.1), (800.0, 0.8)])
+@pytest.mark.long
 def test_a_quantile_at_an_edge_misses_exactly_so_often(
     law: Law, length: int, share: float, q: float, trials: Trials
 ) -> None:

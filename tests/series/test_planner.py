@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from tests.conftest import Trials
 from tests.series.shapes.matrices import lower, tree_matrices, workload_matrix
@@ -61,6 +62,7 @@ def random_task(chance: np.random.Generator) -> tuple[Table, Workload, float, fl
     )
 
 
+@pytest.mark.long
 def test_the_choice_is_the_least_of_all_candidates(trials: Trials) -> None:
     chance = np.random.default_rng(12)
     chosen = set()

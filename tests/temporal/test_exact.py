@@ -86,6 +86,7 @@ def test_ties_only_help(values: Series) -> None:
 
 
 @pytest.mark.parametrize(("block", "length"), [(4, 6), (5, 7), (3, 8), (6, 4)])
+@pytest.mark.long
 def test_a_partial_block_is_a_block(block: int, length: int) -> None:
     mechanism = BlockShuffle(block, 1.3)
     finding = examine(of(mechanism), inside_blocks(tuple(range(length)), block))
@@ -142,6 +143,7 @@ def test_channels_move_together_and_people_apart() -> None:
 
 
 @pytest.mark.parametrize(("distance", "impossible"), [(1, 0.666), (2, 0.793), (3, 0.931)])
+@pytest.mark.long
 def test_backward_is_refuted(distance: int, impossible: float, golden: Any) -> None:
     mechanism = Backward(3, 2.0)
     finding = examine(of(mechanism), [swapped(tuple(range(5 + distance)), 2, 2 + distance)])

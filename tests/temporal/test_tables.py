@@ -247,6 +247,7 @@ def test_whole_blocks_released_twice_cost_twice() -> None:
 
 
 @pytest.mark.parametrize("first", range(-4, 5))
+@pytest.mark.long
 def test_blocks_lie_at_the_same_times_whatever_the_table_begins_with(first: int) -> None:
     times = pd.date_range("1970-01-01", periods=9, freq="1h") + pd.Timedelta(hours=first)
     table = pd.DataFrame({"t": times, "v": range(first, first + 9)})
