@@ -17,9 +17,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
-__all__ = ["NOT_LOOKED_AT", "chromium", "find"]
+from tests.rings import NOT_LOOKED_AT
 
-NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a browser"
+__all__ = ["chromium", "find"]
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 _PATIENCE = 120.0  # seconds for a download; without a network it does not end by itself
 _ARGUMENTS = (

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import settings
 
 from tests import rings
-from tests.chromium import NOT_LOOKED_AT
 
 SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
 GOLDEN = Path(__file__).parent / "golden"
@@ -46,7 +45,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say plainly which pages no browser looked at."""
-    unseen = [report for report in terminalreporter.stats.get("skipped", []) if NOT_LOOKED_AT in str(report.longrepr)]
+    unseen = [
+        report for report in terminalreporter.stats.get("skipped", []) if rings.NOT_LOOKED_AT in str(report.longrepr)
+    ]
     if unseen:
         terminalreporter.section("pages were not looked at", red=True)
         terminalreporter.line(f"No Chromium was found: {len(unseen)} tests of pages in a browser did not run:")

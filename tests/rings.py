@@ -16,7 +16,9 @@ import pytest
 
 from tests import warm
 
-__all__ = ["arrange", "guard", "watched"]
+__all__ = ["NOT_LOOKED_AT", "arrange", "guard", "watched"]
+
+NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a browser"
 
 _SERVERS = {"spark", "postgres", "browser"}  # fixtures that start processes
 _GROUPS = {"spark", "browser"}  # too heavy to be started by more than one worker

@@ -1,0 +1,80 @@
+"""What runs the checks: marks that cannot be forgotten, parts that go on after one failed, peers that stop nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks import peers
+from checks import parts, stamps
+from checks.parts import Part
+from checks.running import Outcome, run, summary
+from tests import rings
+
+FINE = Part("fine", ((sys.executable, "-c", "print('all', 'well')"),))
+BROKEN = Part("broken", ((sys.executable, "-c", "raise SystemExit('no')"), (sys.executable, "-c", "print('later')")))
+ALONE = Part("alone", ((sys.executable, "-c", "pass"),), alone=True)
+
+
+def item(*marks: str) -> Any:
+    return types.SimpleNamespace(nodeid="a test", get_closest_marker=lambda name: name in marks or None)
+
+
+def test_a_process_without_its_mark_is_refused() -> None:
+    with rings.watched(item("long")), pytest.raises(AssertionError, match="a test starts a process"):
+        subprocess.Popen([sys.executable, "-c", "pass"])
+    with rings.watched(item("long")), pytest.raises(AssertionError, match="a test starts a process"):
+        os.fork()
+
+
+@pytest.mark.processes
+def test_every_part_is_run_and_told_whatever_fails() -> None:
+    told: list[Outcome] = []
+    outcomes = run([BROKEN, ALONE, FINE], told.append)
+    assert {outcome.part.name: outcome.held for outcome in outcomes} == {"broken": False, "alone": True, "fine": True}
+    assert told[-1].part is ALONE
+    assert next(outcome for outcome in told if outcome.part is BROKEN).output == "no\n"  # and no later command
+    text = summary(outcomes)
+    assert "all well" in text
+    assert text.endswith("Did not hold: broken.")
+    assert summary([Outcome(FINE, True, 0.0)]).endswith("before, with the same files\nEverything held.")
+
+
+def test_what_held_is_left_out_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stamps.Stamps(tmp_path)
+    kept.keep(FINE, held=True, output="well")
+    kept.keep(BROKEN, held=False, output="no")
+    assert (tmp_path / "broken.log").read_text(encoding="utf-8") == "no"
+    again = stamps.Stamps(tmp_path)
+    assert (again.held(FINE), again.held(BROKEN)) == (True, False)
+    monkeypatch.setattr(stamps, "fingerprint", lambda: "of other files")
+    assert not stamps.Stamps(tmp_path).held(FINE)
+
+
+def test_every_room_is_in_verify_and_no_name_twice() -> None:
+    names = [part.name for part in parts.verify()]
+    assert len(names) == len(set(names))
+    rooms = {path.name for path in (parts.ROOT / "tests").iterdir() if any(path.glob("**/test_*.py"))}
+    assert {f"tests of {room}" for room in rooms} <= set(names)
+
+
+def test_a_peer_that_cannot_be_had_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def pip(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command[-1])
+        lost = command[-1].startswith(("python-dp", "pipeline-dp"))
+        return subprocess.CompletedProcess(command, int(lost), "", "ERROR: No matching distribution" if lost else "")
+
+    monkeypatch.setattr(subprocess, "run", pip)
+    assert sorted(peers.install()) == ["pipeline-dp", "python-dp"]
+    assert asked == list(peers.names().values())
+    assert "python-dp cannot be had here" in capsys.readouterr().err
+    assert {"opendp", "jax-privacy", "opacus"} <= set(peers.names())
