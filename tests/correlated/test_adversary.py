@@ -52,6 +52,7 @@ def observed(model: CouplingMarkovChain, age: int, epsilon: float, runs: int) ->
     ("matrix", "coupling", "age", "epsilon"),
     [([[0.7, 0.3], [0.3, 0.7]], 0.75, 1, 1.0), ([[0.9, 0.2], [0.1, 0.8]], 0.6, 2, 2.0)],
 )
+@pytest.mark.long
 def test_no_simulated_adversary_gets_beyond_the_certified_leakage(
     matrix: object, coupling: float, age: int, epsilon: float, trials: Trials
 ) -> None:

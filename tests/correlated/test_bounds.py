@@ -49,6 +49,7 @@ def every_bound(
     return found
 
 
+@pytest.mark.long
 def test_no_certified_bound_is_ever_below_the_truth_and_the_papers_are(trials: Trials) -> None:
     chance = np.random.default_rng(2026)
     checked: Counter[str] = Counter()

@@ -21,6 +21,7 @@ from tests.correlated import reference
 from tests.correlated.chains import draw, two
 
 
+@pytest.mark.long
 def test_the_grid_of_the_papers_chain(golden: Any) -> None:
     grid = golden("csdp/grid_paper_setup.json")
     for name, distances in grid["Phi"].items():

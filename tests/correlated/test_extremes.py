@@ -106,6 +106,7 @@ def test_a_state_that_is_never_entered_is_nobodys_present() -> None:
             assert plain.certified <= told.certified < np.inf
 
 
+@pytest.mark.long
 def test_no_bound_is_below_the_truth_at_the_edges_of_floats(trials: Trials) -> None:
     chance = np.random.default_rng(7)
     exact = fallen_back = 0

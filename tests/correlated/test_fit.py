@@ -111,6 +111,7 @@ def _apart(first: np.ndarray, second: np.ndarray, sequence: int, hears: np.ndarr
 
 
 @pytest.mark.parametrize(("shrink", "caught"), [(1.0, False), (1.3, True)])
+@pytest.mark.long
 def test_the_noise_of_counts_under_the_auditor(shrink: float, caught: bool) -> None:
     # One sequence that hears itself, three periods: the middle record is counted twice.
     first, second = np.array([[0], [0], [0]]), np.array([[0], [1], [0]])

@@ -42,6 +42,7 @@ def by_mended_theorem(gauge: Gauge, _: Fold, ages: NDArray[np.int64], epsilon: f
     return float(from_distance(aged_distances(JointChain(gauge.model), ages), np.full(2, 2 * epsilon)).max())
 
 
+@pytest.mark.long
 def test_optima_of_the_papers_problem(golden: Any) -> None:
     objectives = {"paper": by_theorem_1, "sound": by_mended_theorem, "exact": certified_leakage()}
     gauges: dict[str, Gauge] = {}
@@ -125,6 +126,7 @@ def test_stacked_laws_are_margins_of_the_joint_one() -> None:
     assert stacked_covariance(case.model) == pytest.approx((centred * weight[:, None]).T @ centred, abs=1e-12)
 
 
+@pytest.mark.long
 def test_an_age_for_each_sequence_is_never_worse_than_one_for_all() -> None:
     model = CouplingMarkovChain([[0.9, 0.1], [0.1, 0.9]], [[0.9, 0.1, 0.0], [0.1, 0.6, 0.3], [0.0, 0.3, 0.7]])
     gauge = Gauge(model)
@@ -139,6 +141,7 @@ def test_an_age_for_each_sequence_is_never_worse_than_one_for_all() -> None:
     assert stepped.leakage <= tune(wide, query=WeightedSum((1.0, 0.9, *(0.1,) * 6)), error=0.4, oldest=3).leakage
 
 
+@pytest.mark.long
 def test_segments_take_the_age_and_noise_that_their_group_needs() -> None:
     slow, fast = [[0.99, 0.01], [0.01, 0.99]], [[0.6, 0.4], [0.4, 0.6]]
     model = CouplingMarkovChain([slow, fast], np.eye(2))

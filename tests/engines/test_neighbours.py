@@ -100,6 +100,7 @@ def test_engines_stay_within_the_stated_change(engine: str, unit: Unit, trials: 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.long
 def test_rows_that_stand_for_themselves(engine: str, relation: str, trials: Trials) -> None:
     for name in ("count", "sum", "signed sum", "histogram", "mean"):
         case = Case(MEASURES[name], Event(relation), HOURS, single_rows=True)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from chronodp.privacy import RepeatedCost, SampledGaussianCost, SequenceCost, Us
 from tests.federated.people import design, make_plan, open_ledger
 
 
+@pytest.mark.long
 def test_noise_is_the_least_that_meets_the_target() -> None:
     sigma = noise_for(epsilon=5.148263, delta=1e-5, rate=0.1, steps=50)
     assert sigma == pytest.approx(1.0, rel=2e-3)

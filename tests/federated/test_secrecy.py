@@ -201,6 +201,7 @@ def weak_mask(seed: int) -> RingVector:
     return np.random.RandomState(seed).randint(0, 2**32, 64, dtype=np.uint32).astype("<u4")
 
 
+@pytest.mark.long
 def test_masks_from_short_seeds_are_guessed_and_ours_are_not() -> None:
     """Twelve bits stand for the 32 of a real mistake: guessing takes 4096 tries here."""
     crowd = Crowd(3, size=64)
