@@ -95,11 +95,13 @@ def test_a_known_likelihood_is_used() -> None:
     known = Subject(
         name="tried",
         mechanism=add_laplace,
+        many=tried.many,
         neighbours=((0, 1),),
         claim=tried.claim,
         likelihood=lambda output, value: -abs(output - value * STEPS) / STEPS,
     )
-    reached = Sampled().attack(known, Allowance(samples=20_000))
+    # 0.955 ± 0.015 in forty runs; with a fifth of the samples, 0.895 ± 0.025, one run in a hundred fell below.
+    reached = Sampled().attack(known, Allowance(samples=100_000))
     assert 0.8 < reached.lower < 1.0
 
 
