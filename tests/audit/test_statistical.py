@@ -95,11 +95,13 @@ def test_a_known_likelihood_is_used() -> None:
     known = Subject(
         name="tried",
         mechanism=add_laplace,
+        many=tried.many,
         neighbours=((0, 1),),
         claim=tried.claim,
         likelihood=lambda output, value: -abs(output - value * STEPS) / STEPS,
     )
-    reached = Sampled().attack(known, Allowance(samples=20_000))
+    # 0.955 with a deviation of 0.014 in 40 runs; with 20,000 samples 0.895 and 0.024, and the least of 150 was 0.78.
+    reached = Sampled().attack(known, Allowance(samples=100_000))
     assert 0.8 < reached.lower < 1.0
 
 
