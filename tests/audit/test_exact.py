@@ -41,16 +41,16 @@ def test_noise_and_exponential_coins_to_many_digits() -> None:
     assert sum(noise.probabilities.values()) + noise.unresolved == 1
     assert noise.unresolved < Fraction(1, 2**80)
     inside = math.erf(0.5 / 1.3 / math.sqrt(2))
-    assert float(noise.probabilities[0]) == pytest.approx(inside, rel=4 * FUNCTION)
+    assert float(noise.probabilities[0]) == pytest.approx(inside, rel=1e-14)
     laplace = outcomes(lambda entropy: int(entropy.laplace(1.3, 1)[0]))
-    assert float(laplace.probabilities[0]) == pytest.approx(-math.expm1(-0.5 / 1.3), rel=2 * FUNCTION)
+    assert float(laplace.probabilities[0]) == pytest.approx(-math.expm1(-0.5 / 1.3), rel=1e-14)
     ratio = laplace.probabilities[3] / laplace.probabilities[2]
-    assert float(ratio) == pytest.approx(math.exp(-1 / 1.3), rel=2 * FUNCTION)
+    assert float(ratio) == pytest.approx(math.exp(-1 / 1.3), rel=1e-14)
     delay = outcomes(lambda entropy: int(entropy.exponential(1.3, 1)[0]))
     assert sum(delay.probabilities.values()) + delay.unresolved == 1
     assert delay.unresolved < Fraction(1, 2**80)
     assert -1 not in delay.probabilities
-    assert float(delay.probabilities[2]) == pytest.approx(-math.exp(-2 / 1.3) * math.expm1(-1 / 1.3), rel=4 * FUNCTION)
+    assert float(delay.probabilities[2]) == pytest.approx(-math.exp(-2 / 1.3) * math.expm1(-1 / 1.3), rel=1e-14)
 
 
 def test_laplace_on_a_grid_has_exactly_its_epsilon() -> None:

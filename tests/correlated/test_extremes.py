@@ -15,7 +15,6 @@ from chronodp.errors import InvalidArgument
 from tests.conftest import Trials
 from tests.correlated import digits
 from tests.correlated.chains import draw_extreme
-from tests.rounding import eliminated
 
 
 def slow(there: float, back: float) -> CouplingMarkovChain:
@@ -31,9 +30,7 @@ def test_a_chain_that_hardly_moves_has_its_own_stationary_law_and_not_an_even_on
     model = slow(there, back)
     law = digits.stationary(digits.kernel(model))
     joint = JointChain(model)
-    assert joint.stationary == pytest.approx(
-        [float(law[tuple(x)]) for x in joint.snapshots.tolist()], rel=eliminated(4)
-    )
+    assert joint.stationary == pytest.approx([float(law[tuple(x)]) for x in joint.snapshots.tolist()], rel=1e-13)
     told = leakage(model, query=WeightedSum((1.0, 0.0)), ages=1, epsilon=5.0, adversary="knows_none", targets=(1,))
     truth = digits.leakage_about_each(model, (1, 1), lambda x: float(x[0]), 1 / 5.0, knows_others=False)[1]
     assert told.exact == pytest.approx(float(truth), rel=1e-12)
@@ -43,7 +40,7 @@ def test_a_chain_that_hardly_moves_has_its_own_stationary_law_and_not_an_even_on
 def test_elimination_in_blocks_is_that_one_by_one() -> None:
     model = CouplingMarkovChain([[0.8, 0.3], [0.2, 0.7]], np.full((7, 7), 1 / 7))
     joint = JointChain(model)  # 128 snapshots: two blocks
-    assert joint.kernel @ joint.stationary == pytest.approx(joint.stationary, rel=eliminated(128))
+    assert joint.kernel @ joint.stationary == pytest.approx(joint.stationary, rel=1e-13)
     assert joint.stationary.sum() == pytest.approx(1.0)
 
 

@@ -79,12 +79,11 @@ def test_steady_state(variance: float, filter_reference: float, smoother_referen
 
 def test_no_motion_is_a_mean_or_a_line() -> None:
     values = np.random.default_rng(1).normal(size=(50, 3)) + 1e6
-    # Fifty steps of some ten operations each, u of 10⁶ an operation, and a line's slope is found from both ends: 10⁻¹².
     still = kalman_smoother(values, 2.0, Walk(0.0))
-    assert still.value == pytest.approx(np.broadcast_to(values.mean(axis=0), (50, 3)), rel=1e-12)
+    assert still.value == pytest.approx(np.broadcast_to(values.mean(axis=0), (50, 3)), rel=1e-13)
     assert still.deviation == pytest.approx(np.full((50, 3), 2 / 50**0.5))
     line = np.polynomial.Polynomial.fit(np.arange(50), values[:, 0] - 1e6, 1)(np.arange(50)) + 1e6
-    assert kalman_smoother(values, 2.0, Trend(0.0, 0.0)).value[:, 0] == pytest.approx(line, rel=1e-12)
+    assert kalman_smoother(values, 2.0, Trend(0.0, 0.0)).value[:, 0] == pytest.approx(line, rel=1e-13)
 
 
 def test_many_places_at_once_are_each_alone() -> None:
