@@ -58,6 +58,8 @@ FEDERATED = ("--holder", "h", "--token-file")
 READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("plan", "data"): ("FILE", *SERIES),
     ("plan", "config"): ("--config", "FILE"),
+    ("diagnose", "data"): ("FILE", *SERIES),
+    ("diagnose", "config"): ("--config", "FILE"),
     ("release", "data"): ("FILE", *SERIES, *SPENDS),
     ("release", "config"): ("--config", "FILE", *SPENDS),
     ("release", "keys"): ("x.csv", *SERIES, *SPENDS, "--keys", "FILE"),
@@ -84,6 +86,8 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("budget status", "keys"): ("--keys", "FILE"),
     ("budget status", "ledger"): ("--ledger", "FILE"),
     ("budget history", "keys"): ("meters", "--keys", "FILE"),
+    ("budget affected", "keys"): ("--keys", "FILE"),
+    ("budget affected", "ledger"): ("--ledger", "FILE"),
     ("budget history", "ledger"): ("meters", "--ledger", "FILE"),
     ("budget close", "keys"): ("meters", "--yes", "--keys", "FILE"),
     ("budget close", "ledger"): ("meters", "--yes", "--ledger", "FILE"),

@@ -63,7 +63,7 @@ def test_bad_records_are_never_fatal_and_never_quoted(tmp_path: Path, capfd: pyt
         f'{{"at": {time}, "who": "{secret}"',
         f'{{"at": {time}, "who": "{secret}", "value": NaN}}',
         f'{{"at": {time}, "who": "{secret}", "value": 1e400}}',
-        f'{{"at": {time}, "who": "{secret}", "value": "1"}}',
+        f'{{"at": {time}, "who": "{secret}", "value": "1 kWh"}}',
         f'{{"at": {time}, "who": ["{secret}"], "value": 1}}',
         f'{{"at": "yesterday", "who": "{secret}", "value": 1}}',
         f'{{"at": -1e300, "who": "{secret}", "value": 1}}',

@@ -43,11 +43,11 @@ OPTIONS: dict[str, Any] = {
         typer.Option(help="How times are written: `s`, `ms`, `us` or `ns` since 1970, or such as `%d.%m.%Y %H:%M`."),
     ],
     "decimal": Annotated[str | None, typer.Option(help="The decimal sign of numbers in texts: `.` or `,`.")],
-    "separator": Annotated[str | None, typer.Option(help="Between fields of a CSV file; else its first line decides.")],
-    "encoding": Annotated[str | None, typer.Option(help="Of a CSV file: `utf-8` (default), `latin-1` or `utf-16`.")],
+    "separator": Annotated[str | None, typer.Option(help="Between fields of CSV; else the first line decides.")],
+    "encoding": Annotated[str | None, typer.Option(help="Of CSV: `utf-8` (default), `latin-1` or `utf-16`.")],
     "line_breaks": Annotated[
         bool | None,
-        typer.Option("--line-breaks", help="Quoted fields of a CSV file hold line breaks; every quote must close."),
+        typer.Option("--line-breaks", help="Quoted fields of CSV hold line breaks; every quote must close."),
     ],
     "unit": Annotated[
         str | None, typer.Option(help="`user` (default), `event`, `user_period:1D`, `window:24`; `/replace` after it.")
