@@ -94,7 +94,7 @@ def test_numbers_and_names_of_every_type(spark: Any, value: str, who: str) -> No
 @pytest.mark.parametrize(
     ("column", "change", "message"),
     [
-        ("at", "unix_date(at)", r"time: column 'at' holds int; .* declare it: Reading\(time='s'\)"),
+        ("at", "unix_date(at)", r"time: column 'at' holds int; .* declare it: Reading\(time_format='s'\)"),
         ("at", "CAST(CAST(at AS STRING) AS BINARY)", "time: column 'at' holds binary; a timestamp, a date or a text"),
         ("who", "CAST(who AS BINARY)", "user: column 'who' holds binary; a text or a whole number"),
         ("kwh", "array(kwh)", "value: column 'kwh' holds array<double>; a number is needed"),
@@ -194,7 +194,7 @@ def test_the_same_three_lines(spark: Any, tmp_path: Any) -> None:
         again = plan.release(ledger, dataset="meters", request=request, progress=lambda _: None)
         assert release.to_pandas().equals(again.to_pandas())
     assert len(ledger.history("meters")) == 2
-    assert "people" in str(plans["frame"].diagnose(progress=lambda _: None)).lower()
+    assert "People" in str(plans["frame"].diagnose(bounds=True, progress=lambda _: None))
     moved = plans["frame"].on(frame, start="2026-01-02", end="2026-01-09")
     moved.release(ledger, dataset="meters", request="moved", progress=lambda _: None)
     assert len(ledger.history("meters")) == 3
