@@ -74,6 +74,12 @@ def test_the_two_computations_agree_on_two_weights(weight: float, x: float) -> N
     assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), abs=1e-12)
 
 
+@pytest.mark.parametrize("weight", [1e-8, 0.01, 0.3, 0.9, 0.999])
+@pytest.mark.parametrize("x", [1e-9, 0.3, 9.0, 200.0, 650.0])
+def test_far_tails_are_right_to_their_last_digits(weight: float, x: float) -> None:
+    assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), rel=1e-12)
+
+
 def test_one_laplace_draw_is_exponential_on_both_sides() -> None:
     for level in (*LEVELS, 1e-6, 0.999999, 1 - 1e-12):
         assert quantiles("laplace", [1], level)[0] == pytest.approx(-math.log1p(-level), rel=1e-9)
