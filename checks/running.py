@@ -105,7 +105,9 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 
 def _run(part: Part) -> Outcome:
     began, printed = time.monotonic(), []
-    environment = os.environ | part.environment
+    # Tests start hundreds of Pythons: compiled files are kept, whatever is set here.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= part.environment
     held = True
     for command in part.commands:
         pipe = None if part.live else subprocess.PIPE

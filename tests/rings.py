@@ -1,12 +1,13 @@
-"""Which tests belong to which ring: ``make quick`` leaves out what starts processes, and what computes for long.
+"""Which tests belong to which ring: ``make quick`` leaves out processes and servers, and what computes for long.
 
-A test that starts a process without the mark ``processes`` fails, and says so: nothing slips into the quick ring.
+A test that starts one without the mark ``processes`` fails, and says so: nothing slips into the quick ring.
 """
 
 from __future__ import annotations
 
 import multiprocessing.process
 import os
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ __all__ = ["NOT_LOOKED_AT", "arrange", "guard", "watched"]
 
 NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a browser"
 
-_SERVERS = {"spark", "postgres", "browser"}  # fixtures that start processes
+_SERVERS = {"spark", "postgres", "browser", "house"}  # fixtures that start processes or listen
 _GROUPS = {"spark", "browser"}  # too heavy to be started by more than one worker
 _NOW: list[str] = []  # the test that runs without the mark, if one does
 
@@ -38,7 +39,7 @@ def arrange(items: list[pytest.Item]) -> None:
 
 @contextmanager
 def watched(item: pytest.Item) -> Iterator[None]:
-    """Refuse to start processes for a test that has no mark; whoever runs last ends the servers of others."""
+    """Refuse processes and servers to a test without a mark; whoever runs last ends the servers of others."""
     _NOW[:] = [] if item.get_closest_marker("processes") else [item.nodeid]
     try:
         yield
@@ -49,16 +50,17 @@ def watched(item: pytest.Item) -> Iterator[None]:
 def _guarded(start: Callable[..., Any]) -> Callable[..., Any]:
     def started(*arguments: Any, **options: Any) -> Any:
         if _NOW:
-            raise AssertionError(f"{_NOW[0]} starts a process: give it @pytest.mark.processes")
+            raise AssertionError(f"{_NOW[0]} starts a process or a server: give it @pytest.mark.processes")
         return start(*arguments, **options)
 
     return started
 
 
 def guard() -> None:
-    """Put the guard before everything that starts a process."""
+    """Put the guard before everything that starts a process or listens."""
     subprocess.Popen.__init__ = _guarded(subprocess.Popen.__init__)  # type: ignore[method-assign]
     multiprocessing.process.BaseProcess.start = _guarded(multiprocessing.process.BaseProcess.start)  # type: ignore[method-assign]
     warm.Program.__init__ = _guarded(warm.Program.__init__)  # type: ignore[method-assign]
+    socket.socket.listen = _guarded(socket.socket.listen)  # type: ignore[method-assign]
     if hasattr(os, "fork"):
         os.fork = _guarded(os.fork)

@@ -79,6 +79,7 @@ def test_the_search_notices_narrower_noise_and_one_alert_too_many(noise: Noise) 
     assert worst(law(noise, TEXTBOOK), 2) > 0.75 + 0.2
 
 
+@pytest.mark.long
 def test_every_outcome_of_two_steps_of_the_real_thing() -> None:
     walk = watch_walk(tiny_alert(Split(8.0, 16.0), 1))
     pairs = [((0, -1), (1, -2)), ((0, 0), (1, 1)), ((0, 1), (-1, 0)), ((2, -1), (1, 0))]
@@ -87,6 +88,7 @@ def test_every_outcome_of_two_steps_of_the_real_thing() -> None:
     assert finding.epsilon == pytest.approx(24.0, abs=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("noise", BOTH, ids=str)
 @pytest.mark.parametrize("side", ["above", "below"])
 def test_a_check_costs_epsilon(noise: Noise, side: str) -> None:
@@ -101,6 +103,7 @@ def test_a_check_costs_epsilon(noise: Noise, side: str) -> None:
     assert finding.epsilon == pytest.approx(4.0, abs=1e-9 if isinstance(noise, Exponential) else 1.0)
 
 
+@pytest.mark.long
 def test_exponential_noise_attains_the_price_after_one_quiet_step() -> None:
     found = law(Exponential(), TEXTBOOK)
     here = found.log_chance((0, -6), (0, 1), (1, 3))

@@ -130,6 +130,7 @@ def wears_out(data: int) -> int:
     return data ^ int(np.random.default_rng().random() > (0.5 if worn else 0.7))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mechanism", "reason"),
     [
@@ -184,6 +185,7 @@ def test_what_is_not_reached_in_time_is_not_passed() -> None:
     assert {verdict.outcome for verdict in judge_all(twin.subjects, SMALL, within=0.0)} == {"not reached"}
 
 
+@pytest.mark.long
 def test_judges_see_no_names() -> None:
     seen: list[str] = []
 

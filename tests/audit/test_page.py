@@ -46,6 +46,7 @@ def test_draws_a_curve_for_each_and_asks_nothing_of_the_network(
         assert reading.complaints == []
 
 
+@pytest.mark.long
 def test_says_loudly_that_a_twin_was_not_caught(audited: Audit, tmp_path: Path) -> None:
     (twin, sound, _), *_ = audited.twins
     page = report_audit(Audit(audited.verdicts, ((twin, sound, sound),)), tmp_path / "audit.html")

@@ -90,6 +90,7 @@ def test_a_claim_a_twentieth_too_small_is_refuted(name: str) -> None:
     assert Sampled().attack(bold, Allowance(samples=2_000_000)).refuted
 
 
+@pytest.mark.long
 def test_a_known_likelihood_is_used() -> None:
     tried = KNOWN["Laplace"]
     known = Subject(
@@ -125,12 +126,14 @@ def false_alarms(runs: int, error: float, *, held_out: bool) -> int:
     return alarms
 
 
+@pytest.mark.long
 def test_a_sound_mechanism_is_accused_no_more_often_than_stated(trials: Trials) -> None:
     runs, error = trials(1_000, least=30), 0.1
     most = int(stats.binom.isf(1e-9, runs, error))
     assert false_alarms(runs, error, held_out=True) <= most
 
 
+@pytest.mark.long
 def test_judging_an_event_by_the_sample_that_chose_it_would_be_noticed(trials: Trials) -> None:
     runs, error = trials(200, least=40), 0.1
     assert false_alarms(runs, error, held_out=False) > int(stats.binom.isf(1e-3, runs, error))
@@ -146,18 +149,19 @@ def test_bounds_of_a_probability_are_those_of_clopper_and_pearson(count: int, of
         assert stats.binom.cdf(count, of, high) == pytest.approx(0.01, rel=1e-6)
 
 
+@pytest.mark.long
 def test_bounds_of_epsilon_fail_no_more_often_than_stated_whatever_the_weight() -> None:
     """Exactly, over all counts of small samples: at the true level, and at every weight that may have been chosen."""
     runs, error = 40, 0.1
     for second, epsilon in ((0.1, 0.7), (0.3, 0.7), (0.02, 2.0)):
-        first = math.exp(epsilon) * second
+        likely = np.outer(
+            *(stats.binom.pmf(np.arange(runs + 1), runs, p) for p in (math.exp(epsilon) * second, second))
+        )
         for weight in (1.0, math.exp(epsilon), 6.0):
             failing = 0.0
-            for one in range(runs + 1):
-                for two in range(runs + 1):
-                    chance = stats.binom.pmf(one, runs, first) * stats.binom.pmf(two, runs, second)
-                    if chance > 1e-9 and refutes(PointRule(0.0), epsilon, Counts(one, two, runs), weight, error):
-                        failing += chance
+            for one, two in np.argwhere(likely > 1e-9):
+                if refutes(PointRule(0.0), epsilon, Counts(int(one), int(two), runs), weight, error):
+                    failing += likely[one, two]
             assert failing <= error
 
 
@@ -180,6 +184,7 @@ def test_a_score_reads_an_output_alone_whatever_came_with_it() -> None:
         np.testing.assert_array_equal(alone, together, err_msg=name)
 
 
+@pytest.mark.long
 def test_time_bounds_samples() -> None:
     slow = Subject(
         name="slow", mechanism=add_laplace, neighbours=((0, 1),), claim=Claim(Event(), PureCost(1.0), "here")

@@ -63,6 +63,7 @@ def test_a_mechanism_of_ones_own(name: str, outcome: str, code: int) -> None:
     assert ("ZeroDivisionError" in found["reason"]) is (name == "broken")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("home")
 def test_what_is_no_mechanism_is_refused(refuse: Callable[..., str]) -> None:
     assert "module:object" in refuse("audit", "mine_to_audit:nothing")
@@ -70,6 +71,7 @@ def test_what_is_no_mechanism_is_refused(refuse: Callable[..., str]) -> None:
     assert "there are" in refuse("audit", "perpetual motion")
 
 
+@pytest.mark.long
 def test_bounded_time_lists_what_was_not_reached() -> None:
     result = CliRunner().invoke(app, ["audit", "comparator", "--within", "1e-9", "--json"], catch_exceptions=False)
     assert result.exit_code == 1

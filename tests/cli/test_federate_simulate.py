@@ -66,6 +66,7 @@ def test_forecasts_are_read_from_the_end_of_a_series(clinics: Path) -> None:
     assert "area" not in shown.split("round 2 of 2")[1].splitlines()[0]
 
 
+@pytest.mark.long
 def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str]) -> None:
     change(clinics, ("epsilon = 8.0", "epsilon = 8.0\nbudget = 6.5"))
     with contextlib.redirect_stdout(io.StringIO()):
@@ -75,6 +76,7 @@ def test_training_stops_at_the_budget(clinics: Path, refuse: Callable[..., str])
     assert "left" in told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -104,6 +106,7 @@ def test_bad_files_are_refused(
     assert complaint in refuse("federate", "simulate", str(clinics / "run.toml"), "--folder", str(clinics / "out"))
 
 
+@pytest.mark.long
 def test_a_holder_elsewhere_is_made_from_the_same_file(clinics: Path) -> None:
     plan = read_plan(clinics / "run.toml").plan
     (clinics / "south.csv").unlink()  # the other holder's data is not here

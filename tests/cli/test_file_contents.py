@@ -160,6 +160,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("command", "option"), READS)
 def test_nothing_of_a_file_comes_out(command: str, option: str, desk: Path) -> None:
     runner = CliRunner(env={"COLUMNS": "400", "TERM": "dumb", "NO_COLOR": "1"})

@@ -45,6 +45,7 @@ def test_json_holds_everything_and_both_adversaries(model: str) -> None:
     assert weighted["ages"][0]["knows_others"]["series"] == 2.0
 
 
+@pytest.mark.long
 def test_the_plot_is_a_page_that_stands_alone(model: str, tmp_path: Path) -> None:
     page = tmp_path / "leakage.html"
     assert str(page) in run("leakage", model, "--epsilon", "1", "--page", str(page)).replace("\n", "")

@@ -151,6 +151,7 @@ def test_other_settings_for_a_stream_that_runs_are_refused(settings: Path, refus
     assert "was opened with another releases" in refuse("live", str(settings), "--windows", "1")
 
 
+@pytest.mark.long
 def test_a_start_may_be_left_out(settings: Path) -> None:
     text = settings.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("start")]

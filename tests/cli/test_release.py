@@ -122,6 +122,7 @@ def test_release_writes_what_is_asked_and_repeats_itself(shop: Path) -> None:
     assert cdp.Release.load("load.json").to_pandas()["value"].tolist() == pytest.approx(table["value"].tolist())
 
 
+@pytest.mark.long
 def test_diagnosis_is_apart_and_marked(shop: Path) -> None:
     text = run("diagnose", "-c", "load.toml")
     assert "FOR THE OWNER ONLY" in text

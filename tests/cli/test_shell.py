@@ -49,6 +49,7 @@ def test_the_module_runs_as_a_program() -> None:
     assert chronodp.__version__ in finished.stdout
 
 
+@pytest.mark.long
 def test_account_from_flags() -> None:
     text = run("account", "-r", DAY, "--slack", "1e-7")
     for number in ("72.0000", "14.4642", "11.1603", "1,440 releases"):
@@ -58,6 +59,7 @@ def test_account_from_flags() -> None:
     assert "133.8893" in text
 
 
+@pytest.mark.long
 def test_account_as_json() -> None:
     table = json.loads(run("account", "-r", DAY, "--slack", "1e-7", "--json"))
     found = {row["theorem"]: row for row in table["bounds"]}

@@ -76,6 +76,7 @@ def test_the_search_for_mechanisms_finds_some() -> None:
     assert chronodp.Alert in mechanisms()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("entry", [entry for entry in _ENTRIES if not entry.unclaimed], ids=lambda entry: entry.name)
 def test_whatever_is_covered_is_really_run(entry: Entry) -> None:
     """A name in a list proves nothing: what an entry covers must be called when its subjects are run."""
@@ -107,6 +108,7 @@ def test_every_claim_has_an_argument_and_a_check(entry: Entry) -> None:
         assert subject.neighbours
 
 
+@pytest.mark.long
 def test_the_page_of_claims_is_the_one_that_the_mechanisms_write() -> None:
     page = (ROOT / "docs/explanation/claims.md").read_text(encoding="utf-8")
     assert page == claims_page(), "run: python -m chronodp.audit.claims > docs/explanation/claims.md"

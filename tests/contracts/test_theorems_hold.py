@@ -127,6 +127,7 @@ ROUNDED = {
 }
 
 
+@pytest.mark.long
 def test_the_tightest_theorem_is_nearly_refuted(case: tuple[str, Finding, Cost]) -> None:
     name, finding, cost = case
     for delta in (1e-6, 1e-3):

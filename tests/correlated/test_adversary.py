@@ -69,6 +69,7 @@ def test_no_simulated_adversary_gets_beyond_the_certified_leakage(
     assert reached > 0.5 * told.certified  # the test sees what there is to see
 
 
+@pytest.mark.long
 def test_the_same_adversary_refutes_theorem_1(trials: Trials) -> None:
     # A chain that rarely leaves 0: 0.0485 by the formula, 0.8321 in truth.
     model = two(0.5, LAZY)

@@ -24,6 +24,7 @@ from chronodp.errors import InvalidArgument
 from tests.correlated.chains import two
 
 
+@pytest.mark.long
 def test_age_dependent_privacy_is_right_for_sequences_alone_and_blind_to_others() -> None:
     chance = np.random.default_rng(5)
     for _ in range(60):

@@ -29,6 +29,7 @@ TRUTH = CouplingMarkovChain(
 )
 
 
+@pytest.mark.long
 def test_the_likeliest_model_moves_like_the_truth_and_no_round_is_a_step_back() -> None:
     series = simulate(TRUTH, 20_000, seed=4)
     found = fit(series, states=2)
@@ -63,6 +64,7 @@ def ledger_at(folder: Path) -> cdp.Ledger:
     return opened
 
 
+@pytest.mark.long
 def test_a_private_fit_is_paid_once_and_repeats_itself(tmp_path: Path) -> None:
     series = simulate(TRUTH, 5_000, seed=6)[0]
     with ledger_at(tmp_path) as ledger:
@@ -169,6 +171,7 @@ def test_a_chain_of_order_two_moves_as_it_should() -> None:
         made.query(Maximum())
 
 
+@pytest.mark.long
 def test_spectra_and_mixing() -> None:
     assert spectrum(two(0.75)).second == pytest.approx(0.4)
     assert spectrum(CouplingMarkovChain(np.eye(2), [[1.0]])).notes[0].startswith("several stationary laws")

@@ -56,6 +56,7 @@ def test_optima_of_the_papers_problem(golden: Any) -> None:
         assert found.stale == pytest.approx(expected["B"], abs=1e-12)
 
 
+@pytest.mark.long
 def test_optima_with_affine_reading(golden: Any) -> None:
     for key, ages in golden("csdp/P1_postprocessed.json")["table"].items():
         coupling, error = (float(part.partition("=")[2]) for part in key.split(","))
@@ -71,6 +72,7 @@ def test_optima_with_affine_reading(golden: Any) -> None:
         assert found.leakage == pytest.approx(leaked, abs=1e-5)
 
 
+@pytest.mark.long
 def test_ageing_helps_lazy_chains_at_tight_errors(golden: Any) -> None:
     table = golden("csdp/aging_value.json")["table"]
     for key in ("p=0.01,lam=1.0", "p=0.01,lam=0.5", "p=0.05,lam=1.0", "p=0.1,lam=0.75", "p=0.2,lam=1.0"):
@@ -93,6 +95,7 @@ def test_second_moments_of_each_sequences_age(golden: Any) -> None:
     assert limit.correlation == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.long
 def test_three_ways_to_second_moments_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["chronodp.correlated.tuning.freshness"]  # the function has taken its name
     chance = np.random.default_rng(6)
@@ -204,6 +207,7 @@ def test_screening_accepts_by_the_cheap_bound_and_never_rejects_by_it() -> None:
     assert {one.certified_by for one in found} == {"one step", "exact"}
 
 
+@pytest.mark.long
 def test_freshness_of_a_large_model_is_simulated() -> None:
     wide = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], np.eye(300))
     found = freshness(wide, query=Maximum(), ages=2)

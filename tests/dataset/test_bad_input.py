@@ -122,6 +122,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", REFUSED)
 def test_is_refused_before_anything_is_spent(name: str, ledger: cdp.Ledger) -> None:
     make, kind, said = REFUSED[name]

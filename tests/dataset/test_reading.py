@@ -72,6 +72,7 @@ def test_a_plan_of_nothing_declared_is_what_it_was(german: Path) -> None:
     assert dump(plain.design) == dump(same.design)
 
 
+@pytest.mark.long
 def test_the_owner_sees_what_is_left_out_and_what_to_declare(german: Path) -> None:
     undeclared = series(german, reading=cdp.Reading(encoding="latin-1")).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
     found = undeclared.diagnose(progress=lambda _: None)

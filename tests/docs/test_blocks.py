@@ -65,6 +65,7 @@ def test_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "peak" in run("release", "month.toml", "--dataset", "meters", "--request", "june")
 
 
+@pytest.mark.long
 def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (text,), (code,) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
     monkeypatch.chdir(tmp_path)
@@ -92,6 +93,7 @@ def test_the_settings_of_a_live_stream(tmp_path: Path) -> None:
     read_settings(file)
 
 
+@pytest.mark.long
 def test_a_training_plan(tmp_path: Path) -> None:
     (text,) = only("train-a-private-forecaster.md", "toml")
     file = tmp_path / "plan.toml"

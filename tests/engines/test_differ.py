@@ -22,6 +22,7 @@ WORLDS = 20
 EMBEDDED = [form for form in FORMS if form != "spark"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", EMBEDDED)
 def test_no_unit_reaches_others(form: str, trials: Trials, tmp_path: Path) -> None:
     chance = random.Random(f"attack {form}")
@@ -41,6 +42,7 @@ def test_no_unit_reaches_others_on_spark(spark: Any, trials: Trials, tmp_path: P
         assert difference(draw_attack(chance, "spark", WORLDS, tmp_path / str(number)), read_spark) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", EMBEDDED)
 def test_the_plain_rule_stays_within_the_stated_change(form: str, trials: Trials, tmp_path: Path) -> None:
     chance = random.Random(f"rule {form}")
@@ -63,6 +65,7 @@ def test_what_a_file_says_of_its_numbers_decides_nothing(numbers: list[float], t
         assert found.people.sum() == (2 if column == "number" and 7.5 in numbers else 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MUTANTS)
 def test_readers_that_let_one_decide_for_others_are_caught(name: str, tmp_path: Path) -> None:
     mutant = MUTANTS[name]

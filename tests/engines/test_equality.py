@@ -117,6 +117,7 @@ def stored_forms(table: pyarrow.Table, folder: Path) -> dict[str, Callable[[], A
 FORMS = ("arrow", "shuffled", "parquet", "recompressed", "split", "csv", "pandas", "polars", "lazy polars", "relation")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", [*FORMS, "dictionary"])
 def test_every_form_of_the_same_rows_gives_the_same(
     form: str, town: tuple[pyarrow.Table, Question, Totals], tmp_path: Path

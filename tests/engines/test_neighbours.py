@@ -107,6 +107,7 @@ def test_rows_that_stand_for_themselves(engine: str, relation: str, trials: Tria
         assert worst(case, engine, trials(3000, least=300), seed=1, key="k") <= 1 + 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_the_stated_change_is_reached(unit: Unit) -> None:
     case = Case(MEASURES["sum"], unit, HOURS)
@@ -146,6 +147,7 @@ class TestBrokenTwinsAreCaught:
     def test_a_choice_of_groups_under_events(self) -> None:
         assert broken(Case(MEASURES["sum"], Event(), HOURS), max_places=1) > 1.01
 
+    @pytest.mark.long
     def test_days_that_do_not_fit_counted_as_if_they_did(self) -> None:
         case = Case(MEASURES["signed sum"], UserPeriod("1D"), SHIFTED)
         stated = case.ask()[0].table.sensitivities()[0]

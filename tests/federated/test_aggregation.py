@@ -23,6 +23,7 @@ def test_the_sum_is_the_plain_sum(count: int, bits: int) -> None:
     assert total.values.tolist() == crowd.plain(crowd.terms.names)
 
 
+@pytest.mark.long
 def test_holders_may_fall_silent_in_any_phase(trials: Trials) -> None:
     random = np.random.default_rng(5)
     done = aborted = 0

@@ -56,6 +56,7 @@ def worst_chance(canaries: int, guesses: int, right: int, epsilon: float, delta:
     return -float(found.fun)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("canaries", "guesses"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (4, 4)])
 def test_the_bound_is_the_worst_that_any_mechanism_does(canaries: int, guesses: int) -> None:
     for epsilon, delta in product((0.0, 0.5, 2.0), (0.0, 1e-3, 0.05)):
@@ -92,6 +93,7 @@ def test_the_bound_without_delta_is_clopper_and_pearsons() -> None:
     assert attack(scores, coins, guesses=400, delta=1e-4).epsilon < found.epsilon
 
 
+@pytest.mark.long
 def test_randomised_response_is_not_wronged_and_a_leak_is_found(trials: Trials) -> None:
     """Coins told truthfully with chance e / (1 + e) are exactly ε = 1: a bound above it is a false alarm."""
     chance, runs, alarms = np.random.default_rng(1), trials(4000, least=400), 0

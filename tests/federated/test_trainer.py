@@ -37,6 +37,7 @@ def test_a_round_is_paid_once_and_repeated_as_stored(tmp_path: Path) -> None:
         assert len(ledger.history("north")) == 2
 
 
+@pytest.mark.long
 def test_another_model_under_the_same_round_is_refused(tmp_path: Path) -> None:
     plan = make_plan()
     start = plan.model.first_parameters()
@@ -94,6 +95,7 @@ def test_only_the_declared_number_of_people_scales(tmp_path: Path) -> None:
     assert update == pytest.approx(-expected, abs=1e-6)
 
 
+@pytest.mark.long
 def test_seeds_repeat_a_run_and_are_told(tmp_path: Path) -> None:
     plan = make_plan(design(Recurrent(3)))
     models = []
@@ -111,6 +113,7 @@ def test_seeds_repeat_a_run_and_are_told(tmp_path: Path) -> None:
     assert np.array_equal(models[0], models[1])
 
 
+@pytest.mark.long
 def test_training_learns_and_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
     from chronodp.federated.training import StepDesign
 

@@ -72,6 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("parsers")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_changed_texts_are_read_or_refused(name: str, folder: Path) -> None:
     target = _target(folder, name)

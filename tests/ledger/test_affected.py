@@ -23,6 +23,7 @@ def address(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_releases_from_records_are_named_with_what_may_be_wrong(address: Path) -> None:
     with cdp.Ledger(address) as ledger:
         found = {(one.dataset, one.request): one.reasons for one in ledger.stored.affected()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -45,6 +46,7 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("leaky", [False, True])
@@ -53,6 +55,7 @@ def test_no_adaptive_adversary_gets_more_than_the_terms(rule: str, strategy: str
     terms, choose = RULES[rule], STRATEGIES[strategy]
     if leaky and not terms.reserve:
         return
+    priced = cache(terms.amounts)  # of some few costs, which come back on every path
 
     def play(bit: int, *, entropy: Entropy) -> tuple[object, ...]:
         spent = (0,) * len(terms.ceilings)
@@ -63,7 +66,7 @@ def test_no_adaptive_adversary_gets_more_than_the_terms(rule: str, strategy: str
             leaks = leaky and evidence <= 0  # leak where the coins alone have little left to win
             loss = math.log(odds) * (1 + 1e-15)
             cost: Cost = ApproximateCost(loss, 0.02) if leaks else RandomizedResponseCost(loss)
-            amounts = terms.amounts(cost)
+            amounts = priced(cost)
             if not terms.admits(spent, amounts):
                 break
             spent = tuple(before + more for before, more in zip(spent, amounts, strict=True))

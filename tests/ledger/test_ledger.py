@@ -220,6 +220,7 @@ def test_history_and_clocks_that_go_backwards(ledger: Ledger, monkeypatch: pytes
     assert ledger.history("meters", limit=1) == [second]
 
 
+@pytest.mark.long
 def test_many_charges_stay_fast_and_exact(ledger: Ledger, trials: Trials) -> None:
     count = trials(20_000, least=300)
     ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)

@@ -96,6 +96,7 @@ def test_nobody_changes_what_another_adds() -> None:
         assert np.array_equal(together, base + alone)
 
 
+@pytest.mark.long
 def test_order_and_batches_of_arrival_change_nothing() -> None:
     limits = replace(SUMS, groups=("a", "b", "c"), max_groups=2, ids=True)
     rows = [
@@ -155,6 +156,7 @@ def test_a_stretch_of_time_changes_its_own_windows_only(unit: Unit, together: ob
     assert reached == limits.change == 4.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("people", "ids", "expected"), [(True, False, 5.0), (False, False, 4.0), (False, True, 5.0), (True, True, 5.0)]
 )
@@ -176,6 +178,7 @@ def test_one_row_changes_one_number(people: bool, ids: bool, expected: float) ->
     assert reached == expected
 
 
+@pytest.mark.long
 def test_groups_are_chosen_within_a_person_and_window() -> None:
     limits = Limits(User(), GRID, at_most=2, max_periods=1, groups=("a", "b", "c"), max_groups=2)
     universe: list[Visit] = [(0, window, 0.0, place, "") for window in (0, 1) for place in range(3)]
@@ -207,6 +210,7 @@ def test_missing_and_unfit_bounds_are_named() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_civil_period_that_cuts_windows_has_the_wider_bound() -> None:
     grid = Windows("3s", "2026-01-01", count=2)
     limits = Limits(UserPeriod("2s"), grid, clip=(-1.0, 4.0))

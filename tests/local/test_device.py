@@ -228,6 +228,7 @@ def test_both_forms_of_a_report_say_the_same(mechanism: Any, value: float, tmp_p
         assert json.loads(to_json(report)) == report
 
 
+@pytest.mark.long
 def test_secrets_have_their_law() -> None:
     """Each count lies within 6.6 standard deviations, which a right one leaves once in 10^10."""
     chance, size = SecretChance(), 20_000

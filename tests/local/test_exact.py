@@ -56,6 +56,7 @@ def test_the_worst_odds_of_a_report_are_the_stated_ones(mechanism: LocalMechanis
         assert finding.epsilon <= mechanism.epsilon
 
 
+@pytest.mark.long
 def test_laplace_noise_that_is_drawn_again_has_its_law_too() -> None:
     plan = LocalPlan("one", LaplaceNumber(1.0, RANGE, grid=2), Fresh(horizon=1))
     finding = worst(plan, [((-1.0,), (3.0,))], most_decays=16)
@@ -109,6 +110,7 @@ def test_kept_answers_give_away_what_is_stated_in_both_classes(permanent: float,
     assert plan.lifetime.linkable
 
 
+@pytest.mark.long
 def test_two_levels_of_kept_answers_cost_two_at_four_slots() -> None:
     plan = LocalPlan("kept", RandomizedResponse(0.5, 2), Memoised(permanent_epsilon=1.0, horizon=4))
     _, different = pairs((0, 1), 4)
@@ -137,6 +139,7 @@ def test_kept_answers_of_three_values_stay_below_the_stated_bounds() -> None:
     assert alike.epsilon > 0.25 * plan.lifetime.same_pattern  # the comparison is not empty
 
 
+@pytest.mark.long
 def test_the_limit_on_distinct_values_holds_with_one_level() -> None:
     plans = [
         LocalPlan("kept", RandomizedResponse(1.0, 3), Memoised(1.0, horizon=3, max_values=limit)) for limit in (1, 2, 3)
@@ -170,6 +173,7 @@ def test_counters_rounded_to_one_bit(first: float) -> None:
     assert max(worst(plan, part).epsilon for part in (halves, others)) <= plan.lifetime.any_pattern
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", [WindowBudget(2), WindowPopulation(2)], ids=str)
 def test_any_window_costs_what_is_stated(protocol: WindowBudget | WindowPopulation) -> None:
     plan = LocalPlan("window", RandomizedResponse(0.7, 2), protocol)

@@ -41,6 +41,7 @@ def days(zone: str, around: dt.date) -> list[tuple[int, int]]:
     return [(first, end) for first, end in pairwise(edges) if end > first]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("held", ZONES)
 @pytest.mark.parametrize("wanted", ZONES)
 def test_no_day_touches_more_days_of_another_zone_than_is_counted(held: str, wanted: str) -> None:

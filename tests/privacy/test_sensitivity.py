@@ -105,6 +105,7 @@ def worst(changed: Iterator[Cells]) -> tuple[Sensitivity, Sensitivity]:
     return Sensitivity(*periods), Sensitivity(*totals)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("clip", [(0.0, 1.0), (-1.0, 3.0), (-2.0, 2.0), (2.0, 3.0), (-3.0, -1.0)])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(

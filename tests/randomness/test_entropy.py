@@ -145,6 +145,7 @@ def test_permutations_with_equal_words_are_drawn_again() -> None:
     assert rows[1].tolist() == [0, 1, 2]
 
 
+@pytest.mark.long
 def test_exponential_coins_agree_with_the_slow_path_on_the_same_bits() -> None:
     words = np.concatenate([edge_words(), random_words(3000, 2)])
     chance = np.random.default_rng(1)

@@ -85,6 +85,7 @@ def test_laplace_variates_are_within_tolerance_for_every_unseen_bit(trials: Tria
                 assert abs(mpmath.mpf(float(values[index])) - ideal) <= LAPLACE.tolerance, word
 
 
+@pytest.mark.long
 def test_gaussian_variates_are_within_tolerance_for_every_unseen_bit(trials: Trials) -> None:
     edges = edge_words()
     half = len(edges) + trials(10_000, least=1_000)

@@ -75,6 +75,7 @@ def test_fetches_nothing_and_forbids_it() -> None:
     assert "connect-src" not in policy
 
 
+@pytest.mark.long
 def test_runs_its_own_scripts_only() -> None:
     reader = Reader(render(page(hours("north"))))
     kinds = [attributes.get("type") for tag, attributes in reader.tags if tag == "script"]

@@ -76,6 +76,7 @@ def test_dropping_the_two_on_general_utilities_costs_twice_epsilon() -> None:
     assert finding.refutes(1.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_exponential_mechanism_stays_below_epsilon_and_comes_near_it(monotone: bool) -> None:
     def worst(used: ChoiceDesign, pairs: Sequence[tuple[Values, Values]]) -> Finding:

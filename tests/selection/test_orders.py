@@ -76,6 +76,7 @@ def test_a_row_depends_on_its_own_person_only(losses: NDArray[np.float64]) -> No
     np.testing.assert_array_equal(losses_of(people[::-1], ORDERS, validation), changed[::-1])
 
 
+@pytest.mark.long
 def test_least_squares_finds_known_coefficients() -> None:
     (series,) = second_order_people(1, 20_000, 3)
     found = fit_coefficients(series + 7.0, Order(2, 0, 0), LeastSquares())

@@ -79,6 +79,7 @@ def test_rolling_means(law: Law, trials: Trials) -> None:
         assert not mean.exactly(level)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 def test_resampled_sums_over_days_of_24_and_25_hours(law: Law, trials: Trials) -> None:
     level = 0.9

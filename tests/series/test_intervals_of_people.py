@@ -105,6 +105,7 @@ def test_means_over_several_periods(law: Law, trials: Trials) -> None:
     assert not mean_misses(law, 60, 6.5, replicas, level=level, periods=periods, wider=WIDER).exactly(level)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 def test_a_mean_whose_count_is_taken_as_exact_is_no_match(law: Law, trials: Trials) -> None:
     level, people, mean = 0.9, 200, 8.5

@@ -91,6 +91,7 @@ def test_running_rolling_and_resampled_are_numpys(delta: float, ledger: cdp.Ledg
         assert (widths[low]["upper"] < widths[high]["upper"]).all()
 
 
+@pytest.mark.long
 def test_means_over_longer_periods_are_means_over_everyone(ledger: cdp.Ledger) -> None:
     table = crowd()
     totals = table.assign(day=table["at"].dt.strftime("%Y-%m-%d"))  # one reading an hour at most, on the hour

@@ -122,6 +122,7 @@ class TestRecursion:
             assert missed < recursion.rounding_bound(length, 2.0**27)
             assert missed > 0.3  # rounding is there, so the bound is not idle
 
+    @pytest.mark.long
     @pytest.mark.parametrize("unit", [cdp.Event(), cdp.User(), cdp.Window(3), cdp.User("replace")], ids=str)
     def test_neighbours_need_draws_that_differ_by_no_more_than_is_stated(self, unit: Unit, trials: Trials) -> None:
         """For one output the draws behind it, told back exactly, are compared: this is the whole privacy argument."""
@@ -275,6 +276,7 @@ def test_whole_numbers_beyond_floats_move_no_farther_than_they_changed(ledger: c
         assert abs(made[1] - made[0]) <= 1.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "changes",
     [
@@ -290,6 +292,7 @@ def test_a_stream_that_opens_can_step(changes: dict[str, Any], ledger: cdp.Ledge
     assert math.isfinite(live.step(1.0).value)
 
 
+@pytest.mark.long
 def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for(ledger: cdp.Ledger) -> None:
     with pytest.raises(InvalidArgument, match="noise this wide"):
         opened(ledger, horizon=2**24, unit=cdp.User(), max_periods=2**24, epsilon=1e-6, dataset="people", delta=0.0)

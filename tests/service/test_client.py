@@ -122,6 +122,7 @@ def test_a_release_that_was_tampered_with_is_noticed(house: House) -> None:
             client.release("meters", 1)
 
 
+@pytest.mark.processes
 def test_a_failed_release_tells_its_number(tmp_path: Path) -> None:
     with open_house(write_policy(tmp_path), str(tmp_path / "budget.db")) as house, client_of(house, "ana") as client:
         (tmp_path / "rows.csv").unlink()

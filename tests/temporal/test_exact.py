@@ -50,6 +50,7 @@ def largest_possible_loss(finding: Finding) -> float:
     return max(ratios)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [0.0, 0.7, 3.0])
 @pytest.mark.parametrize("block", [2, 3, 4, 5])
 def test_block_shuffle_has_exactly_its_odds(block: int, epsilon: float) -> None:
@@ -61,6 +62,7 @@ def test_block_shuffle_has_exactly_its_odds(block: int, epsilon: float) -> None:
     assert mechanism.loss == pytest.approx(finding.epsilon, abs=1e-12)
 
 
+@pytest.mark.long
 def test_a_block_of_six_by_the_law_of_its_orders() -> None:
     block = 6
     mechanism = BlockShuffle(block, 1.3)
@@ -76,6 +78,7 @@ def test_a_block_of_six_by_the_law_of_its_orders() -> None:
     assert finding.epsilon == pytest.approx(1.3, abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "values", [(0, 0, 1), (0, 1, 0, 1), (2, 2, 2, 1), (0, 1, 1, 2, 2), ("a", "b", "a", "c"), (1.0, math.nan, math.nan)]
 )
@@ -209,6 +212,7 @@ def test_noisy_sort_of_two_values() -> None:
     assert not finding.refutes(4.0)
 
 
+@pytest.mark.long
 def test_noisy_sort_of_three_values() -> None:
     values = (0, 1, 2)
     finding = examine(of(NoisySort(2, 100.0, steps=1)), [swapped(values, 0, 2), swapped(values, 0, 1)])

@@ -34,6 +34,7 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
         yield opened
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
 def test_steps_have_the_law_of_the_finished_series(mechanism: Online) -> None:
     length = 4 if isinstance(mechanism, Threshold) else 5

@@ -305,6 +305,7 @@ def test_every_outcome_of_a_small_spectrum(wanted: Wanted) -> None:
     assert finding.epsilon > 1.0  # and the noise is not idle
 
 
+@pytest.mark.long
 def test_rounding_never_moves_neighbours_farther_than_stated() -> None:
     generator = np.random.default_rng(4)
     for wanted in (Only(5), Lowest(6), Lowest(26), Strongest(3, 20)):

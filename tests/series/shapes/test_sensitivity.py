@@ -104,6 +104,7 @@ def against(contribution: Contribution) -> float:
     return float(contribution.exchange - contribution.presence)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("clip", [(0.0, 1.0), (-1.0, 3.0), (-2.0, 2.0), (2.0, 3.0), (-3.0, -1.0)])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("kind", "bounds"), CASES, ids=str)

@@ -44,6 +44,7 @@ def refuted(design: WindowedDesign, pair: tuple[tuple[float, ...], tuple[float, 
     return compare_outcomes([(walk.law(pair[0]), walk.law(pair[1]))]).refutes(EPSILON)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("mechanism", [Uniform(), Sample(), BudgetDistribution(), BudgetAbsorption()], ids=str)
 def test_no_outcome_of_three_steps_refutes_epsilon(
@@ -52,6 +53,7 @@ def test_no_outcome_of_three_steps_refutes_epsilon(
     assert not refuted(tiny_windowed(mechanism), pair)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", [Uniform(), Sample(), BudgetAbsorption()], ids=str)
 def test_narrower_noise_is_caught(mechanism: WindowedMechanism) -> None:
     assert refuted(tiny_windowed(mechanism), PAIRS[0], shrink=0.9)

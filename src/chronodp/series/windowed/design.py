@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
@@ -190,6 +190,7 @@ def _factors(design: WindowedDesign) -> tuple[Fraction, Fraction]:
     )
 
 
+@lru_cache(maxsize=64)  # asked for at every step of a stream
 def _noise_factors(
     mechanism: WindowedMechanism, unit: Window, columns: int, max_groups: int, epsilon: float, delta: float
 ) -> tuple[Fraction, Fraction]:
