@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import chronodp as cdp
-from chronodp.engines import Reading
+from chronodp.engines import Reading, csv_lines
 from chronodp.engines.csv_files import group_csv_files
+from chronodp.engines.csv_lines import Lines
 from chronodp.errors import UnreadableSource
 
 ROWS = [f'2026-01-{day:02d},"Lee, {number}",{number}' for day in range(1, 11) for number in range(10)]
@@ -91,6 +92,51 @@ def test_no_row_is_a_reason_to_refuse(tmp_path: Path, row: bytes, end: bytes) ->
     for place in (0, 50, 100):
         path.write_bytes(end.join([b"at,who,kwh", *rows[:place], row, *rows[place:]]))
         assert len(ROWS) <= len(read(path)) <= len(ROWS) + 2
+
+
+def split_plainly(line: str, separator: str) -> list[str] | None:
+    """Return the fields of a line, sign by sign, or None where its quotes do not close."""
+    fields, at = [], 0
+    while True:
+        if line[at : at + 1] == '"':
+            end = line.find('"', at + 1)
+            while end >= 0 and line[end + 1 : end + 2] == '"':
+                end = line.find('"', end + 2)
+            if end < 0 or line[end + 1 : end + 2] not in ("", separator):
+                return None
+            fields.append(line[at + 1 : end].replace('""', '"'))
+            end += 1
+        else:
+            end = line.find(separator, at) if separator in line[at:] else len(line)
+            fields.append(line[at:end])
+        if end == len(line):
+            return fields
+        at = end + 1
+
+
+@pytest.mark.parametrize("widest", [0, 500])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(st.text(alphabet='ab",,"" ;\t|^-].é\0', max_size=14), min_size=1, max_size=40),
+    separator=st.sampled_from(",;\t|^-]. "),
+    width=st.integers(1, 4),
+    data=st.data(),
+)
+def test_lines_are_split_by_the_plain_rule(
+    monkeypatch: pytest.MonkeyPatch, widest: int, lines: list[str], separator: str, width: int, data: st.DataObject
+) -> None:
+    monkeypatch.setattr(csv_lines, "_WIDEST", widest)
+    places = data.draw(st.lists(st.integers(0, width - 1), unique=True, min_size=1))
+    split = [split_plainly(line, separator) for line in lines]
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.register("lines", pyarrow.table({"line": lines}))
+        table = Lines("lines", separator, width)
+        asked = [table.select(places), table.unclosed(), table.of_other_width()]
+        found, unclosed, other = (connection.execute(query).fetchall() for query in asked)
+    records = [fields for fields in split if fields is not None and len(fields) == width]
+    assert found == [tuple(fields[place] for place in places) for fields in records]
+    assert unclosed == [(split.count(None),)]
+    assert other == [(len(lines) - split.count(None) - len(records),)]
 
 
 def test_a_reader_that_looks_at_rows_is_caught(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chronodp.engines.csv_lines import Lines, literal
 from chronodp.engines.reading import Reading
 from chronodp.errors import UnreadableSource
 
@@ -54,36 +55,17 @@ class CsvGroup:
         if self.reading.line_breaks:
             fields = ", ".join(f'"f{self.names.index(name)}" AS c{at}' for at, name in enumerate(columns))
             return f"SELECT {fields} FROM {self._native()}"
-        fields = ", ".join(
-            f"{_unquoted(f'fields[{self.names.index(name) + 1}]')} AS c{at}" for at, name in enumerate(columns)
-        )
-        return f"SELECT {fields} FROM ({self.fields()}) WHERE len(fields) = {len(self.names)}"
-
-    def fields(self) -> str:
-        """Return the SQL of every line's fields as a list, NULL where its quotes do not close."""
-        separator, s = _text(self.separator), re.escape(self.separator)
-        plain, quoted = f'[^"{s}][^{s}]*|', '"(?:[^"]|"")*"'
-        simple = f'(?:[^"{s}]*|"[^"{s}]*")'  # split at separators, quotes or not
-        field = f"(?:{quoted}|{plain})"
-        return (
-            f"SELECT line, CASE WHEN NOT contains(line, '\"') THEN string_split(line, {separator}) "
-            f"WHEN regexp_full_match(line, {_text(f'{simple}(?:{s}{simple})*')}) THEN string_split(line, {separator}) "
-            f"WHEN regexp_full_match(line, {_text(f'{field}(?:{s}{field})*')}) "
-            f"THEN regexp_extract_all({separator} || line, {_text(f'{s}({quoted}|{plain})')}, 1) END AS fields "
-            # Of a line that ends in more than one carriage return, DuckDB leaves the rest to the next line.
-            "FROM (SELECT CASE WHEN line < ' ' THEN ltrim(line, chr(13) || chr(10)) ELSE line END AS line "
-            f"FROM {self.lines()})"
-        )
+        return self._records().select([self.names.index(name) for name in columns])
 
     def broken(self) -> dict[str, str]:
         """Return, by reason, the SQL that counts lines which are no records; for the owner only."""
-        found = f"SELECT count(*) FROM ({self.fields()}) WHERE"
+        records = self._records()
         reasons = {
             "quotes that do not close in their line; Reading(line_breaks=True) reads fields with line breaks": (
-                f"{found} line IS NOT NULL AND fields IS NULL"
+                records.unclosed()
             ),
             f"another number of fields than the first line has with the separator {self.separator!r}; "
-            "Reading(separator=...) declares another": f"{found} len(fields) <> {len(self.names)}",
+            "Reading(separator=...) declares another": records.of_other_width(),
         }
         if self.reading.encoding == "utf-8":
             lines = [f"SELECT count(*) AS n FROM {self.lines(encoding=name)}" for name in ("latin-1", "utf-8")]
@@ -100,15 +82,21 @@ class CsvGroup:
         """
         return self._read("{'line': 'VARCHAR'}", _NO_SEPARATOR, quote="", encoding=encoding)
 
+    def _records(self) -> Lines:
+        # Of a line that ends in more than one carriage return, DuckDB leaves the rest to the next line.
+        line = "CASE WHEN line < ' ' THEN ltrim(line, chr(13) || chr(10)) ELSE line END AS line"
+        return Lines(f"(SELECT {line} FROM {self.lines()})", self.separator, len(self.names))
+
     def _native(self) -> str:
         columns = ", ".join(f"'f{at}': 'VARCHAR'" for at in range(len(self.names)))
         return self._read(f"{{{columns}}}", self.separator, quote='"', encoding=None)
 
     def _read(self, columns: str, separator: str, *, quote: str, encoding: str | None) -> str:
+        paths = ", ".join(map(literal, self.paths))
         return (
-            f"read_csv([{', '.join(map(_text, self.paths))}], auto_detect = false, header = true, columns = {columns}, "
-            f"delim = {_text(separator)}, quote = {_text(quote)}, escape = {_text(quote)}, strict_mode = false, "
-            f"ignore_errors = true, encoding = {_text(encoding or self.reading.encoding)})"
+            f"read_csv([{paths}], auto_detect = false, header = true, columns = {columns}, "
+            f"delim = {literal(separator)}, quote = {literal(quote)}, escape = {literal(quote)}, strict_mode = false, "
+            f"ignore_errors = true, encoding = {literal(encoding or self.reading.encoding)})"
         )
 
 
@@ -172,12 +160,3 @@ def _first_line(path: str, encoding: str) -> str:
             if not more:
                 break
     return re.split("[\r\n]", text, maxsplit=1)[0]
-
-
-def _unquoted(field: str) -> str:
-    quoted = f"""replace(substring({field}, 2, length({field}) - 2), '""', '"')"""
-    return f"CASE WHEN starts_with({field}, '\"') THEN {quoted} ELSE {field} END"
-
-
-def _text(content: str) -> str:
-    return "'" + content.replace("'", "''") + "'"

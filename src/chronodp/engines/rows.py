@@ -36,12 +36,11 @@ def rows_select(
             exp.to_table(f"keys_{index}"), on=exp.column(f"group_{index}").eq(exp.column("key", table=f"keys_{index}"))
         )
     instant = exp.column("instant")
-    query = query.where(instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1]))
-    query = query.where(*complete(question))
+    conditions = [instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1]), *complete(question)]
     if question.edges:
         number = exp.column("number")
-        query = query.where(number >= _real(question.edges[0]), number <= _real(question.edges[-1]))
-    return query
+        conditions += [number >= _real(question.edges[0]), number <= _real(question.edges[-1])]
+    return query.where(*conditions, copy=False)
 
 
 def names_select(question: Question, parts: Sequence[Part]) -> exp.Select:

@@ -23,6 +23,7 @@ __all__ = [
     "Format",
     "number_pattern",
     "parse_format",
+    "short_number_pattern",
 ]
 
 _DAY = "[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
@@ -71,6 +72,11 @@ _ALLOWED = (
 def number_pattern(decimal: str) -> str:
     """Return how a number is written with this decimal sign."""
     return f"[+-]?(?:[0-9]+(?:[{decimal}][0-9]*)?|[{decimal}][0-9]+)(?:[eE][+-]?[0-9]+)?"
+
+
+def short_number_pattern(decimal: str) -> str:
+    """Return how those of these numbers are written that need no look at their size: every one is finite."""
+    return f"[+-]?[0-9]{{1,15}}(?:[{decimal}][0-9]{{0,15}})?"
 
 
 NUMBER = number_pattern(".")
