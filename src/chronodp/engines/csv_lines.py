@@ -58,7 +58,7 @@ class Lines:
             found = f"regexp_extract_all({literal(self.separator)} || line, {literal(f'{s}({field})')}, 1)"
             return f"CASE WHEN {self._closes} THEN {found} END"
         groups = [f"({field})" if place in places else f"(?:{field})" for place in range(self.width)]
-        names = ", ".join(["'line'", *(f"'f{place}'" for place in sorted(places))])
+        names = ", ".join(["'line'", *(f"'f{place}'" for place in sorted(set(places)))])
         return f"regexp_extract(line, {literal(f'^({s.join(groups)})$')}, [{names}])"
 
     def _field_at(self, place: int) -> str:
