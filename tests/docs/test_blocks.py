@@ -65,7 +65,7 @@ def test_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "peak" in run("release", "month.toml", "--dataset", "meters", "--request", "june")
 
 
-@pytest.mark.long
+@pytest.mark.processes
 def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (text,), (code,) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
     monkeypatch.chdir(tmp_path)

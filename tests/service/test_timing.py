@@ -78,7 +78,7 @@ def alike(first: list[float], second: list[float]) -> float:
     return float(mannwhitneyu(first, second, method="exact" if len(first) <= 30 else "asymptotic").pvalue)
 
 
-@pytest.mark.long
+@pytest.mark.processes
 def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: Trials) -> None:
     with two_tables(tmp_path, Pace(FLOOR, FLOOR), people=10_000) as house:
         warm_up(house)
@@ -95,7 +95,7 @@ def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: 
     assert alike(issued["meters"], issued["empty"]) > FALSE_ALARM, issued
 
 
-@pytest.mark.long
+@pytest.mark.processes
 def test_the_same_test_notices_a_service_that_does_not_pace(tmp_path: Path) -> None:
     times: dict[str, list[float]] = {"meters": [], "empty": []}
     with two_tables(tmp_path, Unpaced(), people=25_000) as house:

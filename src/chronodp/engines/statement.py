@@ -67,7 +67,7 @@ def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
 
 def _after(tables: list[tuple[str, exp.Select]], answer: exp.Select) -> exp.Select:
     for name, table in tables:
-        answer = answer.with_(name, as_=table)
+        answer = answer.with_(name, as_=table, copy=False)  # else each would copy all before it
     return answer
 
 

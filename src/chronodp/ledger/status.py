@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.filters import CAP, Amounts
+from chronodp.ledger.filters import CAP, Amounts, Filter
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
 
 __all__ = ["NativeSum", "Status", "make_status"]
@@ -134,7 +135,7 @@ def make_status(
     sums = [NativeSum(part.name, part.value(amount), part.value(most)) for part, amount, most in parts]
     if rule.reserve:
         sums.append(NativeSum(_RESERVED, rule.reserved.value(spent[-1]), rule.reserve))
-    least = _least(budget, spent, lambda strength: PureCost(1 / strength))
+    least = _least(rule, spent, _pure)
     return Status(
         dataset=dataset,
         analyst=analyst,
@@ -144,23 +145,32 @@ def make_status(
         sums=tuple(sums),
         share=min(1.0, *(amount / most for _, amount, most in parts)),
         largest_pure=None if least is None else 1 / least,
-        smallest_laplace=_least(budget, spent, lambda scale: LaplaceCost(1.0, scale)),
-        smallest_sigma=_smallest_sigma(budget, spent),
+        smallest_laplace=_least(rule, spent, _laplace),
+        smallest_sigma=None if budget.rule == "pure" else _least(rule, spent, _gaussian),
         unreleased=unreleased,
         note=note,
     )
 
 
-def _smallest_sigma(budget: Budget, spent: Amounts) -> float | None:
-    return None if budget.rule == "pure" else _least(budget, spent, lambda sigma: GaussianCost(1.0, sigma))
+def _pure(strength: float) -> Cost:
+    return PureCost(1 / strength)
 
 
-def _least(budget: Budget, spent: Amounts, cost_at: Callable[[float], Cost]) -> float | None:
+def _laplace(scale: float) -> Cost:
+    return LaplaceCost(1.0, scale)
+
+
+def _gaussian(sigma: float) -> Cost:
+    return GaussianCost(1.0, sigma)
+
+
+@lru_cache(maxsize=1024)  # pages and trainings ask again and again while nothing is spent
+def _least(rule: Filter, spent: Amounts, cost_at: Callable[[float], Cost]) -> float | None:
     """Return the least parameter, to six digits, whose cost still fits."""
     low, high = 1e-9, 1e9
-    if not budget.filter.fits(spent, cost_at(high)):
+    if not rule.fits(spent, cost_at(high)):
         return None
     while high / low > 1 + 1e-6:
         middle = (low * high) ** 0.5
-        low, high = (low, middle) if budget.filter.fits(spent, cost_at(middle)) else (middle, high)
+        low, high = (low, middle) if rule.fits(spent, cost_at(middle)) else (middle, high)
     return high
