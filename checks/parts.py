@@ -14,8 +14,7 @@ __all__ = ["ROOT", "Part", "quick", "test", "verify"]
 ROOT = Path(__file__).parents[1]
 _BIN = Path(sys.executable).parent
 _PYTEST = (sys.executable, "-m", "pytest", "--quiet")
-# One worker more than cores, since tests of servers and clocks wait; what needs a heavy server stays with one worker.
-_SPREAD = ("--numprocesses", str((os.cpu_count() or 1) + 1), "--dist", "loadgroup")
+_SPREAD = ("--numprocesses", str(os.cpu_count() or 1))
 _QUICK = ("-m", "not processes and not long", "--durations", "5", "--durations-min", "1")
 
 
@@ -51,7 +50,13 @@ def quick(room: str = "") -> list[Part]:
 
 def test() -> list[Part]:
     """Return every check, with small trial counts."""
-    return [Part("tests", ((*_PYTEST, *_SPREAD),), live=True), *_without_data()]
+    spread = (*_PYTEST, *_SPREAD, "-m", "not spark and not browser")
+    # Spark and the browser are started once, in a process of their own: more than one of each would take longer.
+    alone = [Part(f"tests with {name}", ((*_PYTEST, "-m", mark, "tests"),)) for name, mark in _STARTED_ONCE.items()]
+    return [Part("tests", (spread,), live=True), *alone, *_without_data()]
+
+
+_STARTED_ONCE = {"Spark": "spark and not browser", "a browser": "browser"}
 
 
 def verify() -> list[Part]:

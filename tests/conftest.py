@@ -28,7 +28,6 @@ def pytest_configure() -> None:
     rings.guard()
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups of tests are read off their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rings.arrange(items)
 

@@ -22,7 +22,7 @@ __all__ = ["NOT_LOOKED_AT", "arrange", "guard", "watched"]
 NOT_LOOKED_AT = "no Chromium is installed: the page was not looked at in a browser"
 
 _SERVERS = {"spark", "postgres", "browser", "house"}  # fixtures that start processes or listen
-_GROUPS = {"spark", "browser"}  # too heavy to be started by more than one worker
+_HEAVY = ("spark", "browser")  # fixtures to be started once: their tests are marked by name, and run in one process
 _NOW: list[str] = []  # the test that runs without the mark, if one does
 
 
@@ -32,8 +32,9 @@ def arrange(items: list[pytest.Item]) -> None:
         needed = set(getattr(item, "fixturenames", ()))
         if needed & _SERVERS:
             item.add_marker(pytest.mark.processes)
-        for group in sorted(needed & _GROUPS):
-            item.add_marker(pytest.mark.xdist_group(group))
+        for name in _HEAVY:
+            if name in needed:
+                item.add_marker(name)
     items.sort(key=lambda item: not (item.get_closest_marker("processes") or item.get_closest_marker("long")))
 
 

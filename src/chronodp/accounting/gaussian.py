@@ -75,8 +75,8 @@ def sigma(epsilon: float, delta: float, *, sensitivity: float = 1.0) -> float:
     >>> round(sigma(1.0, 1e-5), 6)      # the textbook's sqrt(2 ln(1.25 / delta)) / epsilon would be 4.8448
     3.730632
     """
-    # Wide enough for whoever adds costs up and rounds the sum up: the release stays within (epsilon, delta).
-    return up(check_positive("sensitivity", sensitivity) / mu_for(epsilon, delta), 64)
+    # Wide enough for whoever adds costs up, rounds the sum up and finds epsilon to 1e-14: it stays within.
+    return up(check_positive("sensitivity", sensitivity) / mu_for(epsilon, delta), 256)
 
 
 def rho_for(epsilon: float, delta: float) -> float:
