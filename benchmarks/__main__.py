@@ -67,6 +67,9 @@ README = Path(__file__).parents[1] / "README.md"
 
 
 def main() -> None:
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        return
     if "--readme" in sys.argv[1:]:
         _renew_readme()
         return

@@ -69,7 +69,10 @@ def _long_history(ledger: Ledger) -> tuple[float, float]:
     ledger.spend("long", RepeatedCost(cost, 1), unit=User())
     with ledger._store.transaction() as transaction:
         (row,) = transaction.run("SELECT cost, unit, amounts, purpose, made FROM charges WHERE dataset = 'long'")
-        sql = "INSERT INTO charges VALUES ('long', '', '', ?, ?, ?, ?, ?, ?)"
+        sql = (
+            "INSERT INTO charges (dataset, analyst, period, number, cost, unit, amounts, purpose, made) "
+            "VALUES ('long', '', '', ?, ?, ?, ?, ?, ?)"
+        )
         for number in range(2, CHARGES + 1):
             transaction.run(sql, (number, *row))
         transaction.run("UPDATE accounts SET charges = ? WHERE dataset = 'long'", (CHARGES,))
