@@ -31,8 +31,9 @@ def test_projection_meets_its_conditions(values: list[float], data: st.DataObjec
     assert found.sum() == pytest.approx(wanted, abs=size)
     # One multiplier for all that stay, and none that is left out would come in at it: so it is the nearest.
     pull = (noisy - found) / spread**2
-    if wanted > 1e-6:
-        stays = found > size
+    stays = found > size
+    assert stays.any() or wanted <= 2 * len(values) * size
+    if stays.any():
         multiplier = pull[stays].mean()
         assert pull[stays] == pytest.approx(multiplier, abs=200 * size)
         assert np.all(pull[~stays] <= multiplier + 200 * size)
