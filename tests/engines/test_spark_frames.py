@@ -5,9 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 from benchmarks.spark import usage
 
@@ -198,3 +201,20 @@ def test_the_same_three_lines(spark: Any, tmp_path: Any) -> None:
     moved = plans["frame"].on(frame, start="2026-01-02", end="2026-01-09")
     moved.release(ledger, dataset="meters", request="moved", progress=lambda _: None)
     assert len(ledger.history("meters")) == 3
+
+
+def test_names_that_are_not_utf_8_are_left_out_everywhere(spark: Any, tmp_path: Path) -> None:
+    written = pyarrow.array([b"ann", b"b\xff", b"caf\xc3\xa9", b"ann"], pyarrow.binary())
+    names = pyarrow.StringArray.from_buffers(4, *written.buffers()[1:])  # as a careless program writes them
+    at = [dt.datetime(2026, 1, 1, hour) for hour in range(4)]
+    table = pyarrow.table({"at": at, "who": names})
+    pyarrow.parquet.write_table(table, tmp_path / "names.parquet")
+    question = Question(Calendar("1D", "2026-01-01", "2026-01-02"), "at", "who", None, Grid(1.0), (0, 9))
+    found = {
+        "duckdb": DuckDB().totals(find_source(str(tmp_path / "names.parquet")), question, key="k"),
+        "arrow": DuckDB().totals(find_source(table), question, key="k"),
+        "spark": Spark().totals(find_source(spark.read.parquet(str(tmp_path / "names.parquet"))), question, key="k"),
+    }
+    assert {form: (totals.people.tolist(), totals.sums.tolist()) for form, totals in found.items()} == dict.fromkeys(
+        found, ([2], [3])
+    )

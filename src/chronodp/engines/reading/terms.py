@@ -11,6 +11,7 @@ __all__ = [
     "call",
     "ends_with",
     "extract",
+    "is_broken",
     "is_finite",
     "matches",
     "real",
@@ -50,6 +51,15 @@ def _anchored(pattern: str, dialect: str) -> str:
 def ends_with(text: Term, sign: str, dialect: str) -> Term:
     """Return whether a text ends with a sign."""
     return call("SUFFIX" if dialect == "duckdb" else "ENDSWITH", text.copy(), string(sign))
+
+
+def is_broken(text: Term, dialect: str) -> Term:
+    """Return whether a text is not UTF-8. DuckDB reads such a cell as missing, Spark keeps its bytes as they are."""
+    if dialect == "duckdb":
+        return exp.false()
+    encoding = string("UTF-8")
+    mended = call("DECODE", call("ENCODE", text.copy(), encoding), encoding.copy())  # with a sign for what was broken
+    return exp.NEQ(this=text.copy(), expression=mended)
 
 
 def is_finite(number: Term, dialect: str) -> Term:
