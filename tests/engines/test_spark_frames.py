@@ -205,7 +205,10 @@ def test_the_same_three_lines(spark: Any, tmp_path: Any) -> None:
 
 def test_names_that_are_not_utf_8_are_left_out_everywhere(spark: Any, tmp_path: Path) -> None:
     written = pyarrow.array([b"ann", b"b\xff", b"caf\xc3\xa9", b"ann"], pyarrow.binary())
-    names = pyarrow.StringArray.from_buffers(4, *written.buffers()[1:])  # as a careless program writes them
+    places, texts = written.buffers()[1:]
+    assert places is not None
+    assert texts is not None
+    names = pyarrow.StringArray.from_buffers(4, places, texts)  # as a careless program writes them
     at = [dt.datetime(2026, 1, 1, hour) for hour in range(4)]
     table = pyarrow.table({"at": at, "who": names})
     pyarrow.parquet.write_table(table, tmp_path / "names.parquet")
