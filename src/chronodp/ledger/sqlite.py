@@ -41,7 +41,7 @@ class SQLiteStore:
     def _within(self, begin: str) -> Iterator[_SQLiteTransaction]:
         try:
             connection = self._connections.get()
-            self._begin(connection, begin)
+            self._run_patiently(connection, begin)
         except sqlite3.DatabaseError as error:
             raise _explained(self._path, error) from None
         try:
@@ -69,12 +69,12 @@ class SQLiteStore:
         if not self._path.parent.is_dir():
             raise LedgerUnavailable(f"the folder of {self._path.name} does not exist")
         self._keep_private()
-        connection = sqlite3.connect(self._path, timeout=2.0, isolation_level=None)
+        # SQLite does not wait: it gives up at once where two change the journal of a new file, and is unfair elsewhere.
+        connection = sqlite3.connect(self._path, timeout=0.0, isolation_level=None)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            self._run_patiently(connection, "PRAGMA journal_mode = WAL")
             # NORMAL may lose a committed debit when the power fails.
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA busy_timeout = 0")  # from here on we wait ourselves, and fairly
         except BaseException:
             connection.close()
             raise
@@ -87,11 +87,11 @@ class SQLiteStore:
             for part in ("-wal", "-shm"):
                 tighten(self._path.with_name(self._path.name + part))
 
-    def _begin(self, connection: sqlite3.Connection, begin: str) -> None:
+    def _run_patiently(self, connection: sqlite3.Connection, sql: str) -> None:
         deadline = time.monotonic() + self._timeout
         while True:
             try:
-                connection.execute(begin)
+                connection.execute(sql)
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                     raise
