@@ -19,9 +19,9 @@ from chronodp.engines.reading.terms import (
     Term,
     call,
     ends_with,
-    is_broken,
     is_finite,
     matches,
+    names_nobody,
     real,
     string,
     text_of,
@@ -76,7 +76,7 @@ class Columns:
                 zeros = exp.and_(ends_with(text, "0", self.dialect), self.matches(text, WHOLE_WITH_ZEROS))
                 return (
                     exp.case()
-                    .when(exp.or_(text.eq(string("")), is_broken(text, self.dialect)), exp.null())
+                    .when(names_nobody(text, self.dialect), exp.null())
                     .when(zeros, whole_part(text))
                     .when(exp.In(this=text.copy(), expressions=[string("True"), string("False")]), exp.Lower(this=text))
                     .else_(text.copy())

@@ -11,9 +11,9 @@ __all__ = [
     "call",
     "ends_with",
     "extract",
-    "is_broken",
     "is_finite",
     "matches",
+    "names_nobody",
     "real",
     "string",
     "substring",
@@ -53,13 +53,14 @@ def ends_with(text: Term, sign: str, dialect: str) -> Term:
     return call("SUFFIX" if dialect == "duckdb" else "ENDSWITH", text.copy(), string(sign))
 
 
-def is_broken(text: Term, dialect: str) -> Term:
-    """Return whether a text is not UTF-8. DuckDB reads such a cell as missing, Spark keeps its bytes as they are."""
-    if dialect == "duckdb":
-        return exp.false()
+def names_nobody(text: Term, dialect: str) -> Term:
+    """Return whether a text is empty or not UTF-8."""
+    empty: Term = text.copy().eq(string(""))
+    if dialect == "duckdb":  # which reads a text that is not UTF-8 as missing, where Spark keeps its bytes
+        return empty
     encoding = string("UTF-8")
     mended = call("DECODE", call("ENCODE", text.copy(), encoding), encoding.copy())  # with a sign for what was broken
-    return exp.NEQ(this=text.copy(), expression=mended)
+    return exp.or_(empty, exp.NEQ(this=text.copy(), expression=mended))
 
 
 def is_finite(number: Term, dialect: str) -> Term:
