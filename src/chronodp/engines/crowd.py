@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ __all__ = ["Crowd"]
 
 _TARGET = 2**19  # rows of a stretch: its words and their sorted copy stay near the processor
 _BLOCKS = 2**20  # people are counted in at most so many blocks
+_ASKED = 2**19  # people whose seeds are asked for together
 _WORD = 40  # bits for person and cell in a word; the others number the rows of a stretch
 
 
@@ -73,17 +75,18 @@ class Crowd:
         """Return the stretch that each code is in."""
         return self.stretch_of_block[codes if self.block == 1 else codes // self.block]
 
-    def seeds(self, stretch: int, key: str) -> Seeds:
-        """Return the seeds of everyone in a stretch, in the order of their codes."""
-        low, high = [*self.begins.tolist(), self.people][stretch : stretch + 2]
-        columns = self.session.columns(f"{_seeds_text(key)} WHERE code >= {low} AND code < {high} ORDER BY code")
-        multiplier, shift, offset = (columns[name] for name in SEEDS)
-        return multiplier, shift, offset
-
-
-@lru_cache(maxsize=16)
-def _seeds_text(key: str) -> str:
-    return seeds_select(key).sql("duckdb")
+    def seeds(self, key: str) -> Iterator[Seeds]:
+        """Yield the seeds of everyone in each stretch, in the order of their codes."""
+        ends = [*self.begins.tolist()[1:], self.people]
+        text, low, high = seeds_select(key).sql("duckdb"), 0, 0
+        multiplier = shift = offset = np.zeros(0, np.int64)
+        for begin, end in zip(self.begins.tolist(), ends, strict=True):
+            if end > high:  # a question takes as long for one stretch as for many
+                low, high = begin, max(end, begin + _ASKED)
+                columns = self.session.columns(f"{text} WHERE code >= {low} AND code < {high} ORDER BY code")
+                multiplier, shift, offset = (columns[name] for name in SEEDS)
+            own = slice(begin - low, end - low)
+            yield multiplier[own], shift[own], offset[own]
 
 
 def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> NDArray[np.uint16]:

@@ -18,7 +18,7 @@ from chronodp.engines.kernel import Bounded, bound
 from chronodp.engines.look import look
 from chronodp.engines.partitions import Partitions
 from chronodp.engines.question import Progress, Question, Tally, Totals
-from chronodp.engines.reading import Columns, ReadingCheck
+from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
 from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import statement
@@ -123,13 +123,14 @@ class DuckDB:
         with Partitions(count, memory=self.memory // 2, folder=self.folder) as store:
             _collect(session, question, crowd, cell_bits, store, progress)
 
-            def work(prepared: tuple[int, Seeds]) -> Bounded:
-                stretch, seeds = prepared
-                return bound(*store.take(stretch), cell_bits, question, seeds)
+            def work(stretch_and_seeds: tuple[int, Seeds]) -> Bounded:
+                stretch, seeds = stretch_and_seeds
+                words, steps = store.take(stretch)
+                words -= np.uint64(int(crowd.begins[stretch]) << cell_bits)
+                return bound(words, steps, cell_bits, question, seeds)
 
-            prepared = ((stretch, crowd.seeds(stretch, key)) for stretch in range(count))
             workers = self.threads or os.cpu_count() or 1
-            for number, part in enumerate(_ahead(prepared, work, workers)):
+            for number, part in enumerate(_ahead(enumerate(crowd.seeds(key)), work, workers)):
                 progress(0.6 + 0.4 * (number + 1) / count)
                 yield part
 
@@ -145,16 +146,15 @@ def _tally_rows(session: Session, question: Question) -> tuple[int, ...]:
 def _collect(
     session: Session, question: Question, crowd: Crowd, cell_bits: int, store: Partitions, progress: Progress
 ) -> None:
-    """Read the rows, each as a word of its person (from its stretch's first) and its cell, into their stretches."""
-    rows = rows_select(question, session.parts, name=Columns.unread_name).subquery("rows_").sql("duckdb")
+    """Read the rows, each as a word of its person and its cell, into their stretches."""
+    rows = rows_select(question, session.parts, written=True).subquery("rows_").sql("duckdb")
     cell = f"(period * {question.places} + place)::UBIGINT"
-    query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps::INTEGER FROM {rows} JOIN names ON person = written"
-    bits, first_words = np.uint64(cell_bits), crowd.begins.astype(np.uint64) << np.uint64(cell_bits)
-    done = 0
+    query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps FROM {rows} JOIN names ON person = written"
+    bits, done = np.uint64(cell_bits), 0
     for batch in session.batches(query, _BATCH):
         words, steps = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
         where = crowd.stretches_of((words >> bits).astype(np.int64))
-        store.add(where, words - first_words[where], steps)
+        store.add(where, words, steps)
         done += len(words)
         progress(0.1 + 0.5 * done / crowd.rows)
 

@@ -40,46 +40,44 @@ class Bounded:
 def bound(
     words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int, question: Question, seeds: Seeds
 ) -> Bounded:
-    """Return the bounded totals of the people in ``words``, numbered from 0; ``seeds`` are theirs."""
+    """Return the bounded totals of the people in ``words``, numbered from 0; ``seeds`` are theirs.
+
+    The words are sorted where they lie, and lost.
+    """
     persons, cells, totals = _add_up(words, steps, cell_bits)
     everything, before = len(totals), int(totals.sum())
     np.clip(totals, *question.clip, out=totals)
     clipped = int(totals.sum())
+    people = len(_runs(persons)) - 1
     over = np.zeros(len(seeds[0]), dtype=bool)
-    present = np.zeros(len(seeds[0]), dtype=bool)
-    present[persons] = True
     if question.max_places is not None and question.max_places < question.places:
-        visits = persons * len(question.calendar) + cells // question.places
-        keep = _lowest(_runs(visits), question.max_places, cells + len(question.calendar), persons, seeds)
+        visits = _runs(persons * len(question.calendar) + cells // question.places)
+        keep = _lowest(visits, question.max_places, cells + len(question.calendar), persons, seeds, over)
         if keep is not None:
-            over[persons[~keep]] = True
             persons, cells, totals = persons[keep], cells[keep], totals[keep]
+    keep = None
     if question.max_periods is not None and question.places == 1:
-        keep = _lowest(_runs(persons), question.max_periods, cells, persons, seeds)
+        keep = _lowest(_runs(persons), question.max_periods, cells, persons, seeds, over)
     elif question.max_periods is not None:
         periods = cells // question.places
         visits = _runs(persons * len(question.calendar) + periods)
         starts = visits[:-1]
-        keep = _lowest(_runs(persons[starts]), question.max_periods, periods[starts], persons[starts], seeds)
+        keep = _lowest(_runs(persons[starts]), question.max_periods, periods[starts], persons[starts], seeds, over)
         keep = keep if keep is None else np.repeat(keep, np.diff(visits))
-    else:
-        keep = None
     if keep is not None:
-        over[persons[~keep]] = True
         cells, totals = cells[keep], totals[keep]
-    return Bounded(cells, totals, int(present.sum()), int(over.sum()), everything, before, clipped)
+    return Bounded(cells, totals, people, int(over.sum()), everything, before, clipped)
 
 
 def _add_up(words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int) -> tuple[Words, Words, Words]:
     """Return person, cell and total for every person and cell that occurs, in this order."""
     row_bits = np.uint64(max(1, (len(words) - 1).bit_length()))
-    packed = words << row_bits
-    packed |= np.arange(len(words), dtype=np.uint64)
-    packed.sort()
-    rows = (packed & ((np.uint64(1) << row_bits) - np.uint64(1))).view(np.int64)
-    ordered = steps[rows]
-    packed >>= row_bits
-    keys = packed.view(np.int64)
+    words <<= row_bits
+    words |= np.arange(len(words), dtype=np.uint64)
+    words.sort()
+    ordered = steps[(words & ((np.uint64(1) << row_bits) - np.uint64(1))).view(np.int64)]
+    words >>= row_bits
+    keys = words.view(np.int64)
     starts = _runs(keys)[:-1]
     totals = np.add.reduceat(ordered, starts, dtype=np.int64) if len(starts) else np.zeros(0, np.int64)
     keys = keys[starts]
@@ -93,23 +91,27 @@ def _runs(ordered: Words) -> Words:
     return np.concatenate((first, changes, [len(ordered)])).astype(np.int64)
 
 
-def _lowest(runs: Words, limit: int, numbers: Words, persons: Words, seeds: Seeds) -> NDArray[np.bool_] | None:
-    """Return which elements are among the ``limit`` first of their run in their person's order; None if all are."""
-    lengths = np.diff(runs)
+def _lowest(
+    runs: Words, limit: int, numbers: Words, persons: Words, seeds: Seeds, over: NDArray[np.bool_]
+) -> NDArray[np.bool_] | None:
+    """Return which elements are among the ``limit`` first of their run in their person's order; None if all are.
+
+    Those of whom some are not are marked in ``over``.
+    """
+    starts, lengths = runs[:-1], np.diff(runs)
     long = lengths > limit
     if not long.any():
         return None
-    concerned = np.repeat(long, lengths)
-    everyone = bool(long.all())
-    who, what = (persons, numbers) if everyone else (persons[concerned], numbers[concerned])
-    order = priorities(what, (seeds[0][who], seeds[1][who], seeds[2][who]))
-    lengths = lengths if everyone else lengths[long]
-    run = np.repeat(np.arange(len(lengths)), lengths)
-    order |= run << 31
-    begins = np.cumsum(lengths) - lengths
-    last = np.sort(order)[begins + limit - 1]
-    among: NDArray[np.bool_] = order <= last[run]
-    if everyone:
+    who = persons[starts[long]]
+    over[who] = True
+    concerned = None if long.all() else np.repeat(long, lengths)
+    numbers, lengths = (numbers, lengths) if concerned is None else (numbers[concerned], lengths[long])
+    multiplier, shift, offset = (np.repeat(seed[who], lengths) for seed in seeds)
+    order = priorities(numbers, (multiplier, shift, offset))
+    order |= np.repeat(np.arange(len(lengths)) << 31, lengths)
+    last = np.sort(order)[np.cumsum(lengths) - lengths + (limit - 1)]
+    among: NDArray[np.bool_] = order <= np.repeat(last, lengths)
+    if concerned is None:
         return among
     keep = ~concerned
     keep[concerned] = among

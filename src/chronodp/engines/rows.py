@@ -22,13 +22,17 @@ ReadName = Callable[[Columns, Stored, Term], Term]
 
 
 def rows_select(
-    question: Question, parts: Sequence[Part], dialect: str = "duckdb", *, name: ReadName = Columns.name
+    question: Question, parts: Sequence[Part], dialect: str = "duckdb", *, written: bool = False
 ) -> exp.Select:
-    """Return the rows that count: person (unless every row stands for itself), period, place and steps."""
+    """Return the rows that count: person (unless every row stands for itself), period, place and steps.
+
+    With ``written``, persons are names as they stand or null, for a join with `names_select`.
+    """
     calendar = question.calendar
     query = exp.select(_period(question).as_("period"), _place(question).as_("place"), _steps(question).as_("steps"))
     if question.user is not None:
         query = query.select(exp.column("person"))
+    name = Columns.unread_name if written else Columns.name
     placed = placed_select(question, parts, _columns(question, dialect), name=name)
     query = query.from_(placed.subquery("placed"))
     for index in range(len(question.groupings)):
@@ -36,7 +40,8 @@ def rows_select(
             exp.to_table(f"keys_{index}"), on=exp.column(f"group_{index}").eq(exp.column("key", table=f"keys_{index}"))
         )
     instant = exp.column("instant")
-    conditions = [instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1]), *complete(question)]
+    within = [instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1])]
+    conditions = [*within, *complete(question, person=not written)]
     if question.edges:
         number = exp.column("number")
         conditions += [number >= _real(question.edges[0]), number <= _real(question.edges[-1])]
@@ -83,15 +88,16 @@ def _has_texts(question: Question, parts: Sequence[Part]) -> bool:
     return any(part.find(role, column)[1].kind == "text" for part in parts for _, role, column in wanted)
 
 
-def complete(question: Question) -> list[Term]:
-    """Return the conditions that a row has a person and a number, where these are needed."""
-    needed = [("person", question.user), ("number", question.value)]
-    return [exp.column(name).is_(exp.null()).not_() for name, column in needed if column is not None]
+def complete(question: Question, *, person: bool = True) -> list[Term]:
+    """Return the conditions that a row has a person (unless that is looked at elsewhere) and a number, if needed."""
+    needed = {"person": question.user if person else None, "number": question.value}
+    return [exp.column(name).is_(exp.null()).not_() for name, column in needed.items() if column is not None]
 
 
 def _columns(question: Question, dialect: str) -> Columns:
-    ends = (moment_at(int(edge)).replace(tzinfo=None) for edge in question.calendar.edges[[0, -1]])
-    return Columns(dialect, question.reading, *ends)
+    first, last = (moment_at(int(edge)).replace(tzinfo=None) for edge in question.calendar.edges[[0, -1]])
+    moved = any(offset for _, offset in question.calendar.wall_clock_changes())
+    return Columns(dialect, question.reading, first, last, moved=moved)
 
 
 def union(selects: Sequence[exp.Select]) -> exp.Query:
@@ -153,7 +159,7 @@ def _steps(question: Question) -> Term:
     limit = float(ROW_LIMIT)
     steps = exp.column("number") * _real(1 / question.grid.step)
     held = between(_real(-limit), steps, _real(limit))
-    return exp.cast(exp.Floor(this=held + _real(0.5)), "BIGINT")
+    return exp.cast(exp.Floor(this=held + _real(0.5)), "INTEGER")
 
 
 def between(low: Term, value: Term, high: Term) -> Term:

@@ -49,14 +49,16 @@ class Columns:
     Attributes:
         dialect: 'duckdb' or 'spark'.
         reading: what the owner declared.
-        first: when the grid begins, in UTC; times far before it are left out.
+        first: when the grid begins, in UTC; times far before it may be left out.
         last: when it ends.
+        moved: whether the times of wall clocks will be moved; those at the ends of the engine's range could not be.
     """
 
     dialect: str
     reading: Reading
     first: dt.datetime
     last: dt.datetime
+    moved: bool = True
 
     def read(self, role: Role, stored: Stored, column: Term) -> Term:
         """Return what each cell is in a role, or NULL."""
@@ -180,6 +182,8 @@ class Columns:
         """Microseconds of a time in the engine's own type, if it is near the grid."""
         if self.dialect == "spark" and stored.kind == "instant":
             return call("UNIX_MICROS", column.copy())  # what Spark holds: no time is too far
+        if self.dialect == "duckdb" and stored.kind == "clock" and not self.moved:
+            return call("EPOCH_US", column.copy())  # never fails, and is null at both infinities
         first, last = self.first - _MARGIN, self.last + _MARGIN
         if stored.kind == "day":
             ends = [typed("DATE", moment.date().isoformat()) for moment in (first, last)]

@@ -60,7 +60,7 @@ def names_nobody(text: Term, dialect: str) -> Term:
         return empty
     encoding = string("UTF-8")
     mended = call("DECODE", call("ENCODE", text.copy(), encoding), encoding.copy())  # with a sign for what was broken
-    return exp.or_(empty, exp.NEQ(this=text.copy(), expression=mended))
+    return exp.Or(this=empty, expression=exp.NEQ(this=text.copy(), expression=mended))
 
 
 def is_finite(number: Term, dialect: str) -> Term:
