@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,10 +78,9 @@ class Crowd:
 
     def seeds(self, key: str) -> Iterator[Seeds]:
         """Yield the seeds of everyone in each stretch, in the order of their codes."""
-        ends = [*self.begins.tolist()[1:], self.people]
         text, low, high = seeds_select(key).sql("duckdb"), 0, 0
         multiplier = shift = offset = np.zeros(0, np.int64)
-        for begin, end in zip(self.begins.tolist(), ends, strict=True):
+        for begin, end in pairwise([*self.begins.tolist(), self.people]):
             if end > high:  # a question takes as long for one stretch as for many
                 low, high = begin, max(end, begin + _ASKED)
                 columns = self.session.columns(f"{text} WHERE code >= {low} AND code < {high} ORDER BY code")
