@@ -174,7 +174,8 @@ def test_what_is_missing_and_what_is_too_much_is_told() -> None:
     ):
         table(COUNT, User())
     with pytest.raises(
-        InvalidArgument, match="left out: for one row of the table, there or not no periods of a person"
+        InvalidArgument,
+        match="left out for one row of the table, there or not: no periods of a person are chosen there",
     ):
         table(COUNT, Event(), 3)
     with pytest.raises(InvalidArgument, match=r"when people come and go .* their number is no public fact"):

@@ -18,9 +18,10 @@ from chronodp.alerts.scaling import to_step
 from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
 from chronodp.ledger import Ledger, Running, Spend, Standing
-from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
+from chronodp.privacy import Certificate, Claim, Guarantee, dump
 from chronodp.privacy.exact import at_least
 from chronodp.privacy.parameters import check_kind
+from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.randomness.keystream import Lineage
 
@@ -85,7 +86,7 @@ class Alert:
         above: float | None = None,
         below: float | None = None,
         change: float,
-        unit: Unit,
+        unit: RecordUnit,
         max_alerts: int,
         epsilon: float | Split,
         monotone: bool = False,

@@ -13,11 +13,12 @@ from chronodp.alerts.odds import FreshOdds
 from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger
-from chronodp.privacy import Certificate, Certified, Claim, Grid, Guarantee, PureCost, Unit, dump
+from chronodp.privacy import Certificate, Certified, Claim, Grid, Guarantee, PureCost, dump
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import at_least, written
 from chronodp.privacy.grid import FARTHEST
 from chronodp.privacy.parameters import check_epsilon, check_number
+from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["Comparator"]
@@ -56,7 +57,7 @@ class Comparator:
     above: float | None = None
     below: float | None = None
     change: float
-    unit: Unit
+    unit: RecordUnit
     epsilon: float
     noise: Noise = field(default_factory=Exponential)
     step: float = 0.0

@@ -11,11 +11,12 @@ from chronodp.alerts.odds import Odds
 from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
 from chronodp.alerts.split import Split, best_split, float_above
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Grid, PureCost, Unit, User, UserPeriod, Window
+from chronodp.privacy import Grid, PureCost
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import written
 from chronodp.privacy.grid import FARTHEST
 from chronodp.privacy.parameters import check_epsilon, check_flag, check_number, check_positive, check_whole
+from chronodp.privacy.units import RecordUnit, check_record_unit
 
 __all__ = ["MOST_ALERTS", "AlertDesign", "check_threshold", "check_watched", "design_alert"]
 
@@ -44,7 +45,7 @@ class AlertDesign:
     above: float | None = None
     below: float | None = None
     change: float
-    unit: Unit
+    unit: RecordUnit
     max_alerts: int
     epsilon: float
     split: Split
@@ -136,7 +137,7 @@ def design_alert(
     above: float | None = None,
     below: float | None = None,
     change: float,
-    unit: Unit,
+    unit: RecordUnit,
     max_alerts: int,
     epsilon: float | Split,
     monotone: bool = False,
@@ -145,6 +146,7 @@ def design_alert(
 ) -> AlertDesign:
     """Return the design with the best split, or the given one, on a grid that is fine for people and noise alike.
 
+    >>> from chronodp.privacy import User
     >>> design = design_alert(above=500.0, change=1.0, unit=User(), max_alerts=5, epsilon=1.0)
     >>> print(design)
     at most 5 alerts above 500, exponential noise
@@ -186,11 +188,10 @@ def check_threshold(above: object, below: object) -> float:
 def check_watched(change: object, unit: object) -> None:
     """Refuse a change that is none, and a unit that no watched value speaks of."""
     check_positive("change", change)
-    if not isinstance(unit, Event | User | UserPeriod | Window):
-        raise InvalidArgument("unit", unit, "Event, User, UserPeriod or Window")
+    check_record_unit("unit", unit)
 
 
-def _check(unit: Unit, max_alerts: object, monotone: object, value_epsilon: object) -> None:
+def _check(unit: RecordUnit, max_alerts: object, monotone: object, value_epsilon: object) -> None:
     check_whole("max_alerts", max_alerts, most=MOST_ALERTS)
     check_flag("monotone", monotone)
     if monotone and unit.relation != "add_remove":

@@ -13,9 +13,9 @@ from chronodp.alerts.design import AlertDesign, check_watched, design_alert
 from chronodp.alerts.noise import Exponential, Laplace, Noise
 from chronodp.alerts.odds import Odds
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Unit
 from chronodp.privacy.parameters import check_fraction, check_number, check_whole
 from chronodp.privacy.printing import labelled
+from chronodp.privacy.units import RecordUnit
 from chronodp.report import Line, series_figure
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def plan_alert(
     loud: float,
     threshold: float | None = None,
     change: float,
-    unit: Unit,
+    unit: RecordUnit,
     max_alerts: int,
     false_alarms: float,
     power: float,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy.unit_text import parse_record_unit
 from chronodp.reading import closed_file, read_toml
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Asked:
             start=self.needed("start"),
             end=self.needed("end"),
             timezone=options.get("timezone", "UTC"),
-            unit=parse_unit(options.get("unit", "user")),
+            unit=parse_record_unit(options.get("unit", "user")),
             max_periods=options.get("max_periods"),
             reading=self._reading(),
         )

@@ -10,7 +10,7 @@ import typer
 from chronodp.cli.options import Json, Units
 from chronodp.cli.stream import parse_workload
 from chronodp.cli.terminal import table_of, terminal
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy.unit_text import parse_record_unit
 
 __all__ = ["compare"]
 
@@ -35,7 +35,7 @@ def compare(
 
     table = compare_shapes(
         parse_workload(workload),
-        unit=parse_unit(unit),
+        unit=parse_record_unit(unit),
         horizon=horizon,
         max_periods=max_periods,
         epsilon=epsilon,

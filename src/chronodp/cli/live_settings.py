@@ -10,7 +10,7 @@ from urllib.parse import quote
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy.unit_text import parse_record_unit
 from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class LiveSettings:
             raise InvalidArgument("groups in [measure]", None, "given with `group` in [fields], and only with it")
         clip = measure.get("clip")
         return Limits(
-            parse_unit(self.top.get("unit", "user")),
+            parse_record_unit(self.top.get("unit", "user")),
             Windows(**{**grid, "start": start, "count": horizon}),
             clip=tuple(clip) if isinstance(clip, list) else clip,
             at_most=None if clip is not None else measure.get("at_most", 1),

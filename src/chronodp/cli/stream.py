@@ -14,7 +14,7 @@ import typer
 from chronodp.cli.options import Address, JsonLines, Keys, Units
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
 from chronodp.privacy.parameters import check_text
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy.unit_text import parse_record_unit
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
@@ -182,8 +182,8 @@ def _open(
     from chronodp.series.windowed import WindowedStream
 
     if share is None:
-        return Stream(parse_workload(workload), unit=parse_unit(unit), **limits, **options)
-    window = parse_unit(unit)
+        return Stream(parse_workload(workload), unit=parse_record_unit(unit), **limits, **options)
+    window = parse_record_unit(unit)
     if not isinstance(window, Window):
         raise InvalidArgument("share", share, f"left out: it is for a unit such as window:24, not {unit}")
     if parse_workload(workload) != EachPeriod():

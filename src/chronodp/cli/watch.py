@@ -12,7 +12,7 @@ import typer
 from chronodp.cli.options import Address, Json, JsonLines, Keys, Units
 from chronodp.cli.stream import number_in
 from chronodp.errors import InvalidArgument, UnknownStream
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy.unit_text import parse_record_unit
 
 if TYPE_CHECKING:
     from chronodp.alerts import Alert, Noise
@@ -72,7 +72,7 @@ def watch(
                 above=above,
                 below=below,
                 change=change or 0.0,
-                unit=parse_unit(unit),
+                unit=parse_record_unit(unit),
                 max_alerts=max_alerts,
                 epsilon=epsilon or 0.0,
                 value_epsilon=value_epsilon,
@@ -114,7 +114,7 @@ def plan_alert(
         loud=loud,
         threshold=threshold,
         change=change,
-        unit=parse_unit(unit),
+        unit=parse_record_unit(unit),
         max_alerts=max_alerts,
         false_alarms=false_alarms,
         power=power,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chronodp.cli.asking import OPTIONS, Asked
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy.unit_text import parse_record_unit
 from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _alert(name: str, options: dict[str, Any], shared: dict[str, Any]) -> AlertD
     given = {option: value for option, value in options.items() if option != "noise"}
     return design_alert(
         **({"max_alerts": 1} | given),
-        unit=parse_unit(shared.get("unit", "user")),
+        unit=parse_record_unit(shared.get("unit", "user")),
         epsilon=1.0,  # its share takes the place of it
         noise=parse_noise(options.get("noise", "exponential")),
     )

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from chronodp.engines import Progress, ReadingCheck, Tally
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, Unit
-from chronodp.privacy.units import check_unit
+from chronodp.privacy import Calendar
+from chronodp.privacy.units import RecordUnit, check_unit
 from chronodp.series import Design, EachPeriod, Plan, Steps, Table, Total, Workload, make_plan
 
 __all__ = ["Aggregate"]
@@ -44,7 +44,7 @@ class Aggregate:
         totals: ArrayLike,
         *,
         change: float,
-        unit: Unit,
+        unit: RecordUnit,
         max_periods: int | None = None,
         every: str | None = None,
         start: Any = None,

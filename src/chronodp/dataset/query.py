@@ -9,7 +9,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from chronodp.engines import Grouping
 from chronodp.engines.reading import Reading, check_reading, read_name
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, Unit
+from chronodp.privacy import Calendar
+from chronodp.privacy.units import RecordUnit
 from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Workload
 
 __all__ = ["Askable", "Holder", "Query", "check_column"]
@@ -36,7 +37,7 @@ class Askable(Generic[Planned_co]):
     def __init__(
         self,
         calendar: Calendar,
-        unit: Unit,
+        unit: RecordUnit,
         max_periods: int | None,
         records: Holder[Planned_co],
         reading: Reading | None = None,

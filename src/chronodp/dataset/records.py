@@ -21,8 +21,7 @@ from chronodp.engines import (
     is_spark_frame,
 )
 from chronodp.engines.reading import check_reading
-from chronodp.privacy import Calendar, Grid, User
-from chronodp.privacy.units import Event
+from chronodp.privacy import Calendar, Grid
 from chronodp.series import Blocks, Count, Design, Histogram, Mean, Plan, Steps, Table, Total, Workload, make_plan
 
 __all__ = ["Records", "numbers_of"]
@@ -110,8 +109,8 @@ class Records:
             edges=measure.edges if isinstance(measure, Histogram) else (),
             # One row could move a choice of periods through the whole history, so only a whole person has one; a choice
             # of places moves within one period, which is more than one row may do.
-            max_periods=table.max_periods if isinstance(unit, User) else None,
-            max_places=None if isinstance(unit, Event) else table.max_places,
+            max_periods=table.max_periods if unit.whole_person else None,
+            max_places=None if unit.of_rows else table.max_places,
             reading=check_reading(table.reading),
         )
 

@@ -8,8 +8,8 @@ from chronodp.dataset.query import Askable, check_column
 from chronodp.dataset.records import Records
 from chronodp.engines import Engine, Reading
 from chronodp.errors import MissingBound
-from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
-from chronodp.privacy.units import check_unit
+from chronodp.privacy import Calendar
+from chronodp.privacy.units import RecordUnit, check_record_unit
 from chronodp.series import Plan
 
 __all__ = ["TimeSeries"]
@@ -50,16 +50,16 @@ class TimeSeries(Askable[Plan]):
         start: Any,
         end: Any,
         timezone: str = "UTC",
-        unit: Unit,
+        unit: RecordUnit,
         max_periods: int | None = None,
         reading: Reading | None = None,
         engine: Engine | None = None,
     ) -> None:
-        check_unit("unit", unit)
+        unit = check_record_unit("unit", unit)
         check_column("time", time)
         if user is not None:
             check_column("user", user)
-        elif isinstance(unit, User | UserPeriod | Window):
+        elif not unit.of_rows:
             raise MissingBound("user", f"name the column with the person: {unit} cannot be protected without it")
         records = Records(data, time, user, engine)
         super().__init__(Calendar(every, start, end, timezone), unit, max_periods, records, reading)

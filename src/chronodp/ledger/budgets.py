@@ -15,6 +15,7 @@ from chronodp.ledger.status import Status, make_status
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import Cost, Unit, dump, load
 from chronodp.privacy.documents import to_document
+from chronodp.privacy.units import uncalled
 
 __all__ = ["Entry", "check_known", "close_budget", "list_budgets", "list_charges", "open_budget", "read_status"]
 
@@ -68,8 +69,8 @@ def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Bu
     known = find_known(transaction, dataset, analyst)
     if not known.meant.unit.said and _same_but_meaning(known, budget) and budget.unit.said:
         known = _say(transaction, dataset, budget)
-    units = (known.opened.unit.unsaid(), known.opened.unit, known.meant.unit)
-    if not _same_but_meaning(known, budget) or budget.unit not in units:
+    units = [uncalled(unit) for unit in (known.opened.unit.unsaid(), known.opened.unit, known.meant.unit)]
+    if not _same_but_meaning(known, budget) or uncalled(budget.unit) not in units:
         raise BudgetConflict(
             f"{dataset!r} is open with other terms: {known.meant}, not {budget}. Terms never change: choose another "
             "name"
@@ -82,9 +83,9 @@ def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Bu
 
 
 def _same_but_meaning(known: Known, budget: Budget) -> bool:
-    """Whether terms agree in all but what the unit means; a zone of renewals that is not said is the one on disk."""
-    unit, zone = known.opened.unit.unsaid(), known.meant.timezone
-    told = replace(budget, unit=budget.unit.unsaid(), timezone=budget.timezone or zone)
+    """Whether terms agree in all but what the unit means and whom it names; a zone not said is the one on disk."""
+    unit, zone = uncalled(known.opened.unit.unsaid()), known.meant.timezone
+    told = replace(budget, unit=uncalled(budget.unit.unsaid()), timezone=budget.timezone or zone)
     return told == replace(known.meant, unit=unit)
 
 
@@ -92,7 +93,7 @@ def _say(transaction: Transaction, dataset: str, budget: Budget) -> Known:
     """Write the owner's word for what a dataset's unit means into its terms, and into those of its parts."""
     write_meaning(transaction, dataset, Meaning(budget.unit))  # waits for a first charge that is under way
     known = find_known(transaction, dataset, "")
-    if known.meant.unit.said and known.meant.unit != budget.unit:
+    if known.meant.unit.said and uncalled(known.meant.unit) != uncalled(budget.unit):
         return known
     transaction.run("UPDATE meanings SET unit = ? WHERE dataset = ?", (dump(budget.unit), dataset))
     for analyst, terms in transaction.run("SELECT analyst, terms FROM budgets WHERE dataset = ?", (dataset,)):

@@ -23,12 +23,12 @@ from chronodp.ledger.meanings import Known, read_meaning, settle, with_meaning
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_account
 from chronodp.ledger.store import Transaction
-from chronodp.privacy import Cost, Unit, UserPeriod, Window, dump, load, price
+from chronodp.privacy import Cost, Unit, dump, load, price
 from chronodp.privacy.clock import microseconds_of
 from chronodp.privacy.costs import check_cost
 from chronodp.privacy.parameters import check_text
 from chronodp.privacy.stretches import FIRST, LAST
-from chronodp.privacy.units import check_unit
+from chronodp.privacy.units import StretchUnit, check_unit
 
 __all__ = [
     "Charge",
@@ -236,15 +236,13 @@ def _price(known: Known, cost: Cost, unit: Unit, years: tuple[int, int] | None) 
 
 def _on_clocks(held: Unit, wanted: Unit) -> bool:
     """Whether a price rests on clocks: both speak of stretches of time, and not of the same grid."""
-    if not isinstance(held, UserPeriod | Window) or not isinstance(wanted, UserPeriod | Window):
-        return False
     one, other = held.stretches, wanted.stretches
     return one is not None and other is not None and one.grid != other.grid
 
 
 def _mend(held: Unit, wanted: Unit) -> str:
     """What to do where two units cannot be compared since one of them leaves its meaning open."""
-    if not isinstance(held, UserPeriod | Window) or not isinstance(wanted, UserPeriod | Window):
+    if not isinstance(held, StretchUnit) or not isinstance(wanted, StretchUnit):
         return ""
     if not held.said:
         return (

@@ -9,11 +9,12 @@ from functools import cached_property
 
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.live.windows import Windows
-from chronodp.privacy import Calendar, Contribution, Event, Grid, Unit, User, UserPeriod, Window
+from chronodp.privacy import Calendar, Contribution, Grid
 from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.documents import to_document
 from chronodp.privacy.parameters import check_flag, check_kind, check_listed, check_text, check_whole
 from chronodp.privacy.sensitivity import check_clip
+from chronodp.privacy.units import RecordUnit, check_record_unit
 
 __all__ = ["MOST_GROUPS", "Limits", "terms_of"]
 
@@ -36,6 +37,7 @@ class Limits:
         people: whether records name a person.
         ids: whether records carry an id that tells repeats apart.
 
+    >>> from chronodp.privacy import Event, User
     >>> hours = Windows("1h", "2026-01-01", count=24)
     >>> Limits(User(), hours, clip=(-1.0, 5.0), max_periods=3).change
     5.0
@@ -43,7 +45,7 @@ class Limits:
     6.0
     """
 
-    unit: Unit
+    unit: RecordUnit
     windows: Windows
     clip: tuple[float, float] | None = None
     at_most: int | None = None
@@ -54,8 +56,7 @@ class Limits:
     ids: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.unit, Event | User | UserPeriod | Window):
-            raise InvalidArgument("unit", str(self.unit), "event, user, user_period or window")
+        check_record_unit("unit", self.unit)
         check_kind("windows", self.windows, Windows, "Windows")
         check_listed("groups", self.groups, str, "a list of public keys")
         check_flag("people", self.people)
@@ -66,26 +67,23 @@ class Limits:
             object.__setattr__(self, "clip", check_clip(self.clip))
         else:
             check_whole("at_most", self.at_most, most=2**30)
-        if not self.people and not isinstance(self.unit, Event):
+        if not self.people and not self.unit.of_rows:
             raise MissingBound("user", f"name the field with the person: {self.unit} cannot be told apart without it")
-        self._check_periods()
-        _ = self.claimed
+        _ = self.claimed, self._periods
         if len(set(self.groups)) != len(self.groups) or len(self.groups) > MOST_GROUPS:
             raise InvalidArgument("groups", f"{len(self.groups)} keys", f"at most {MOST_GROUPS:,} different keys")
         check_whole("max_groups", self.max_groups, most=max(1, len(self.groups)))
-        if isinstance(self.unit, Event) and self.max_groups != 1:
+        if self.unit.of_rows and self.max_groups != 1:
             raise InvalidArgument("max_groups", self.max_groups, "left out for event: no groups are chosen there")
         if self.range[0] > self.range[1]:
             raise InvalidArgument("clip", self.clip, f"wider: it holds no multiple of {self.grid.step:g}")
-        if isinstance(self.unit, UserPeriod) and self.max_groups < self.columns and not self._within[1]:
+        if self.max_groups < self.columns and self._cut:
             # The rest of a window would stay when a part of it leaves, and with it another choice of groups.
-            allowed = (
-                f"{self.columns}, all of them: windows of {self.windows.every} lie across borders of {self.unit.every}"
-            )
+            allowed = f"{self.columns}, all of them: windows of {self.windows.every} lie across borders of {self.unit}"
             raise InvalidArgument("max_groups", self.max_groups, allowed)
 
     @cached_property
-    def claimed(self) -> Unit:
+    def claimed(self) -> RecordUnit:
         """The unit as the windows give it a meaning: what is claimed, charged and certified."""
         windows = self.windows
         return self.unit.on(Calendar.from_length(windows.every, windows.start, 1, windows.timezone))
@@ -116,58 +114,54 @@ class Limits:
 
         Under other units a choice would let one record, or one stretch of time, move a person's whole history.
         """
-        return self.max_periods if isinstance(self.unit, User) else None
+        return self.max_periods if self.unit.whole_person else None
 
     @property
     def chosen_groups(self) -> int | None:
         """In how many groups a person counts within a window, if any are chosen."""
-        return self.max_groups if self.groups and not isinstance(self.unit, Event) else None
+        return self.max_groups if self.groups and not self.unit.of_rows else None
 
     @cached_property
     def touched(self) -> int | None:
-        """How many windows one unit changes, as a stream is told: for `User` and `UserPeriod`."""
-        if isinstance(self.unit, UserPeriod):
-            return self._within[0]
-        return self.first_windows
+        """How many windows one unit changes, where a stream must be told."""
+        return self._periods if self.unit.limited else None
 
     @cached_property
     def change(self) -> float:
         """The most that one unit changes one number of one window."""
         part = Contribution.total(clip=self.clip) if self.clip else Contribution.count(at_most=self.at_most or 1)
-        if isinstance(self.unit, Event):
+        if self.unit.of_rows:
             if not self.people:
                 # A record stands for itself; but where one with its id leaves, another may take its place.
                 most = part.exchange if self.ids or self.unit.relation == "replace" else part.presence
             else:
                 most = max(part.row, part.rewrite)
-        elif self.unit.relation == "replace" or (isinstance(self.unit, UserPeriod) and not self._within[1]):
+        elif self.unit.relation == "replace" or self._cut:
             most = part.exchange
         else:
             most = part.presence
         return float(most)
 
     @cached_property
-    def _within(self) -> tuple[int, bool]:
-        if not isinstance(self.unit, UserPeriod):
-            raise AssertionError("asked of periods of a person only")
+    def _periods(self) -> int:
+        """In how many windows one unit can be; refuses a limit that is missing or has no place."""
+        return self.unit.periods_touched(self.max_periods, horizon=self.windows.length, calendar=self._calendar)
+
+    @property
+    def _cut(self) -> bool:
+        """Whether one unit can hold a part of a window whose rest stays."""
+        return self._calendar is not None and self.unit.cuts(self._calendar)
+
+    @cached_property
+    def _calendar(self) -> Calendar | None:
+        """The windows on the real calendar, for units whose periods are counted there."""
+        if self.unit.whole_person or not self.unit.limited:
+            return None
         windows = self.windows
         if windows.count is None or windows.count > LONGEST:
-            why = f"say how many windows there are (at most {LONGEST:,}), so that those of one {self.unit.every} are"
+            why = f"say how many windows there are (at most {LONGEST:,}), so that those of {self.unit} are"
             raise MissingBound("horizon", f"{why} counted on the real calendar")
-        grid = Calendar.from_length(windows.every, windows.start, windows.count, windows.timezone)
-        return self.unit.within(grid)
-
-    def _check_periods(self) -> None:
-        if isinstance(self.unit, User):
-            if self.max_periods is None:
-                raise MissingBound(
-                    "max_periods", "say in how many windows one person counts: without it no noise is enough"
-                )
-            check_whole("max_periods", self.max_periods, most=self.windows.length)
-        elif self.max_periods is not None:
-            raise InvalidArgument(
-                "max_periods", self.max_periods, f"left out for {self.unit}: no windows are chosen there"
-            )
+        return Calendar.from_length(windows.every, windows.start, windows.count, windows.timezone)
 
 
 def terms_of(limits: Limits, **more: str | None) -> str:

@@ -22,7 +22,19 @@ from chronodp.privacy.grid import Grid
 from chronodp.privacy.guarantees import Certificate, Certified, Claim, Guarantee
 from chronodp.privacy.implication import price
 from chronodp.privacy.sensitivity import Bounds, Contribution, Sensitivity, per_period, running_total
-from chronodp.privacy.units import Changes, Event, History, Relation, Report, Swap, Unit, User, UserPeriod, Window
+from chronodp.privacy.units import (
+    Changes,
+    Event,
+    History,
+    RecordUnit,
+    Relation,
+    Report,
+    Swap,
+    Unit,
+    User,
+    UserPeriod,
+    Window,
+)
 
 __all__ = [
     "ApproximateCost",
@@ -44,6 +56,7 @@ __all__ = [
     "LaplaceCost",
     "PureCost",
     "RandomizedResponseCost",
+    "RecordUnit",
     "Relation",
     "RepeatedCost",
     "Report",

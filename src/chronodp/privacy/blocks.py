@@ -19,7 +19,7 @@ from chronodp.privacy.sensitivity import (
     per_period,
     periods_held,
 )
-from chronodp.privacy.units import Event, Unit, User
+from chronodp.privacy.units import RecordUnit
 
 __all__ = ["Blocking", "block_extremes", "block_totals"]
 
@@ -44,7 +44,7 @@ class Blocking:
         check_whole("touched", self.touched, most=self.blocks)
 
 
-def block_totals(unit: Unit, bounds: Bounds, contribution: Contribution, blocking: Blocking) -> Sensitivity:
+def block_totals(unit: RecordUnit, bounds: Bounds, contribution: Contribution, blocking: Blocking) -> Sensitivity:
     """Return the sensitivity of the sum over every block (and group).
 
     Sums never move farther than what is added up: l1 is that of the periods. A unit's change is farthest in l2 when it
@@ -54,6 +54,7 @@ def block_totals(unit: Unit, bounds: Bounds, contribution: Contribution, blockin
         C = min(l1, longest × the most that one period changes), the most that one block changes,
         q C + R = l1 with R < C.
 
+    >>> from chronodp.privacy import User
     >>> month = Blocking(blocks=30, longest=24, touched=30)
     >>> hours = Bounds(horizon=720, max_periods=30)
     >>> found = block_totals(User(), hours, Contribution.count(), month)
@@ -66,29 +67,30 @@ def block_totals(unit: Unit, bounds: Bounds, contribution: Contribution, blockin
     return exact_sensitivity(l1, whole * most**2 + rest**2)
 
 
-def block_extremes(unit: Unit, bounds: Bounds, contribution: Contribution, blocking: Blocking) -> Sensitivity:
+def block_extremes(unit: RecordUnit, bounds: Bounds, contribution: Contribution, blocking: Blocking) -> Sensitivity:
     """Return the sensitivity of the largest number of every block (and group); of the least as well.
 
     The largest of several numbers moves by no more than the one that moves most: |max x - max y| <= max |x - y|. So a
     block that a unit touches moves by what one period does, however many of its periods the unit is in.
 
+    >>> from chronodp.privacy import User
     >>> month = Blocking(blocks=30, longest=24, touched=30)
     >>> hours = Bounds(horizon=720, max_periods=720)
     >>> block_extremes(User(), hours, Contribution.total(clip=(0.0, 5.0)), month).l1       # 30 days, 5 each
     150.0
     """
-    if isinstance(unit, Event):
+    if unit.of_rows:
         return per_period(unit, Bounds(blocking.blocks, groups=bounds.groups), contribution)
     places = min(bounds.groups, blocking.longest * bounds.max_groups)
     held = min(periods_held(unit, bounds) * bounds.max_groups, blocking.touched * places)
-    cells = (blocking.blocks if isinstance(unit, User) else blocking.touched) * bounds.groups
+    cells = (blocking.blocks if unit.whole_person else blocking.touched) * bounds.groups
     return exact_sensitivity(
         most_change(unit, cells, held, contribution, power=1), most_change(unit, cells, held, contribution, power=2)
     )
 
 
-def _largest_change(unit: Unit, contribution: Contribution) -> Fraction:
+def _largest_change(unit: RecordUnit, contribution: Contribution) -> Fraction:
     """The most that one unit changes one number."""
-    if isinstance(unit, Event):
+    if unit.of_rows:
         return contribution.row if unit.relation == "add_remove" else max(contribution.row, contribution.rewrite)
     return contribution.presence if unit.relation == "add_remove" else contribution.exchange

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.reading import parse_json
 
-__all__ = ["LATER", "canonical", "document", "dump", "load", "load_parts", "to_document"]
+__all__ = ["LATER", "canonical", "document", "dump", "kinds_of", "load", "load_parts", "to_document"]
 
 Kind = TypeVar("Kind")
 
@@ -70,10 +70,7 @@ def load(text: str | bytes | Mapping[str, Any], expected: Any) -> Any:
     """
     if isinstance(text, str | bytes):
         text = parse_json(text)
-    try:
-        known = sorted(name for kind, name in _NAMES.items() if issubclass(kind, expected))
-    except TypeError:
-        raise InvalidArgument("expected", expected, "a class, or a union of classes") from None
+    known = sorted(kinds_of(expected))
     kind = text.get("kind") if isinstance(text, Mapping) else None
     if kind not in known:
         list_of = ", ".join(known)
@@ -84,6 +81,14 @@ def load(text: str | bytes | Mapping[str, Any], expected: Any) -> Any:
         return _decode(text)
     except RecursionError:
         raise UnknownDocument("not a document: it is nested too deep") from None
+
+
+def kinds_of(expected: Any) -> dict[str, type[Any]]:
+    """Return the classes of a kind, or of a union of kinds, by their names in JSON."""
+    try:
+        return {name: kind for kind, name in _NAMES.items() if issubclass(kind, expected)}
+    except TypeError:
+        raise InvalidArgument("expected", expected, "a class, or a union of classes") from None
 
 
 def load_parts(text: str, kind: str, *names: str) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self
 
-from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_number, check_positive, check_whole
-from chronodp.privacy.units import Event, Unit, User, UserPeriod, Window
+from chronodp.privacy.units import RecordUnit, Unit, check_record_unit
 
 __all__ = [
     "Bounds",
@@ -131,13 +131,14 @@ def check_clip(clip: object) -> tuple[float, float]:
 def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensitivity:
     """Return the sensitivity of one number a period (and group).
 
+    >>> from chronodp.privacy import Event, User
     >>> day = Bounds(horizon=24, max_periods=24)
     >>> per_period(Event(), day, Contribution.count()).l1, per_period(User(), day, Contribution.count()).l1
     (1.0, 24.0)
     """
-    _check(unit, bounds, contribution)
+    unit = _check(unit, bounds, contribution)
     cells = bounds.horizon * bounds.groups
-    if isinstance(unit, Event):
+    if unit.of_rows:
         if unit.relation == "add_remove":
             return exact_sensitivity(contribution.row, contribution.row**2)
         # The row leaves one cell and enters another, or changes where it is.
@@ -145,7 +146,7 @@ def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensit
         return exact_sensitivity(max(changed * row, rewrite), max(changed * row**2, rewrite**2))
     periods = periods_held(unit, bounds)
     held = periods * bounds.max_groups
-    if not isinstance(unit, User):
+    if not unit.whole_person:
         cells = periods * bounds.groups  # what a stretch of time holds stays in that stretch
     return exact_sensitivity(
         most_change(unit, cells, held, contribution, power=1),
@@ -156,13 +157,14 @@ def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensit
 def running_total(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensitivity:
     """Return the sensitivity of all running totals released together.
 
+    >>> from chronodp.privacy import User
     >>> everything = running_total(User(), Bounds(horizon=10, max_periods=10), Contribution.count())
     >>> everything.l1, round(everything.l2**2, 9)      # T(T+1)/2 and T(T+1)(2T+1)/6
     (55.0, 385.0)
     """
-    _check(unit, bounds, contribution)
+    unit = _check(unit, bounds, contribution)
     horizon, groups = bounds.horizon, bounds.groups
-    if isinstance(unit, Event):
+    if unit.of_rows:
         row = contribution.row if unit.relation == "add_remove" else max(contribution.row, contribution.rewrite)
         one = (row, row**2)
         if unit.relation == "add_remove":
@@ -205,23 +207,13 @@ def _ramp(horizon: int, periods: int) -> tuple[int, int]:
     )
 
 
-def periods_held(unit: Unit, bounds: Bounds) -> int:
-    """Return in how many periods one person, or a stretch of their time, can be."""
-    if isinstance(unit, Window):
-        return check_whole("periods of the Window", unit.periods, most=bounds.horizon)
-    if bounds.max_periods is None:
-        why = (
-            "say how many periods of one person count"
-            if isinstance(unit, User)
-            else "say how many periods of the grid one calendar period holds"
-        )
-        raise MissingBound("max_periods", f"{why} (1 to {bounds.horizon})")
-    return bounds.max_periods
+def periods_held(unit: RecordUnit, bounds: Bounds) -> int:
+    """Return in how many periods one unit can be."""
+    return unit.periods_touched(bounds.max_periods if unit.limited else None, horizon=bounds.horizon)
 
 
-def _check(unit: Unit, bounds: Bounds, contribution: Contribution) -> None:
-    if not isinstance(unit, Event | User | UserPeriod | Window):
-        raise InvalidArgument("unit", unit, "Event, User, UserPeriod or Window: other units release no summed series")
+def _check(unit: Unit, bounds: Bounds, contribution: Contribution) -> RecordUnit:
+    unit = check_record_unit("unit", unit)
     if not isinstance(bounds, Bounds):
         raise InvalidArgument("bounds", bounds, "a Bounds")
     if contribution.people is not None and unit.relation != "replace":
@@ -230,6 +222,7 @@ def _check(unit: Unit, bounds: Bounds, contribution: Contribution) -> None:
             unit.relation,
             "'replace' for a mean over a public number of people; under 'add_remove' release a sum and a count",
         )
+    return unit
 
 
 def exact_sensitivity(l1: Fraction, l2_squared: Fraction) -> Sensitivity:

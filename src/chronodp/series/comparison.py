@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from chronodp.accounting import gaussian
-from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.privacy import Bounds, Contribution, Unit, User, UserPeriod, Window
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Bounds, Contribution
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
-from chronodp.privacy.units import check_unit
+from chronodp.privacy.units import RecordUnit, check_record_unit, check_unit
 from chronodp.series.shapes.candidates import Candidate, shape_candidates
 from chronodp.series.shapes.errors import lower_bound
 from chronodp.series.tails import Law
@@ -27,7 +27,7 @@ LONGEST = 2**20
 def compare(
     workload: Workload,
     *,
-    unit: Unit,
+    unit: RecordUnit,
     horizon: int,
     max_periods: int | None = None,
     epsilon: float,
@@ -69,7 +69,7 @@ def compare(
 def solve(
     workload: Workload,
     *,
-    unit: Unit,
+    unit: RecordUnit,
     rmse: float,
     horizon: int | None = None,
     max_periods: int | None = None,
@@ -90,8 +90,7 @@ def solve(
     check_positive("rmse", rmse)
     check_positive("change", change)
     check_delta(delta)
-    if isinstance(unit, User | UserPeriod) and max_periods is None:
-        raise MissingBound("max_periods", f"say how many periods count, of {unit}")
+    least = check_record_unit("unit", unit).periods_touched(max_periods, horizon=horizon)
     if (horizon is None) == (epsilon is None):
         raise InvalidArgument("epsilon", epsilon, "left out, or horizon: one of the two is solved for")
 
@@ -111,7 +110,6 @@ def solve(
     def reached(periods: int) -> bool:
         return min(best(periods, law) * _multiplier(law, given, delta) for law in laws) <= rmse
 
-    least = unit.periods if isinstance(unit, Window) else max_periods or 1
     low, high = least - 1, least
     while high <= LONGEST and reached(high):
         low, high = high, 2 * high
@@ -122,7 +120,7 @@ def solve(
 
 
 def _candidates(
-    workload: Workload, unit: Unit, horizon: int, max_periods: int | None, delta: float
+    workload: Workload, unit: RecordUnit, horizon: int, max_periods: int | None, delta: float
 ) -> list[tuple[Law, Candidate]]:
     check_unit("unit", unit)
     check_workload(workload, "workload")

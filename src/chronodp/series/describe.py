@@ -7,7 +7,7 @@ import math
 from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
-from chronodp.privacy import Event, User, UserPeriod, Window
+from chronodp.privacy.sensitivity import periods_held
 from chronodp.series.design import Design, Table
 from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean, Total
 from chronodp.series.shapes.toeplitz import White
@@ -57,18 +57,8 @@ def _reach(table: Table) -> str:
     groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
     if isinstance(table.measure, Blocks):
         return f"{_reach(table.periods).partition(';')[0]}; the {table.measure.statistic}s {sizes}"
-    match table.unit:
-        case Event():
-            return f"one row touches {1 if table.unit.relation == 'add_remove' else 'at most 2'} periods; {sizes}"
-        case User():
-            where = f"one person counts in at most {table.max_periods} of {table.horizon} periods"
-        case UserPeriod():
-            where = f"one person's {table.unit.every} touches at most {table.bounds.max_periods} periods"
-        case Window():
-            where = f"one person counts in {table.unit.periods} periods in a row"
-        case _:
-            raise AssertionError("a table has no other units")
-    return f"{where}{groups}, {amount}; {sizes}"
+    where = table.unit.reach(periods_held(table.unit, table.bounds), horizon=table.horizon)
+    return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}"
 
 
 def _mean(table: Table) -> list[tuple[str, str]]:

@@ -8,29 +8,23 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from chronodp.accounting import basic, gaussian, renyi
 from chronodp.engines import Grouping, Reading
-from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.errors import InvalidArgument
 from chronodp.privacy import (
     Bounds,
     Calendar,
     Contribution,
     Cost,
-    Event,
     RepeatedCost,
     Sensitivity,
-    Unit,
-    User,
-    UserPeriod,
-    Window,
     per_period,
 )
 from chronodp.privacy.blocks import Blocking, block_extremes, block_totals
 from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
 from chronodp.series.measures import Blocks, Count, Histogram, Measure, PanelMean, Statistic, Sum, Total
 from chronodp.series.noise import Noise, cost_of
 from chronodp.series.shapes.candidates import shaped_sensitivity
@@ -63,7 +57,7 @@ class Table:
     """
 
     measure: Measure
-    unit: Unit
+    unit: RecordUnit
     horizon: int
     calendar: Calendar | None = None
     groupings: tuple[Grouping, ...] = ()
@@ -76,8 +70,7 @@ class Table:
         check_whole("horizon", self.horizon, most=LONGEST)
         if self.calendar is not None and len(self.calendar) != self.horizon:
             raise InvalidArgument("horizon", self.horizon, f"the {len(self.calendar)} periods of the calendar")
-        if not isinstance(self.unit, Event | User | UserPeriod | Window):
-            raise InvalidArgument("unit", str(self.unit), "Event, User, UserPeriod or Window")
+        check_record_unit("unit", self.unit)
         check_whole("max_groups", self.max_groups, most=self.groups)
         if self.horizon * self.places > LONGEST:
             raise InvalidArgument(
@@ -150,36 +143,18 @@ class Table:
         """Where one unit may appear; of blocks, in the periods that they are made of."""
         if isinstance(self.measure, Blocks):
             return self.periods.bounds
-        periods = self.max_periods
-        if isinstance(self.unit, User):
-            if periods is None:
-                raise MissingBound("max_periods", f"say how many periods of one person count (1 to {self.horizon})")
-            check_whole("max_periods", periods, most=self.horizon)
-        elif isinstance(self.unit, UserPeriod) and self.calendar is not None:
-            _refuse_max_periods(self.unit, periods)
-            periods = self.unit.within(self.calendar)[0]
-        elif not isinstance(self.unit, UserPeriod):
-            _refuse_max_periods(self.unit, periods)
-        if isinstance(self.unit, Window):
-            check_whole("periods of the Window", self.unit.periods, most=self.horizon)
+        periods = self.unit.periods_touched(self.max_periods, horizon=self.horizon, calendar=self.calendar)
         return Bounds(self.horizon, periods, groups=self.places, max_groups=self.max_places)
 
     @cached_property
-    def claimed(self) -> Unit:
+    def claimed(self) -> RecordUnit:
         """The unit as its calendar gives it a meaning: what is claimed, charged and certified."""
         return self.unit.on(self.periods.calendar)
 
     @property
-    def protected(self) -> Unit:
-        """The unit as sensitivities read it.
-
-        Where calendar periods cut the grid's, the rest of what the person holds in a period stays when one calendar
-        period of theirs goes: the change is then a replacement.
-        """
-        unit, calendar = self.unit, self.periods.calendar
-        if isinstance(unit, UserPeriod) and calendar is not None and not unit.within(calendar)[1]:
-            return replace(unit, relation="replace")
-        return unit
+    def protected(self) -> RecordUnit:
+        """The unit as sensitivities read it."""
+        return self.unit.summed_on(self.periods.calendar)
 
     def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
         """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
@@ -193,7 +168,7 @@ class Table:
         """Return how far what a unit adds can go against the sign of its largest; None if as far."""
         if isinstance(self.measure, Count | Histogram):
             return Fraction(0)
-        if isinstance(self.measure, Total) or (isinstance(self.unit, Event) and not self.single_rows):
+        if isinstance(self.measure, Total) or (self.unit.of_rows and not self.single_rows):
             return None  # a row can lift or lower a total that it shares
         return part.exchange - part.presence
 
@@ -217,16 +192,12 @@ class Table:
 
     def _blocking(self) -> Blocking:
         blocks = self.blocks
-        touched = count = len(blocks.starts)
-        if isinstance(self.unit, UserPeriod) and self.calendar is not None:
-            touched = min(count, self.unit.within(self.calendar)[0])
-        elif isinstance(self.unit, Window):
-            first = np.arange(self.periods.horizon - self.unit.periods + 1)
-            last = first + self.unit.periods - 1
-            # What lies after the last block touches none.
-            within = np.searchsorted(blocks.starts, np.minimum(last, blocks.stops[-1] - 1), side="right")
-            touched = int((within - np.searchsorted(blocks.stops, first, side="right")).max())
-        return Blocking(count, int(blocks.lengths.max()), max(1, touched))
+        if self.calendar is None:
+            raise AssertionError("blocks have dates")
+        touched = self.unit.blocks_touched(
+            PeriodBlocks(blocks.starts, blocks.stops, self.periods.horizon, self.calendar)
+        )
+        return Blocking(len(blocks.starts), int(blocks.lengths.max()), touched)
 
 
 @document("design")
@@ -274,12 +245,3 @@ class Design:
             return gaussian.epsilon(costs, delta)
         plain = basic.epsilon(costs, 0.0)
         return min(plain, renyi.epsilon(costs, delta)) if delta else plain
-
-
-def _refuse_max_periods(unit: Unit, periods: int | None) -> None:
-    if periods is not None:
-        raise InvalidArgument(
-            "max_periods",
-            periods,
-            f"left out: for {unit} no periods of a person are chosen, since one row could move them",
-        )

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Sensitivity, Window
+from chronodp.privacy import Sensitivity
 from chronodp.privacy.parameters import check_delta, check_epsilon
+from chronodp.privacy.sensitivity import periods_held
 from chronodp.series.design import Design, Table
 from chronodp.series.measures import Blocks, Count, Histogram, Mean, Total
 from chronodp.series.noise import Noise, calibrated, with_grid
@@ -98,8 +99,7 @@ def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta:
 def _rounded(table: Table, shape: ReleasedShape, noise: Noise) -> float:
     """Return what rounding shaped noise can add to the l2 sensitivity: 2 E in each period of every series touched."""
     bound = rounding_bound(shape, table.horizon, 2 * noise.scale / noise.step)
-    periods = table.unit.periods if isinstance(table.unit, Window) else table.bounds.max_periods or 1
-    touched = min(table.places, 2 * periods * table.max_places)
+    touched = min(table.places, 2 * periods_held(table.unit, table.bounds) * table.max_places)
     return 2 * bound * noise.step * math.sqrt(table.horizon * touched)
 
 

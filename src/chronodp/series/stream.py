@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, Running, Spend, Standing, packed
-from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit
+from chronodp.privacy import Certificate, Claim, Grid, Guarantee
 from chronodp.privacy.documents import dump
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_fraction, check_kind, check_whole
+from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.series.answers import Memory
 from chronodp.series.ongoing import first_memory, next_noise
@@ -105,7 +106,7 @@ class Stream:
         *,
         horizon: int | None,
         change: float,
-        unit: Unit,
+        unit: RecordUnit,
         max_periods: int | None = None,
         epsilon: float,
         delta: float = 0.0,

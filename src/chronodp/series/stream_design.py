@@ -9,11 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.privacy import Bounds, Contribution, Cost, Event, Sensitivity, Unit, User, UserPeriod, Window, per_period
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Bounds, Contribution, Cost, Sensitivity, per_period
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
-from chronodp.privacy.units import check_unit
+from chronodp.privacy.sensitivity import periods_held
+from chronodp.privacy.units import RecordUnit, check_record_unit, check_unit
 from chronodp.series.endless import LONGEST_STREAM, EndlessReach, running_variances
 from chronodp.series.noise import Noise, calibrated
 from chronodp.series.ongoing import OngoingShape
@@ -58,7 +59,7 @@ class StreamDesign:
     """
 
     workload: CausalFilter
-    unit: Unit
+    unit: RecordUnit
     change: float
     horizon: int | None
     max_periods: int | None
@@ -101,7 +102,7 @@ def _first_variances(workload: CausalFilter, shape: White | BufferedLinear, step
 def design_stream(
     workload: CausalFilter,
     *,
-    unit: Unit,
+    unit: RecordUnit,
     change: float,
     horizon: int | None,
     max_periods: int | None,
@@ -141,22 +142,12 @@ def design_stream(
     return min(designs, key=_error)
 
 
-def _check_limits(unit: Unit, horizon: int | None, max_periods: int | None) -> None:
-    if not isinstance(unit, Event | User | UserPeriod | Window):
-        raise InvalidArgument("unit", str(unit), "Event, User, UserPeriod or Window")
-    if isinstance(unit, User | UserPeriod):
-        if max_periods is None:
-            why = "say how many steps one person changes" if isinstance(unit, User) else "say how many steps it touches"
-            raise MissingBound("max_periods", f"{why}: without a limit no noise is enough")
-        check_whole("max_periods", max_periods, most=horizon or LONGEST_STREAM)
-    elif max_periods is not None:
-        raise InvalidArgument("max_periods", max_periods, f"left out for {unit}")
-    if isinstance(unit, Window):
-        check_whole("periods of the Window", unit.periods, most=horizon or LONGEST_STREAM)
+def _check_limits(unit: RecordUnit, horizon: int | None, max_periods: int | None) -> None:
+    check_record_unit("unit", unit).periods_touched(max_periods, horizon=horizon or LONGEST_STREAM)
 
 
 def _shapes(
-    workload: CausalFilter, unit: Unit, bounds: Bounds, change: float, law: Law, *, endless: bool
+    workload: CausalFilter, unit: RecordUnit, bounds: Bounds, change: float, law: Law, *, endless: bool
 ) -> Iterator[OngoingShape]:
     if endless:
         yield White()
@@ -174,7 +165,7 @@ def _shapes(
 def _noise(
     shape: OngoingShape,
     law: Law,
-    unit: Unit,
+    unit: RecordUnit,
     bounds: Bounds,
     change: float,
     epsilon: float,
@@ -185,8 +176,7 @@ def _noise(
     """Return noise on the coarsest grid whose rounding adds little, which is drawn fastest; None if none fits."""
     # Every change of a step is one number, so the sensitivity grows with it in proportion.
     one = _sensitivity(shape, unit, bounds, endless=endless)
-    periods = unit.periods if isinstance(unit, Window) else bounds.max_periods or 1
-    touched = min(bounds.groups, 2 * periods * bounds.max_groups)
+    touched = min(bounds.groups, 2 * periods_held(unit, bounds) * bounds.max_groups)
     found: Noise | None = None
     for power in range(_COARSEST, _FINEST + 1):
         ((_, scale),) = calibrated(law, [_times(one, change)], epsilon=epsilon, delta=delta)
@@ -208,7 +198,7 @@ def _times(one: Sensitivity, change: float) -> Sensitivity:
     return Sensitivity(above(one.l1 * change, 1), above(one.l2 * change, 1))
 
 
-def _sensitivity(shape: OngoingShape, unit: Unit, bounds: Bounds, *, endless: bool) -> Sensitivity:
+def _sensitivity(shape: OngoingShape, unit: RecordUnit, bounds: Bounds, *, endless: bool) -> Sensitivity:
     part = Contribution.change(1.0)
     if isinstance(shape, White):
         return per_period(unit, bounds, part)

@@ -11,9 +11,10 @@ from chronodp.dataset import Askable
 from chronodp.errors import InvalidArgument, ServiceError
 from chronodp.extras import check_extra
 from chronodp.ledger import SignedLink, verify
-from chronodp.privacy import Calendar, Claim, Unit, load
+from chronodp.privacy import Calendar, Claim, load
 from chronodp.privacy.parameters import check_positive
 from chronodp.privacy.printing import labelled
+from chronodp.privacy.units import RecordUnit
 from chronodp.reading import check_path
 from chronodp.series import Design, Release, Table, Workload
 from chronodp.service.refusals import restore
@@ -93,7 +94,7 @@ class Client:
             about["end"] if end is None else end,
             about["timezone"],
         )
-        unit: Unit = load(about["unit"], Unit)
+        unit: RecordUnit = load(about["unit"], RecordUnit)
         most = about["max_periods"] if max_periods is None else max_periods
         if max_periods is None and most is not None:
             most = min(most, len(calendar))

@@ -9,7 +9,8 @@ from functools import cached_property
 from chronodp.dataset import TimeSeries
 from chronodp.engines import Reading
 from chronodp.ledger.budget import Renewal
-from chronodp.privacy import Calendar, Unit
+from chronodp.privacy import Calendar
+from chronodp.privacy.units import RecordUnit
 
 __all__ = ["MEASURES", "WORKLOADS", "Allotment", "Allowed", "Column", "Dataset", "Groups", "Policy", "Running"]
 
@@ -93,7 +94,7 @@ class Dataset:
     time: str
     user: str | None
     calendar: Calendar
-    unit: Unit
+    unit: RecordUnit
     max_periods: int | None
     people: int
     columns: Mapping[str, Column]

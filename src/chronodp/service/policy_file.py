@@ -9,7 +9,8 @@ from chronodp.engines import Reading
 from chronodp.errors import ChronodpError, InvalidArgument, MissingBound
 from chronodp.ledger.budget import Budget, Renewal
 from chronodp.privacy import Calendar, Unit
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy.unit_text import parse_record_unit
+from chronodp.privacy.units import RecordUnit
 from chronodp.reading import check_path, parse_toml, read_text
 from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, Running
 from chronodp.service.section import Section
@@ -93,11 +94,11 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
     return dataset
 
 
-def _unit(part: Section) -> Unit:
+def _unit(part: Section) -> RecordUnit:
     """Return the unit that a text such as ``window:24/replace`` names."""
     text = part.text("unit")
     try:
-        return parse_unit(text)
+        return parse_record_unit(text)
     except ChronodpError:
         allowed = "user, event, user_period:1D, window:24 or window:24@1h, perhaps with /replace"
         raise part.wrong("unit", text, allowed) from None

@@ -138,8 +138,8 @@ class FranDesign:
         return Grid(self.step).to_values(steps)
 
     def _releases_of_the_unit(self) -> int:
-        if isinstance(self.unit, Window):
-            longest = self.unit.periods
+        if not self.unit.whole_person:
+            longest = self.unit.periods_touched(None, horizon=None)
             return longest if self.horizon is None else min(longest, self.horizon - self.oldest)
         if self.horizon is None:
             raise MissingBound("horizon", "a whole sequence without end has no finite price")
@@ -166,5 +166,5 @@ def finest_step(query: Query, sequences: int, states: int, epsilons: tuple[float
 def _check_unit(unit: object, horizon: int | None) -> None:
     if not isinstance(unit, Window | User) or unit.relation != "replace":
         raise InvalidArgument("unit", unit, "Window(1, relation='replace') for one record, Window(w, …) or User(…)")
-    if isinstance(unit, User) and horizon is None:
+    if unit.whole_person and horizon is None:
         raise MissingBound("horizon", "a whole sequence without end has no finite price: give one, or take a Window")

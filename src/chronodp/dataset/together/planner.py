@@ -21,6 +21,7 @@ from chronodp.estimation.spectrum import SpectrumPlan
 from chronodp.ledger.filters import Filter
 from chronodp.ledger.names import check_name
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_number
+from chronodp.privacy.units import check_record_unit
 from chronodp.series import Plan
 
 __all__ = ["Together", "Weights", "plan_together"]
@@ -130,7 +131,7 @@ def _with_one_meaning(queries: Mapping[str, Shareable]) -> dict[str, Shareable]:
     """Give alerts, which have no grid of their own, the meaning that the other queries' units have on theirs."""
     said = [query.unit for query in queries.values() if query.unit.said]
     return {
-        name: SharedAlert(replace(query.design, unit=said[0]))
+        name: SharedAlert(replace(query.design, unit=check_record_unit("unit", said[0])))
         if isinstance(query, SharedAlert) and said and query.unit == said[0].unsaid()
         else query
         for name, query in queries.items()

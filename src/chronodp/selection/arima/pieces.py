@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Event, Report, Swap, Unit, User, Window
+from chronodp.privacy import Unit
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.units import check_record_unit
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
 __all__ = ["Blocks", "Panel", "Pieces"]
@@ -36,9 +37,7 @@ class Panel:
 
     def bound(self, votes: Floats, unit: Unit) -> Utilities | MonotoneUtilities:
         """Return the votes as utilities, as far as one unit changes them."""
-        if isinstance(unit, Swap | Report):
-            raise InvalidArgument("unit", str(unit), "User(), or an event, a period or a window of one person")
-        if isinstance(unit, User) and unit.relation == "add_remove":
+        if check_record_unit("unit", unit).whole_person and unit.relation == "add_remove":
             return MonotoneUtilities(votes, change=1.0)  # a person's votes are there or not
         return Utilities(votes, change=1.0)  # one person's votes become others
 
@@ -68,14 +67,13 @@ class Blocks:
 
     def bound(self, votes: Floats, unit: Unit) -> Utilities | MonotoneUtilities:
         """Return the votes as utilities, as far as one unit changes them."""
-        match unit:
-            case Event():
-                touched = 1 if unit.relation == "add_remove" else 2  # a replaced event may move to another block
-            case Window():
-                touched = -(-(unit.periods - 1) // self.length) + 1
-            case _:
-                allowed = "Event() or Window(periods): in blocks of one series a person may be everywhere"
-                raise InvalidArgument("unit", str(unit), allowed)
+        own = check_record_unit("unit", unit)
+        if own.limited:
+            allowed = "Event() or Window(periods): in blocks of one series a person may be everywhere"
+            raise InvalidArgument("unit", str(unit), allowed)
+        touched = -(-(own.periods_touched(None, horizon=None) - 1) // self.length) + 1
+        if own.of_rows and own.relation == "replace":
+            touched *= 2  # a replaced event may move to another block
         return Utilities(votes, change=float(touched))
 
     def __str__(self) -> str:

@@ -13,8 +13,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Bounds, Contribution, Event, Sensitivity, Unit, Window
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import Bounds, Contribution, Sensitivity
+from chronodp.privacy.sensitivity import periods_held
+from chronodp.privacy.units import RecordUnit
 from chronodp.series.shapes.buffered_table import buffers_near, endless_buffers
 from chronodp.series.shapes.errors import CausalShape, Shape, errors_of
 from chronodp.series.shapes.group_algebra import GroupAlgebra
@@ -53,7 +54,7 @@ class Candidate:
 def shape_candidates(
     workload: Workload,
     *,
-    unit: Unit,
+    unit: RecordUnit,
     bounds: Bounds,
     contribution: Contribution,
     law: Law,
@@ -71,7 +72,7 @@ def shape_candidates(
         raise InvalidArgument("law", law, "'laplace' or 'gaussian'")
     horizon = bounds.horizon
     found = []
-    for shape in _shapes(workload, horizon, _periods(unit, bounds), law):
+    for shape in _shapes(workload, horizon, periods_held(unit, bounds), law):
         sensitivity = shaped_sensitivity(shape, unit, bounds, contribution, opposite)
         change = sensitivity.l1 if law == "laplace" else sensitivity.l2
         errors = errors_of(workload, shape, horizon)
@@ -92,7 +93,7 @@ def reach_of(shape: Shape, horizon: int) -> Reach:
 
 @lru_cache(maxsize=256)
 def shaped_sensitivity(
-    shape: Shape, unit: Unit, bounds: Bounds, contribution: Contribution, opposite: float | Fraction | None
+    shape: Shape, unit: RecordUnit, bounds: Bounds, contribution: Contribution, opposite: float | Fraction | None
 ) -> Sensitivity:
     """Return the most that one unit changes a series seen through a shape: see `shape_sensitivity`."""
     return shape_sensitivity(reach_of(shape, bounds.horizon), unit, bounds, contribution, opposite=opposite)
@@ -152,13 +153,6 @@ def trees(horizon: int) -> Iterator[Tree]:
                 break
         if Tree(arity).levels(horizon) == levels:
             yield Tree(arity)
-
-
-def _periods(unit: Unit, bounds: Bounds) -> int:
-    if isinstance(unit, Event):
-        return 1
-    periods = unit.periods if isinstance(unit, Window) else bounds.max_periods
-    return 1 if periods is None else check_whole("periods", periods, most=bounds.horizon)
 
 
 @lru_cache(maxsize=64)

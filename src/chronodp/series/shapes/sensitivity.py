@@ -13,8 +13,10 @@ from fractions import Fraction
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Bounds, Contribution, Event, Sensitivity, Unit, User, Window, per_period
+from chronodp.privacy import Bounds, Contribution, Sensitivity, Window, per_period
 from chronodp.privacy.parameters import check_number
+from chronodp.privacy.sensitivity import periods_held
+from chronodp.privacy.units import RecordUnit
 from chronodp.series.shapes.power_series import Floats
 from chronodp.series.shapes.reach import FilterReach, Reach, above
 
@@ -25,7 +27,7 @@ _AGAINST = "a finite number of at least 0, or None"
 
 def filter_sensitivity(
     coefficients: Floats,
-    unit: Unit,
+    unit: RecordUnit,
     bounds: Bounds,
     contribution: Contribution,
     *,
@@ -43,7 +45,7 @@ def filter_sensitivity(
 
 def shape_sensitivity(
     reach: Reach,
-    unit: Unit,
+    unit: RecordUnit,
     bounds: Bounds,
     contribution: Contribution,
     *,
@@ -80,13 +82,13 @@ def shape_sensitivity(
     if isinstance(reach, FilterReach) and reach.white:
         scale = abs(float(reach.column[0]))
         return plain if scale == 1 else Sensitivity(above(scale * plain.l1, 1), above(scale * plain.l2, 1))
-    if isinstance(unit, Event):
+    if unit.of_rows:
         return _of_row(reach, unit, bounds, contribution, opposite)
     return _of_person(reach, unit, bounds, contribution, opposite)
 
 
 def _of_row(
-    reach: Reach, unit: Event, bounds: Bounds, contribution: Contribution, opposite: float | Fraction | None
+    reach: Reach, unit: RecordUnit, bounds: Bounds, contribution: Contribution, opposite: float | Fraction | None
 ) -> Sensitivity:
     row, rewrite = float(contribution.row), float(contribution.rewrite)
     one = reach.l2(1, together=True)
@@ -106,14 +108,12 @@ def _of_row(
 
 
 def _of_person(
-    reach: Reach, unit: Unit, bounds: Bounds, contribution: Contribution, opposite: float | Fraction | None
+    reach: Reach, unit: RecordUnit, bounds: Bounds, contribution: Contribution, opposite: float | Fraction | None
 ) -> Sensitivity:
-    periods = unit.periods if isinstance(unit, Window) else bounds.max_periods
-    if periods is None:
-        raise AssertionError("the bounds were checked")
+    periods = periods_held(unit, bounds)
     within = Bounds(1, groups=bounds.groups, max_groups=bounds.max_groups)
     present = per_period(Window(1), within, replace(contribution, people=None))
-    together = not isinstance(unit, User)
+    together = not unit.whole_person
     columns = reach.l1(min(2 * periods, bounds.horizon))
     far = reach.l2(periods, together=together)
     if unit.relation == "add_remove":
