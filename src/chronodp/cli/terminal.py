@@ -30,7 +30,7 @@ def show_series(console: Console, release: Release) -> None:
     """Print the series as bars, and its first rows with intervals."""
     frame = release.to_pandas()
     labels = [name for name in frame.columns if name not in ("time", "period", "value", "lower", "upper")]
-    console.print(str(release.design.table.measure), style="bold")
+    console.print(release.design.table.released, style="bold")
     groups = frame.groupby(labels, sort=False) if labels else [((), frame)]
     for name, part in list(groups)[:_ROWS]:
         values = part["value"].to_numpy()

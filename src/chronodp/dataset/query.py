@@ -138,7 +138,7 @@ class Query(Generic[Planned_co]):
         return self.records.plan(self.table, epsilon=epsilon, delta=delta, tuned_for=workload)
 
     def __str__(self) -> str:
-        return f"{self.table.measure}; {self.table.calendar}"
+        return f"{self.table.released}; {self.table.calendar}"
 
 
 def check_column(argument: str, name: object) -> str:

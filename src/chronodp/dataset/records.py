@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from chronodp.engines import (
     DuckDB,
@@ -22,7 +19,7 @@ from chronodp.engines import (
 )
 from chronodp.engines.reading import check_reading
 from chronodp.privacy import Calendar, Grid
-from chronodp.series import Blocks, Count, Design, Histogram, Mean, Plan, Steps, Table, Total, Workload, make_plan
+from chronodp.series import Design, Plan, Steps, Table, Workload, make_plan
 
 __all__ = ["Records", "numbers_of"]
 
@@ -83,30 +80,26 @@ class Records:
         last = old.end if end is None else end
         calendar = Calendar(old.every, first, last, old.timezone)
         moved = table.periods.moved_to(len(calendar), calendar)
-        if isinstance(table.measure, Blocks):
-            moved = moved.in_blocks(table.measure.statistic, table.calendar.every)
+        if table.measure.block is not None:
+            moved = moved.in_blocks(table.measure.block.statistic, table.calendar.every)
         return replace(self, data=data), moved
 
     def question(self, design: Design) -> Question:
         """Return what the engine is asked."""
         table = design.table.periods
         measure, unit = table.measure, table.unit
-        if table.calendar is None or isinstance(measure, Total | Blocks):
-            raise AssertionError("records always have a calendar, and periods are neither totals nor blocks")
-        step = design.noises[0].step * (2 if isinstance(measure, Mean) else 1)
-        if isinstance(measure, Count | Histogram):
-            clip = (0, round((measure.at_most if isinstance(measure, Count) else 1) / step))
-        else:
-            clip = _inside(measure.clip, step)
+        if table.calendar is None or measure.finished:
+            raise AssertionError("records always have a calendar, and are not added up before")
+        step = measure.row_step(design.noises[0].step)
         return Question(
             calendar=table.calendar,
             time=self.time,
             user=self.user,
-            value=None if isinstance(measure, Count) else measure.column,
+            value=measure.read_column,
             grid=Grid(step),
-            clip=clip,
+            clip=measure.clip_in_steps(step),
             groupings=table.groupings,
-            edges=measure.edges if isinstance(measure, Histogram) else (),
+            edges=measure.bin_edges,
             # One row could move a choice of periods through the whole history, so only a whole person has one; a choice
             # of places moves within one period, which is more than one row may do.
             max_periods=table.max_periods if unit.whole_person else None,
@@ -117,30 +110,11 @@ class Records:
 
 def numbers_of(totals: Totals, question: Question, design: Design) -> tuple[Steps, ...]:
     """Return the numbers of each kind that a measure is made of, in steps of their noise's grid."""
-    if not isinstance(design.table.measure, Mean):
-        return (totals.sums,)
-    # Twice the sum less (low + high) for each person: the sum about the middle, in half steps.
-    centred = 2 * totals.sums - sum(question.clip) * totals.people
-    return centred, totals.people * round(1 / design.noises[1].step)
+    measure = design.table.measure
+    return measure.numbers(totals.sums, totals.people, clip=question.clip, noises=design.noises)
 
 
 def _in_blocks(numbers: Steps, table: Table) -> Steps:
-    """Return the total, the largest or the least of each block of periods; whole numbers, so nothing is rounded."""
-    measure = table.measure
-    if not isinstance(measure, Blocks):
-        return numbers
-    # Blocks follow each other without a gap; what comes after the last one belongs to none.
-    within, starts = numbers[: table.blocks.stops[-1]], table.blocks.starts
-    match measure.statistic:
-        case "total":
-            return np.add.reduceat(within, starts, axis=0)
-        case "peak":
-            return np.maximum.reduceat(within, starts, axis=0)
-        case "trough":
-            return np.minimum.reduceat(within, starts, axis=0)
-
-
-def _inside(clip: tuple[float, float], step: float) -> tuple[int, int]:
-    """Return the outermost steps that are not beyond the clip; toward 0 if none lies inside."""
-    low, high = math.ceil(clip[0] / step), math.floor(clip[1] / step)
-    return (low, high) if low <= high else (math.trunc(clip[0] / step),) * 2
+    """Return what is made of each block of periods, where there are blocks."""
+    block = table.measure.block
+    return numbers if block is None else block.gather(numbers, table.blocks.starts, table.blocks.stops)

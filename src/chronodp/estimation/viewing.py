@@ -12,7 +12,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.estimation.columns import Floats, as_deviations
 from chronodp.estimation.motion import Trend, Walk
 from chronodp.estimation.smoothing import Growing, Method, NonNegative, check_method, smooth_within
-from chronodp.series import Histogram, Mean, PanelMean, Sum, View
+from chronodp.series import View
 from chronodp.series.estimates import Estimates
 
 __all__ = ["smooth_view"]
@@ -67,18 +67,18 @@ def smooth_view(view: View, *, method: Method, deviation: ArrayLike | None = Non
 def _check_truth(view: View, method: Method) -> None:
     """Refuse a constraint that the truth need not meet."""
     measure = view.table.periods.measure
-    if isinstance(measure, Histogram) and not view.binned:
+    if measure.bin_edges and not view.binned:
         raise InvalidArgument("view", view.title, "of counts, sums or means: quantiles are in order already")
     if isinstance(method, Walk | Trend):
         return
     if isinstance(method, Growing) and view.reading != "running":
         raise InvalidArgument("method", str(method), "used on release.running_total() itself; other series may fall")
-    if isinstance(measure, Mean):
+    if measure.ratio:
         raise InvalidArgument("method", str(method), "Walk or Trend for means, which stay inside their clip already")
-    if isinstance(measure, Sum | PanelMean) and measure.clip[0] < 0:
+    if measure.negative:
         allowed = f"Walk or Trend: {measure} may be negative"
         raise InvalidArgument("method", str(method), allowed)
-    if method.whole and (isinstance(measure, PanelMean) or view.reading == "rolling"):
+    if method.whole and (measure.averages or view.reading == "rolling"):
         raise InvalidArgument("whole", True, "False: means are not whole numbers")
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from chronodp.series.design import Design
 from chronodp.series.estimates import Floats, noise_terms
-from chronodp.series.measures import Mean
 from chronodp.series.shapes.tree import Tree
 from chronodp.series.windows import Windows
 
@@ -28,7 +27,7 @@ def level_for_all(design: Design, windows: Windows, level: float) -> float:
 
     count = len(windows.starts) * design.table.places
     shared = 1 - (1 - level) / count
-    if design.law != "gaussian" or isinstance(design.table.measure, Mean) or isinstance(design.shape, Tree):
+    if design.law != "gaussian" or design.table.measure.ratio or isinstance(design.shape, Tree):
         return shared
     if len(windows.starts) > _SIMULATED:
         return shared

@@ -8,8 +8,8 @@ from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
 from chronodp.privacy.sensitivity import periods_held
+from chronodp.privacy.units import called
 from chronodp.series.design import Design, Table
-from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean, Total
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import EachPeriod, RunningTotal
@@ -37,7 +37,7 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
         "" if not table.groupings else f"; {table.groups:,} groups by {', '.join(g.column for g in table.groupings)}"
     )
     return [
-        ("Releases", f"{table.measure}; {when}{groups}"),
+        ("Releases", f"{table.released}; {when}{groups}"),
         ("Protects", f"{table.claimed}: {table.unit.protects}"),
         ("Does not", table.unit.does_not_protect),
         ("One unit", _reach(table)),
@@ -53,23 +53,17 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
 def _reach(table: Table) -> str:
     sensitivity = table.sensitivities()[0]
     sizes = f"all in all by {sensitivity.l1:g} (l1), {sensitivity.l2:g} (l2)"
-    amount = f"each by at most {table.measure.reach:g}" if not isinstance(table.measure, Mean) else "each"
+    amount = "each" if table.measure.ratio else f"each by at most {table.measure.reach:g}"
     groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
-    if isinstance(table.measure, Blocks):
-        return f"{_reach(table.periods).partition(';')[0]}; the {table.measure.statistic}s {sizes}"
+    block = table.measure.block
+    if block is not None:
+        return f"{_reach(table.periods).partition(';')[0]}; the {block.statistic}s {sizes}"
     where = table.unit.reach(periods_held(table.unit, table.bounds), horizon=table.horizon)
     return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}"
 
 
 def _mean(table: Table) -> list[tuple[str, str]]:
-    match table.measure:
-        case Mean():
-            text = "a noisy sum about the middle of the clip over a noisy count: how many are present is not public"
-        case PanelMean(people=people):
-            text = f"a noisy sum over {people:,}, which is public: right where all of them are present in every period"
-        case _:
-            return []
-    return [("Mean", text)]
+    return [("Mean", table.measure.note)] if table.measure.note else []
 
 
 def _noise(design: Design) -> str:
@@ -84,17 +78,8 @@ def _error(design: Design) -> str:
     width = half_width(design, 0.95)
     what = "" if isinstance(design.tuned_for, EachPeriod) else f" for {design.tuned_for}, at worst"
     bias = "; noise only: what bounds and unreadable cells take away, `plan.diagnose()` shows the owner"
-    match design.table.measure:
-        case Mean():
-            few, many = (f"± {width / people:.3g} with {people:,} people present" for people in (1_000, 100_000))
-            return f"about {few}, {many}, in 95 of 100 periods{what}{bias}"
-        case PanelMean(people=people):
-            return f"± {width / people:.4g} in 95 of 100 periods{what}{bias}"
-        case Histogram():
-            return f"± {width:.4g} people a bin in 95 of 100 bins{what}{bias}"
-        case Total():
-            return f"± {width:.4g} in 95 of 100 periods{what}; noise only"
-    return f"± {width:.4g} in 95 of 100 periods{what}{bias}"
+    measure = design.table.measure
+    return f"{measure.error(width)}{what}{'; noise only' if measure.finished else bias}"
 
 
 def _price(design: Design, delta: float) -> str:
@@ -106,7 +91,8 @@ def _price(design: Design, delta: float) -> str:
         times = math.ceil(_YEAR / span)
         if times > 1:
             text += f"; ε = {design.epsilon_of(times, delta):.3g}" + (f" at δ = {delta:g}" if delta else "")
-            text += f" for a year of {times:,} such releases about the same people"
+            who = called(design.table.unit) or "people"
+            text += f" for a year of {times:,} such releases about the same {who}"
     return text + "; without end if repeated for ever: only a budget stops it"
 
 

@@ -24,8 +24,8 @@ from chronodp.privacy.blocks import Blocking, block_extremes, block_totals
 from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.parameters import check_whole
-from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
-from chronodp.series.measures import Blocks, Count, Histogram, Measure, PanelMean, Statistic, Sum, Total
+from chronodp.privacy.units import PeriodBlocks, RecordUnit, called, check_record_unit
+from chronodp.series.measures import Blocks, Measure, Statistic
 from chronodp.series.noise import Noise, cost_of
 from chronodp.series.shapes.candidates import shaped_sensitivity
 from chronodp.series.shapes.errors import Errors, errors_of
@@ -78,10 +78,10 @@ class Table:
                 f"{self.horizon * self.places:,} cells",
                 f"few enough for at most {LONGEST:,} cells (periods × groups × bins): fewer keys or longer periods",
             )
-        if isinstance(self.measure, PanelMean) and self.unit.relation != "replace":
+        if self.measure.divisor is not None and self.unit.relation != "replace":
             raise InvalidArgument(
                 "people",
-                self.measure.people,
+                self.measure.divisor,
                 f"left out, or the unit's relation 'replace': when people come and go ({self.unit}) their number is no "
                 "public fact",
             )
@@ -96,7 +96,7 @@ class Table:
         """Return the table of a total, peak or trough of every longer period; a last one not filled is left out."""
         if self.calendar is None:
             raise InvalidArgument("every", every, "used only where periods have dates")
-        if not isinstance(self.measure, Count | Sum):
+        if not self.measure.in_blocks:
             raise InvalidArgument(statistic, str(self.measure), "asked of a count or a sum")
         outer = coarser(self.calendar, every)
         calendar = Calendar.from_length(every, self.calendar.start, len(outer.starts), self.calendar.timezone)
@@ -106,22 +106,33 @@ class Table:
     @cached_property
     def periods(self) -> Table:
         """The table of the periods that blocks are made of; of other measures the table itself."""
-        if not isinstance(self.measure, Blocks):
+        block = self.measure.block
+        if block is None:
             return self
-        calendar = self.measure.calendar
-        return replace(self, measure=self.measure.of, horizon=len(calendar), calendar=calendar)
+        return replace(self, measure=block.of, horizon=len(block.calendar), calendar=block.calendar)
 
     @cached_property
     def blocks(self) -> Windows:
         """Which periods each block is made of."""
-        if self.calendar is None or not isinstance(self.measure, Blocks):
+        block = self.measure.block
+        if self.calendar is None or block is None:
             raise AssertionError("asked of blocks only")
-        return coarser(self.measure.calendar, self.calendar.every)
+        return coarser(block.calendar, self.calendar.every)
 
     @property
     def span(self) -> tuple[dt.datetime, dt.datetime] | None:
         """When its data begin and end; None if periods are only numbered."""
         return None if self.calendar is None else self.calendar.span
+
+    @property
+    def released(self) -> str:
+        """What is released, in plain words."""
+        return self.measure.words(called(self.unit))
+
+    @property
+    def label(self) -> str:
+        """What its numbers are, in a word."""
+        return self.measure.label_for(called(self.unit))
 
     @property
     def groups(self) -> int:
@@ -131,17 +142,17 @@ class Table:
     @property
     def places(self) -> int:
         """How many numbers of each kind a period has."""
-        return self.groups * (self.measure.bins if isinstance(self.measure, Histogram) else 1)
+        return self.groups * self.measure.bins
 
     @property
     def max_places(self) -> int:
         """In how many places one person counts within a period."""
-        return self.max_groups * (self.measure.at_most if isinstance(self.measure, Histogram) else 1)
+        return self.max_groups * self.measure.bins_of_one
 
     @cached_property
     def bounds(self) -> Bounds:
         """Where one unit may appear; of blocks, in the periods that they are made of."""
-        if isinstance(self.measure, Blocks):
+        if self.measure.block is not None:
             return self.periods.bounds
         periods = self.unit.periods_touched(self.max_periods, horizon=self.horizon, calendar=self.calendar)
         return Bounds(self.horizon, periods, groups=self.places, max_groups=self.max_places)
@@ -158,24 +169,20 @@ class Table:
 
     def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
         """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
-        measure = self.measure
-        if isinstance(measure, Total):
-            measure = replace(measure, change=measure.change + rounding)
-        parts = measure.contributions()
+        parts = self.measure.contributions(rounding=rounding)
         return tuple(part.of_single_rows() for part in parts) if self.single_rows else parts
 
     def opposite(self, part: Contribution) -> Fraction | None:
         """Return how far what a unit adds can go against the sign of its largest; None if as far."""
-        if isinstance(self.measure, Count | Histogram):
-            return Fraction(0)
-        if isinstance(self.measure, Total) or (self.unit.of_rows and not self.single_rows):
+        if self.unit.of_rows and not self.single_rows and not self.measure.whole:
             return None  # a row can lift or lower a total that it shares
-        return part.exchange - part.presence
+        return self.measure.opposite(part)
 
     def sensitivities(self, shape: ReleasedShape | None = None, *, rounding: float = 0.0) -> tuple[Sensitivity, ...]:
         """Return how much one unit can change the numbers of each kind, seen through a shape."""
-        if isinstance(self.measure, Blocks):
-            changed = block_totals if self.measure.statistic == "total" else block_extremes
+        block = self.measure.block
+        if block is not None:
+            changed = block_extremes if block.extreme else block_totals
             return tuple(changed(self.protected, self.bounds, part, self._blocking()) for part in self.contributions())
         if shape is None or isinstance(shape, White):
             parts = self.contributions(rounding=rounding)
@@ -184,10 +191,10 @@ class Table:
             shaped_sensitivity(shape, self.protected, self.bounds, part, self.opposite(part))
             for part in self.contributions()
         )
-        if not rounding or not isinstance(self.measure, Total):
+        if not rounding or not self.measure.finished:
             return found
         # Every change of a finished total is one number, so the sensitivity grows with it in proportion.
-        wider = (self.measure.change + rounding) / self.measure.change
+        wider = (self.measure.reach + rounding) / self.measure.reach
         return tuple(Sensitivity(above(part.l1 * wider, 2), above(part.l2 * wider, 2)) for part in found)
 
     def _blocking(self) -> Blocking:

@@ -6,14 +6,13 @@ is not in them.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.series.design import Design
-from chronodp.series.measures import Mean, PanelMean
+from chronodp.series.measures import Mean
 from chronodp.series.shapes.errors import window_variances
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
@@ -39,14 +38,14 @@ class Estimates:
 def estimate(design: Design, parts: tuple[Floats, ...], windows: Windows, *, average: bool, level: float) -> Estimates:
     """Return sums over stretches of periods, or their averages by period; of means always the mean."""
     measure = design.table.measure
-    if isinstance(measure, Mean):
+    if measure.ratio:
         return _ratio(design, windows.sums(parts[0]), windows.sums(parts[1]), noise_terms(design, windows), level)
     lengths = windows.lengths
     divisor = np.ones(len(lengths))
-    if average or isinstance(measure, PanelMean):
+    if average or measure.averages:
         divisor *= lengths
-    if isinstance(measure, PanelMean):
-        divisor *= measure.people
+    if measure.divisor is not None:
+        divisor *= measure.divisor
     value = windows.sums(parts[0]) / divisor[:, None]
     half = (quantiles(design.law, noise_terms(design, windows), level) * design.noises[0].scale / divisor)[:, None]
     return Estimates(value, value - half, value + half)
@@ -106,11 +105,7 @@ def _edge_quantile(design: Design, q: float, edge: int, bins: int, terms: float,
 
 def _ratio(design: Design, sums: Floats, counts: Floats, terms: Floats, level: float) -> Estimates:
     """Fieller's interval: all means m inside the clip for which sum - m * count is within its own noise of 0."""
-    measure = design.table.measure
-    if not isinstance(measure, Mean):
-        raise AssertionError("asked of means only")
-    half = (measure.clip[1] - measure.clip[0]) / 2
-    centre = middle(design)
+    half, centre = _mean_of(design).half, middle(design)
     value = np.clip(sums / np.maximum(counts, 1.0), -half, half)
     ends = _gaussian_ends if design.law == "gaussian" else _laplace_ends
     lower, upper = ends(design, sums, counts, terms, half, level)
@@ -119,10 +114,13 @@ def _ratio(design: Design, sums: Floats, counts: Floats, terms: Floats, level: f
 
 def middle(design: Design) -> float:
     """Return what was taken from each person's total before adding up: the middle of the clip on the grid."""
-    measure, step = design.table.measure, 2 * design.noises[0].step
-    if not isinstance(measure, Mean):
+    return _mean_of(design).middle(design.noises[0].step)
+
+
+def _mean_of(design: Design) -> Mean:
+    if not isinstance(design.table.measure, Mean):
         raise AssertionError("asked of means only")
-    return (math.ceil(measure.clip[0] / step) + math.floor(measure.clip[1] / step)) * step / 2
+    return design.table.measure
 
 
 def _gaussian_ends(

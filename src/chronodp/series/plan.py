@@ -191,7 +191,7 @@ class Plan:
         steps = " and ".join(f"{noise.step:g}" for noise in design.noises)
         read = "" if design.table.reading is None else f"; {design.table.reading}"
         return Certificate(
-            mechanism=f"{design.table.measure}{read}; {names[design.law]} noise, {design.shape}",
+            mechanism=f"{design.table.released}{read}; {names[design.law]} noise, {design.shape}",
             claim=self.claim,
             guarantee=Guarantee(design.table.claimed, design.epsilon, design.delta),
             theorem=design.noises[0].theorem,
@@ -202,7 +202,7 @@ class Plan:
 
     def __repr__(self) -> str:
         table = self.design.table
-        return f"Plan({table.measure}; {Guarantee(table.claimed, self.design.epsilon, self.design.delta)})"
+        return f"Plan({table.released}; {Guarantee(table.claimed, self.design.epsilon, self.design.delta)})"
 
     def __str__(self) -> str:
         return labelled(describe(self.design, self.delta))

@@ -11,8 +11,7 @@ from chronodp.privacy import Sensitivity
 from chronodp.privacy.parameters import check_delta, check_epsilon
 from chronodp.privacy.sensitivity import periods_held
 from chronodp.series.design import Design, Table
-from chronodp.series.measures import Blocks, Count, Histogram, Mean, Total
-from chronodp.series.noise import Noise, calibrated, with_grid
+from chronodp.series.noise import Noise, calibrated
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.candidates import shape_candidates
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
@@ -30,8 +29,8 @@ def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
     """Return every way to release a table within (epsilon, delta), the one with the least error first."""
     check_epsilon(epsilon)
     check_delta(delta)
-    if isinstance(table.measure, Blocks) and not isinstance(tuned_for, EachPeriod):
-        allowed = f"EachPeriod() for a {table.measure.statistic} of blocks; tune the series itself for sums of it"
+    if table.measure.block is not None and not isinstance(tuned_for, EachPeriod):
+        allowed = f"EachPeriod() for a {table.measure.block.statistic} of blocks; tune the series itself for sums of it"
         raise InvalidArgument("tuned_for", str(tuned_for), allowed)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
     designs: list[Design] = []
@@ -51,7 +50,7 @@ def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
 
 
 def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedShape]:
-    if isinstance(table.measure, Blocks):
+    if table.measure.block is not None:
         yield White()
         return
     part = table.contributions()[0]
@@ -68,7 +67,7 @@ def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedSha
         shape = candidate.shape
         if isinstance(shape, White | BufferedLinear) or (isinstance(shape, SquareRoot | Banded) and short):
             yield shape
-        elif isinstance(shape, Tree) and not isinstance(table.measure, Mean):
+        elif isinstance(shape, Tree) and not table.measure.ratio:
             yield shape  # a mean needs the same few terms in its sum and its count, for its interval
 
 
@@ -82,7 +81,7 @@ def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta:
             allowed = f"larger: noise of scale {noise.scale:.3g} would drown what one person can add"
             raise InvalidArgument("epsilon", epsilon, allowed)
         raise InvalidArgument("epsilon", epsilon, f"smaller: noise of scale {noise.scale:.3g} protects nobody")
-    if isinstance(shape, White | Tree) and not isinstance(table.measure, Total):
+    if isinstance(shape, White | Tree) and not table.measure.finished:
         return noises
     # Finished totals are rounded to the grid, which may add one step to what a unit changes; and so is shaped noise.
     exact = table.sensitivities(shape, rounding=noises[0].step)
@@ -104,19 +103,6 @@ def _rounded(table: Table, shape: ReleasedShape, noise: Noise) -> float:
 
 
 def _on_grid(table: Table, law: Law, index: int, sensitivity: float, scale: float) -> Noise:
-    measure = table.periods.measure
     # A total of a block holds a person as often as it has periods.
-    times = int(table.blocks.lengths.max()) if isinstance(table.measure, Blocks) else 1
-    if isinstance(measure, Count | Histogram) or index == 1:
-        reach = measure.reach if isinstance(measure, Count) else 1.0
-        return with_grid(law, sensitivity, scale, reach=times * reach, width=reach, whole=True)
-    if not isinstance(measure, Mean):
-        return with_grid(law, sensitivity, scale, reach=times * measure.reach, width=measure.reach, whole=False)
-    width = measure.clip[1] - measure.clip[0]
-    if measure.reach > 2**20 * width:
-        raise InvalidArgument(
-            "clip", measure.clip, "wider: its ends are closer together than a millionth of their size"
-        )
-    noise = with_grid(law, sensitivity, scale, reach=measure.reach, width=width, whole=False)
-    # A sum about the middle of two grid points lies on a grid of half the step.
-    return replace(noise, step=noise.step / 2)
+    times = 1 if table.measure.block is None else int(table.blocks.lengths.max())
+    return table.periods.measure.on_grid(law, index, sensitivity, scale, times=times)

@@ -23,7 +23,6 @@ from chronodp.series.bands import level_for_all
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
 from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, noise_terms
-from chronodp.series.measures import Blocks, Histogram, Mean, PanelMean
 from chronodp.series.shapes.errors import filter_variances
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
@@ -88,21 +87,21 @@ class Release:
     def each_period(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return every period by itself. A simultaneous band holds all values at once with probability ``level``."""
         windows = each(self.design.table.horizon)
-        title = str(self.design.table.measure)
+        title = self.design.table.released
         return self._view(windows, title, "", "single", level=level, simultaneous=simultaneous)
 
     def running_total(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return the total up to and with each period. Free."""
-        if isinstance(self.design.table.measure, Mean | PanelMean):
+        if self.design.table.measure.averages:
             raise InvalidArgument("release", "a mean", "a count, a sum or totals: running totals of means say nothing")
         self._refuse_extremes("running totals")
-        title = f"running total of {self.design.table.measure}"
+        title = f"running total of {self.design.table.released}"
         windows = running(self.design.table.horizon)
         return self._view(windows, title, "running totals", "running", level=level, simultaneous=simultaneous)
 
     def rolling(self, n: int, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return the mean of each period and the n - 1 before it, from the n-th on. Free."""
-        title = f"mean over {n} periods of {self.design.table.measure}"
+        title = f"mean over {n} periods of {self.design.table.released}"
         windows = rolling(self.design.table.horizon, n)
         step = f"rolling means over {n} periods"
         return self._view(windows, title, step, "rolling", level=level, simultaneous=simultaneous)
@@ -113,7 +112,7 @@ class Release:
         Periods are counted from the series' start; a last one that is not filled is left out.
         """
         self._refuse_extremes("sums")
-        title = f"{self.design.table.measure}, every {every}"
+        title = f"{self.design.table.released}, every {every}"
         step = f"added up to periods of {every}"
         return self._view(self._coarser(every), title, step, "coarser", level=level, simultaneous=simultaneous)
 
@@ -128,21 +127,22 @@ class Release:
     def quantile(self, q: float, *, every: str | None = None, level: float = 0.95) -> View:
         """Return a quantile of a histogram, such as 0.5 for the median, with an interval of edges. Free."""
         table = self.design.table
-        if not isinstance(table.measure, Histogram):
+        column = table.measure.read_column
+        if column is None or not table.measure.bin_edges:
             raise InvalidArgument("release", str(table.measure), "a histogram: only there are quantiles free")
         check_fraction("q", q)
         windows = each(table.horizon) if every is None else self._coarser(every)
         counts = windows.sums(self._parts[0]).reshape(len(windows.starts), table.groups, table.measure.bins)
         estimates = estimate_quantile(
             counts,
-            np.array(table.measure.edges),
+            np.array(table.measure.bin_edges),
             q,
             design=self.design,
             terms=noise_terms(self.design, windows),
             level=check_fraction("level", level),
         )
         certificate = self.certificate.after(f"quantile {q:g} of the histogram")
-        title = f"quantile {q:g} of {table.measure.column}"
+        title = f"quantile {q:g} of {column}"
         return View(
             table,
             title,
@@ -150,7 +150,7 @@ class Release:
             estimates,
             level,
             certificate,
-            table.measure.column,
+            column,
             self.design.law,
             "quantile",
             apart=False,
@@ -173,7 +173,7 @@ class Release:
         guarantee = self.certificate.guarantee
         warning = str(self.certificate).splitlines()[0] if self.certificate.seeded else ""
         page = Page(
-            title=title or f"{self.link.dataset}: {self.design.table.measure}",
+            title=title or f"{self.link.dataset}: {self.design.table.released}",
             promise=f"This release is {guarantee}. It protects {guarantee.unit.protects}. It does not protect "
             f"{guarantee.unit.does_not_protect}.",
             facts=tuple(describe(self.design, self.design.delta)),
@@ -186,16 +186,16 @@ class Release:
         return write_page(page, path)
 
     def __repr__(self) -> str:
-        return f"Release({self.link.dataset!r}, request={self.link.request!r}, {self.design.table.measure})"
+        return f"Release({self.link.dataset!r}, request={self.link.request!r}, {self.design.table.released})"
 
     def __str__(self) -> str:
-        return f"{self.design.table.measure}\n{self.to_pandas()}\n{self.certificate}"
+        return f"{self.design.table.released}\n{self.to_pandas()}\n{self.certificate}"
 
     def _refuse_extremes(self, what: str) -> None:
-        measure = self.design.table.measure
-        if isinstance(measure, Blocks) and measure.statistic != "total":
+        block = self.design.table.measure.block
+        if block is not None and block.extreme:
             raise InvalidArgument(
-                "release", f"a {measure.statistic}", f"of totals: {what} of {measure.statistic}s say nothing"
+                "release", f"a {block.statistic}", f"of totals: {what} of {block.statistic}s say nothing"
             )
 
     def _coarser(self, every: str) -> Windows:
@@ -206,7 +206,7 @@ class Release:
 
     def _filtered(self, workload: Ewm | Filter, *, level: float) -> View:
         design, table = self.design, self.design.table
-        if isinstance(table.measure, Mean):
+        if table.measure.ratio:
             raise InvalidArgument("release", "a mean over the people present", "a count, a sum or totals; see rolling")
         if isinstance(design.shape, Tree):
             raise InvalidArgument("release", str(design.shape), "tuned for single periods; see rolling and resample")
@@ -214,19 +214,19 @@ class Release:
         value, _ = answer(workload, Memory.start(workload, table.places), self._parts[0])
         spread = np.sqrt(filter_variances(workload, design.shape.inverse(table.horizon)))[:, None]
         half = deviations(design.law, level) * design.noises[0].deviation * spread
-        if isinstance(table.measure, PanelMean):
-            value, half = value / table.measure.people, half / table.measure.people
+        if table.measure.divisor is not None:
+            value, half = value / table.measure.divisor, half / table.measure.divisor
         estimates = Estimates(value, value - half, value + half)
         certificate = self.certificate.after(str(workload))
-        binned = isinstance(table.measure, Histogram)
+        binned = bool(table.measure.bin_edges)
         return View(
             table,
-            f"{workload} of {table.measure}",
+            f"{workload} of {table.released}",
             np.arange(table.horizon),
             estimates,
             level,
             certificate,
-            table.measure.label,
+            table.label,
             design.law,
             "filtered",
             apart=False,
@@ -256,11 +256,11 @@ class Release:
             estimates,
             level,
             certificate,
-            table.measure.label,
+            table.label,
             self.design.law,
             reading,
             apart=isinstance(self.design.shape, White) and reading in ("single", "coarser"),
-            binned=isinstance(table.measure, Histogram),
+            binned=bool(table.measure.bin_edges),
         )
 
     @cached_property

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from chronodp.privacy import Certificate
 from chronodp.series.design import Table
 from chronodp.series.estimates import Estimates
-from chronodp.series.measures import Histogram
 from chronodp.series.tails import Law
 
 if TYPE_CHECKING:
@@ -105,8 +104,8 @@ class View:
         groupings = self.table.groupings
         rows: list[tuple[Any, ...]] = list(product(*(grouping.keys for grouping in groupings)))
         names = [grouping.column for grouping in groupings]
-        if self.binned and isinstance(self.table.measure, Histogram):
-            edges = self.table.measure.edges
+        if self.binned:
+            edges = self.table.measure.bin_edges
             rows = [(*row, low, high) for row in rows for low, high in pairwise(edges)]
             names += ["bin_low", "bin_high"]
         return {name: [row[index] for row in rows] for index, name in enumerate(names)}

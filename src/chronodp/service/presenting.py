@@ -12,7 +12,7 @@ import numpy as np
 from chronodp.errors import BudgetExhausted, LedgerError
 from chronodp.ledger import StoredRelease
 from chronodp.privacy.documents import to_document
-from chronodp.series import Blocks, Design, Histogram, Mean, PanelMean, Plan, Release
+from chronodp.series import Design, Plan, Release
 from chronodp.series.describe import describe as describe_design
 from chronodp.series.estimates import estimate
 from chronodp.series.views import View
@@ -157,13 +157,13 @@ def show_table(view: View) -> shapes.TableShape:
 def readings(release: Release) -> list[str]:
     """Return which views a release offers."""
     measure = release.design.table.measure
-    extreme = isinstance(measure, Blocks) and measure.statistic != "total"
+    extreme = measure.block is not None and measure.block.extreme
     found = ["each_period", "rolling"]
-    if not isinstance(measure, Mean | PanelMean) and not extreme:
+    if not measure.averages and not extreme:
         found.append("running_total")
     if release.design.table.calendar is not None and not extreme:
         found.append("resample")
-    if isinstance(measure, Histogram):
+    if measure.bin_edges:
         found.append("quantile")
     return found
 
@@ -175,11 +175,11 @@ def _facts(design: Design, delta: float) -> list[shapes.Fact]:
 def _bands(plan: Plan) -> dict[str, list[float]]:
     design = plan.design
     measure, horizon = design.table.measure, design.table.horizon
-    if isinstance(measure, Mean):
+    if measure.ratio:
         return {}
     nothing = (np.zeros((horizon, 1)),)
     wanted = {"each_period": each(horizon)}
-    if not isinstance(measure, PanelMean | Blocks):
+    if not measure.averages and measure.block is None:
         wanted["running_total"] = running(horizon)
     shown = np.unique(np.linspace(0, horizon - 1, min(horizon, _POINTS)).round().astype(int))
     return {

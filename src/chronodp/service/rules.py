@@ -13,7 +13,7 @@ from chronodp.errors import NotAllowed
 from chronodp.privacy import Calendar
 from chronodp.privacy.clock import check_moment, microseconds_of
 from chronodp.privacy.documents import to_document
-from chronodp.series import Blocks, Count, Histogram, Table, Total, Workload
+from chronodp.series import Table, Workload
 from chronodp.service.policy import Dataset
 
 __all__ = ["allowed_grid", "check_allowed"]
@@ -50,22 +50,22 @@ def check_allowed(dataset: Dataset, table: Table, *, epsilon: float, tuned_for: 
 
 def _check_measure(dataset: Dataset, table: Table) -> None:
     allowed = dataset.allowed.measures
-    if isinstance(table.measure, Blocks) and table.measure.statistic not in allowed:
-        raise _refuse("block", table.measure.statistic, f"one of {', '.join(allowed)}")
+    block = table.measure.block
+    if block is not None and block.statistic not in allowed:
+        raise _refuse("block", block.statistic, f"one of {', '.join(allowed)}")
     measure = table.periods.measure
     kind = to_document(measure)["kind"].removeprefix("panel_")
     if kind not in allowed:
         raise _refuse("measure", kind, f"one of {', '.join(allowed)}")
-    if isinstance(measure, Count | Total | Blocks):
+    if measure.read_column is None or measure.declared is None:
         return
-    column = dataset.columns.get(measure.column)
+    column = dataset.columns.get(measure.read_column)
     if column is None:
         known = ", ".join(dataset.columns) or "none: people can be counted only"
-        raise _refuse("column", measure.column, f"one of the columns {known}")
+        raise _refuse("column", measure.read_column, f"one of the columns {known}")
     low, high = column.clip
-    ends = (measure.edges[0], measure.edges[-1]) if isinstance(measure, Histogram) else measure.clip
+    name, ends = measure.declared
     if ends[0] < low or ends[1] > high:
-        name = "edges" if isinstance(measure, Histogram) else "clip"
         raise _refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import to_document
-from chronodp.series import Blocks, Count, Histogram, Mean, PanelMean, Sum, Table, Workload
+from chronodp.series import Table, Workload
 
 __all__ = ["write_question"]
 
@@ -18,7 +18,7 @@ def write_question(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
     if calendar is None or table.calendar is None:
         raise InvalidArgument("table", "periods without dates", "about records with dates")
     content: dict[str, Any] = {
-        "measure": _measure(periods),
+        "measure": periods.measure.to_question(),
         "by": {grouping.column: list(grouping.keys) for grouping in table.groupings},
         "max_groups": table.max_groups,
         "every": calendar.every,
@@ -30,21 +30,6 @@ def write_question(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
     }
     if table.max_periods is not None:
         content["max_periods"] = table.max_periods
-    if isinstance(table.measure, Blocks):
-        content["block"] = {"statistic": table.measure.statistic, "every": table.calendar.every}
+    if table.measure.block is not None:
+        content["block"] = {"statistic": table.measure.block.statistic, "every": table.calendar.every}
     return content
-
-
-def _measure(table: Table) -> dict[str, Any]:
-    match table.measure:
-        case Count(at_most=most):
-            return {"kind": "count", "at_most": most}
-        case Sum(column=column, clip=clip):
-            return {"kind": "sum", "column": column, "clip": list(clip)}
-        case PanelMean(column=column, clip=clip, people=people):
-            return {"kind": "mean", "column": column, "clip": list(clip), "people": people}
-        case Mean(column=column, clip=clip):
-            return {"kind": "mean", "column": column, "clip": list(clip)}
-        case Histogram(column=column, edges=edges, at_most=most):
-            return {"kind": "histogram", "column": column, "edges": list(edges), "at_most": most}
-    raise InvalidArgument("measure", str(table.measure), "a count, a sum, a mean or a histogram")

@@ -15,7 +15,7 @@ from chronodp.ledger import Opening
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Cost, Unit, dump
 from chronodp.randomness import Entropy
-from chronodp.series import Blocks, EachPeriod, Origin, PanelMean, Plan, Table, make_plan
+from chronodp.series import EachPeriod, Origin, Plan, Table, make_plan
 from chronodp.series.tails import Law
 from chronodp.series.windows import coarser
 
@@ -62,7 +62,7 @@ class SharedSeries:
             return Following(1.0, None)
         if mine.calendar is None or theirs.calendar is None or mine.periods != theirs.periods:
             return None
-        if not _is_total(mine) or (isinstance(theirs.measure, Blocks) and not _is_total(theirs)):
+        if not _is_total(mine) or (theirs.measure.block is not None and not _is_total(theirs)):
             return None
         try:
             windows = coarser(theirs.calendar, mine.calendar.every)
@@ -73,7 +73,7 @@ class SharedSeries:
         return Following(float(windows.lengths.mean()), mine.calendar.every)
 
     def __str__(self) -> str:
-        return str(self.table.measure) + (f"; {self.table.calendar}" if self.table.calendar is not None else "")
+        return self.table.released + (f"; {self.table.calendar}" if self.table.calendar is not None else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +114,11 @@ class SeriesPart:
 
 
 def _is_total(table: Table) -> bool:
-    return isinstance(table.measure, Blocks) and table.measure.statistic == "total"
+    return table.measure.block is not None and not table.measure.block.extreme
 
 
 def _people(table: Table) -> int:
-    return table.measure.people if isinstance(table.measure, PanelMean) else 1
+    return table.measure.divisor or 1
 
 
 def _same_origin(one: Origin, other: Origin) -> bool:

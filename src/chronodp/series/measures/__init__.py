@@ -1,0 +1,25 @@
+"""What is released of each period: a count, a sum, a mean, a histogram, a peak, or totals that someone else bounded.
+
+One file a family; each measure knows what one unit can do to the numbers it is made of, their grid, how they are read
+out, and its words.
+"""
+
+from chronodp.series.measures.base import Clip, Measure, Statistic
+from chronodp.series.measures.blocks import Blocks
+from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
+from chronodp.series.measures.sums import Mean, PanelMean, Sum
+from chronodp.series.measures.totals import Total
+
+__all__ = [
+    "MOST_BINS",
+    "Blocks",
+    "Clip",
+    "Count",
+    "Histogram",
+    "Mean",
+    "Measure",
+    "PanelMean",
+    "Statistic",
+    "Sum",
+    "Total",
+]

@@ -1,0 +1,152 @@
+"""What every measure decides for itself: what it needs of a table, its numbers, their grid, and how they are read out.
+
+The rest of the library asks the measure. A new one is one file here, its lines in
+``docs/explanation/proofs/sensitivity.md`` and its picture.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.privacy import Contribution
+from chronodp.series.noise import Noise, with_grid
+from chronodp.series.tails import Law
+
+if TYPE_CHECKING:
+    from chronodp.series.measures.blocks import Blocks
+
+__all__ = ["Clip", "Measure", "Statistic", "Steps"]
+
+Clip: TypeAlias = tuple[float, float]
+Statistic: TypeAlias = Literal["total", "peak", "trough"]
+Steps: TypeAlias = NDArray[np.int64]
+
+
+class Measure(ABC):
+    """What is released of each period."""
+
+    __slots__ = ()
+
+    finished: ClassVar[bool] = False
+    """Whether its numbers come bounded and added up, and not from rows."""
+
+    whole: ClassVar[bool] = False
+    """Whether its numbers are whole, and what a unit adds never goes against their sign: counts."""
+
+    averages: ClassVar[bool] = False
+    """Whether it is a mean, of which running totals say nothing."""
+
+    ratio: ClassVar[bool] = False
+    """Whether it is one noisy number over another: its band then follows from both."""
+
+    in_blocks: ClassVar[bool] = False
+    """Whether totals, peaks and troughs over longer periods can be made of it."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+
+    def label_for(self, called: str | None) -> str:
+        """Return what the numbers are, in a word, where one of those protected is called so."""
+        del called
+        return self.label
+
+    @property
+    @abstractmethod
+    def reach(self) -> float:
+        """The largest number that one person adds, before anything is taken away."""
+
+    @property
+    def read_column(self) -> str | None:
+        """The column that is read, if any."""
+        return None
+
+    @property
+    def declared(self) -> tuple[str, Clip] | None:
+        """The argument that says between which ends values count, and these ends; None if there are none."""
+        return None
+
+    @property
+    def bin_edges(self) -> tuple[float, ...]:
+        """The edges of bins, if there are any."""
+        return ()
+
+    @property
+    def bins(self) -> int:
+        """How many numbers of each kind a period has."""
+        return 1
+
+    @property
+    def bins_of_one(self) -> int:
+        """In how many of them one person counts."""
+        return 1
+
+    @property
+    def divisor(self) -> int | None:
+        """The public number of people that sums are divided by, if they are."""
+        return None
+
+    @property
+    def block(self) -> Blocks | None:
+        """The measure itself if it is made of shorter periods."""
+        return None
+
+    @property
+    def negative(self) -> bool:
+        """Whether the numbers may be below 0 without any noise."""
+        return False
+
+    @abstractmethod
+    def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
+        """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
+
+    def opposite(self, part: Contribution) -> Fraction | None:
+        """Return how far what a person adds can go against the sign of its largest; None if as far."""
+        return part.exchange - part.presence
+
+    def row_step(self, noise_step: float) -> float:
+        """Return the step of the grid on which rows are added up, given that of the noise."""
+        return noise_step
+
+    @abstractmethod
+    def clip_in_steps(self, step: float) -> tuple[int, int]:
+        """Return the range of a person's total in steps of the grid on which rows are added up."""
+
+    def numbers(
+        self, sums: Steps, people: Steps, *, clip: tuple[int, int], noises: Sequence[Noise]
+    ) -> tuple[Steps, ...]:
+        """Return the numbers of each kind, in steps of their noise's grid."""
+        del people, clip, noises
+        return (sums,)
+
+    def on_grid(self, law: Law, index: int, sensitivity: float, scale: float, *, times: int) -> Noise:
+        """Return noise for the numbers of a kind; one person adds to each as often as ``times``."""
+        del index
+        return with_grid(law, sensitivity, scale, reach=times * self.reach, width=self.reach, whole=self.whole)
+
+    @abstractmethod
+    def to_question(self) -> dict[str, Any]:
+        """Return the measure as a curator is asked for it."""
+
+    @abstractmethod
+    def words(self, called: str | None = None) -> str:
+        """Return what is released in plain words, with what one of those protected is called if that is no person."""
+
+    @property
+    def note(self) -> str:
+        """What a reader should know of how it is made; empty if nothing."""
+        return ""
+
+    def error(self, width: float) -> str:
+        """Return the half-width of a band of 95 % in words."""
+        return f"± {width:.4g} in 95 of 100 periods"
+
+    def __str__(self) -> str:
+        return self.words()

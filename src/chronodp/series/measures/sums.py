@@ -1,0 +1,199 @@
+"""Sums of a column, a person's total in a period clipped, and means that are a sum over a number of people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Contribution
+from chronodp.privacy.documents import document
+from chronodp.privacy.parameters import check_whole
+from chronodp.privacy.sensitivity import check_clip
+from chronodp.series.measures.base import Clip, Measure, Steps
+from chronodp.series.noise import Noise, with_grid
+from chronodp.series.tails import Law
+
+__all__ = ["Mean", "PanelMean", "Sum"]
+
+_WIDEST = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class _Clipped(Measure):
+    """A column of which a person's total in a period is clipped."""
+
+    column: str
+    clip: Clip
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clip", check_clip(self.clip))
+
+    @property
+    def label(self) -> str:
+        """What the numbers are, in a word."""
+        return self.column
+
+    @property
+    def reach(self) -> float:
+        """The largest number that one person adds, before anything is taken away."""
+        return max(abs(end) for end in self.clip)
+
+    @property
+    def read_column(self) -> str | None:
+        """The column that is added up."""
+        return self.column
+
+    @property
+    def declared(self) -> tuple[str, Clip] | None:
+        """The clip of a person's total."""
+        return "clip", self.clip
+
+    @property
+    def negative(self) -> bool:
+        """Whether a person's total may be below 0."""
+        return self.clip[0] < 0
+
+    def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
+        """Return what one unit can do to each number of a cell."""
+        del rounding
+        return (Contribution.total(clip=self.clip),)
+
+    def clip_in_steps(self, step: float) -> tuple[int, int]:
+        """Return the outermost steps that are not beyond the clip; toward 0 if none lies inside."""
+        low, high = math.ceil(self.clip[0] / step), math.floor(self.clip[1] / step)
+        return (low, high) if low <= high else (math.trunc(self.clip[0] / step),) * 2
+
+    def _range(self, called: str | None) -> str:
+        low, high = self.clip
+        whose = "a person's total" if called is None else f"the total of one {called}"
+        return f"{whose} in a period clipped to {low:g} … {high:g}"
+
+
+@document("sum")
+@dataclass(frozen=True, slots=True)
+class Sum(_Clipped):
+    """The sum of a column, a person's total in a period clipped to ``clip``."""
+
+    in_blocks = True
+
+    def to_question(self) -> dict[str, Any]:
+        """Return the measure as a curator is asked for it."""
+        return {"kind": "sum", "column": self.column, "clip": list(self.clip)}
+
+    def words(self, called: str | None = None) -> str:
+        """Return what is released in plain words."""
+        return f"sum of {self.column}, {self._range(called)}"
+
+
+@document("mean")
+@dataclass(frozen=True, slots=True)
+class Mean(_Clipped):
+    """The mean over the people present, as a sum about the middle of the clip over a count: both are paid for."""
+
+    averages = True
+    ratio = True
+
+    def __post_init__(self) -> None:
+        _Clipped.__post_init__(self)
+        if self.clip[0] == self.clip[1]:
+            raise InvalidArgument("clip", self.clip, "a pair (low, high) with low < high for a mean")
+
+    @property
+    def half(self) -> float:
+        """How far the clip's ends are from its middle."""
+        return (self.clip[1] - self.clip[0]) / 2
+
+    def middle(self, noise_step: float) -> float:
+        """Return what is taken from each person's total before adding up: the middle of the clip on the grid."""
+        step = self.row_step(noise_step)
+        return (math.ceil(self.clip[0] / step) + math.floor(self.clip[1] / step)) * step / 2
+
+    def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
+        """Return what one unit can do to the centred sum, and to the count."""
+        del rounding
+        low, high = (Fraction(end) for end in self.clip)
+        half = (high - low) / 2
+        centred = Contribution(presence=half, exchange=2 * half, row=2 * half, rewrite=2 * half)
+        return centred, Contribution.count()
+
+    def row_step(self, noise_step: float) -> float:
+        """Return twice the noise's: a sum about the middle of two grid points lies on a grid of half the step."""
+        return 2 * noise_step
+
+    def numbers(
+        self, sums: Steps, people: Steps, *, clip: tuple[int, int], noises: Sequence[Noise]
+    ) -> tuple[Steps, ...]:
+        """Return the sum about the middle, in half steps, and the count."""
+        # Twice the sum less (low + high) for each person.
+        return 2 * sums - sum(clip) * people, people * round(1 / noises[1].step)
+
+    def on_grid(self, law: Law, index: int, sensitivity: float, scale: float, *, times: int) -> Noise:
+        """Return noise for the centred sum, on half the grid of rows, or for the count."""
+        del times
+        if index == 1:
+            return with_grid(law, sensitivity, scale, reach=1.0, width=1.0, whole=True)
+        width = self.clip[1] - self.clip[0]
+        if self.reach > _WIDEST * width:
+            allowed = "wider: its ends are closer together than a millionth of their size"
+            raise InvalidArgument("clip", self.clip, allowed)
+        noise = with_grid(law, sensitivity, scale, reach=self.reach, width=width, whole=False)
+        return replace(noise, step=noise.step / 2)
+
+    def to_question(self) -> dict[str, Any]:
+        """Return the measure as a curator is asked for it."""
+        return {"kind": "mean", "column": self.column, "clip": list(self.clip)}
+
+    def words(self, called: str | None = None) -> str:
+        """Return what is released in plain words."""
+        over = "the people" if called is None else f"every {called}"
+        return f"mean of {self.column} over {over} present, {self._range(called)}"
+
+    @property
+    def note(self) -> str:
+        """How it is made."""
+        return "a noisy sum about the middle of the clip over a noisy count: how many are present is not public"
+
+    def error(self, width: float) -> str:
+        """Return the half-width of a band of 95 % in words, which hangs on how many are present."""
+        few, many = (f"± {width / people:.3g} with {people:,} present" for people in (1_000, 100_000))
+        return f"about {few}, {many}, in 95 of 100 periods"
+
+
+@document("panel_mean")
+@dataclass(frozen=True, slots=True)
+class PanelMean(_Clipped):
+    """The mean over a public number of people who are there all the time: a sum that is divided by it."""
+
+    people: int
+    averages = True
+
+    def __post_init__(self) -> None:
+        _Clipped.__post_init__(self)
+        check_whole("people", self.people)
+
+    @property
+    def divisor(self) -> int | None:
+        """The public number of people."""
+        return self.people
+
+    def to_question(self) -> dict[str, Any]:
+        """Return the measure as a curator is asked for it."""
+        return {"kind": "mean", "column": self.column, "clip": list(self.clip), "people": self.people}
+
+    def words(self, called: str | None = None) -> str:
+        """Return what is released in plain words."""
+        over = f"{self.people:,} people" if called is None else f"{self.people:,} of them"
+        return f"mean of {self.column} over {over}, {self._range(called)}"
+
+    @property
+    def note(self) -> str:
+        """How it is made."""
+        return f"a noisy sum over {self.people:,}, which is public: right where all of them are present in every period"
+
+    def error(self, width: float) -> str:
+        """Return the half-width of a band of 95 % in words."""
+        return f"± {width / self.people:.4g} in 95 of 100 periods"
