@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from typing import Protocol, TypeVar
@@ -29,6 +29,8 @@ Data_contra = TypeVar("Data_contra", contravariant=True)
 Anything = TypeVar("Anything")
 
 _MOST_RUNS = 1_000_000
+_NOTHING = Fraction(0)
+_PLAIN = frozenset({int, bool, str, bytes, type(None)})  # kinds that are compared as they are
 
 
 class Mechanism(Protocol[Data_contra]):
@@ -53,6 +55,28 @@ class Outcomes:
 
 
 @dataclass(frozen=True, slots=True)
+class _Aligned:
+    """Two distributions over one common denominator: whole numbers add many times faster than fractions.
+
+    Attributes:
+        shares: what each output of the first has there and in the second.
+        lost: what was not followed of the first and of the second.
+        whole: the denominator.
+    """
+
+    shares: tuple[tuple[int, int], ...]
+    lost: tuple[int, int]
+    whole: int
+
+    def delta(self, factor: Fraction) -> tuple[Fraction, Fraction]:
+        """Return two numbers that the smallest true delta at a factor lies between, in this direction."""
+        times, over = factor.numerator, factor.denominator
+        excess = sum(over * here - times * there for here, there in self.shares if over * here > times * there)
+        low = max(0, excess - times * self.lost[1])
+        return Fraction(low, self.whole * over), Fraction(excess + over * self.lost[0], self.whole * over)
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """How far apart a mechanism's outputs on neighbours are at worst.
 
@@ -66,6 +90,10 @@ class Finding:
     ratio: Fraction | None
     output: Hashable
     pairs: tuple[tuple[Outcomes, Outcomes], ...]
+    _aligned: tuple[_Aligned, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_aligned", tuple(_both_ways(self.pairs)))
 
     @property
     def impossible(self) -> Fraction:
@@ -80,7 +108,7 @@ class Finding:
     def delta(self, epsilon: float) -> tuple[float, float]:
         """Return two numbers that the smallest true delta at ``epsilon`` >= 0 lies between."""
         factor = exponential(Fraction(epsilon))
-        bounds = [_delta(first, second, factor) for pair in self.pairs for first, second in (pair, pair[::-1])]
+        bounds = [ordered.delta(factor) for ordered in self._aligned]
         return float(max(low for low, _ in bounds)), float(max(high for _, high in bounds))
 
     def curve(self, epsilons: Iterable[float]) -> list[tuple[float, float, float]]:
@@ -122,37 +150,62 @@ def compare_outcomes(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Finding:
     kept = tuple(pairs)
     if not kept:
         raise InvalidArgument("neighbours", None, "at least one pair of inputs")
-    worst, where = Fraction(1), None
-    for pair in kept:
-        for first, second in (pair, pair[::-1]):
-            for output, probability in first.probabilities.items():
-                other = second.probabilities.get(output, Fraction(0)) + second.unresolved
-                if not other:
-                    return Finding(None, output, kept)
-                if probability > worst * other:
-                    worst, where = probability / other, output
-    return Finding(worst, where, kept)
+    here, there, where = 1, 1, None  # the worst ratio so far, and its output
+    for ordered, (first, _) in zip(_both_ways(kept), _ordered(kept), strict=True):
+        for output, (probability, known) in zip(first.probabilities, ordered.shares, strict=True):
+            other = known + ordered.lost[1]
+            if not other:
+                return Finding(None, output, kept)
+            if probability * there > here * other:
+                here, there, where = probability, other, output
+    return Finding(Fraction(here, there), where, kept)
 
 
 def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -> Outcomes:
     """Return the output distribution of a run, by walking through every outcome of what it draws."""
-    probabilities: dict[Hashable, Fraction] = {}
-    unresolved = Fraction(0)
+    found: dict[Hashable, dict[int, int]] = {}  # of each output, shares summed by their denominator
+    unresolved: dict[int, int] = {}
     script: list[int] = []
     for runs in itertools.count(1):
         if runs > most_runs:
             raise InvalidArgument("mechanism", None, f"small enough to enumerate in {most_runs} runs")
         entropy = EnumeratedEntropy(script)
         try:
-            output = freeze(run(entropy))
+            reached = found.setdefault(freeze(run(entropy)), {})
         except Unfollowed:
-            unresolved += entropy.probability
-        else:
-            probabilities[output] = probabilities.get(output, Fraction(0)) + entropy.probability
+            reached = unresolved
+        reached[entropy.whole] = reached.get(entropy.whole, 0) + entropy.share
         script = entropy.following()
         if not script:
-            return Outcomes(probabilities, unresolved)
+            return Outcomes({output: _total(parts) for output, parts in found.items()}, _total(unresolved))
     raise AssertionError("unreachable")
+
+
+def _total(parts: Mapping[int, int]) -> Fraction:
+    return sum((Fraction(share, whole) for whole, share in parts.items()), Fraction(0))
+
+
+def _ordered(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Iterator[tuple[Outcomes, Outcomes]]:
+    for first, second in pairs:
+        yield first, second
+        yield second, first
+
+
+def _both_ways(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Iterator[_Aligned]:
+    for first, second in _ordered(pairs):
+        yield _align(first, second)
+
+
+def _align(first: Outcomes, second: Outcomes) -> _Aligned:
+    parts = [*first.probabilities.values(), *second.probabilities.values(), first.unresolved, second.unresolved]
+    whole = math.lcm(*{part.denominator for part in parts})
+
+    def over(part: Fraction) -> int:
+        return part.numerator * (whole // part.denominator)
+
+    others = second.probabilities
+    shares = tuple((over(part), over(others.get(output, _NOTHING))) for output, part in first.probabilities.items())
+    return _Aligned(shares, (over(first.unresolved), over(second.unresolved)), whole)
 
 
 def _impossible(first: Outcomes, second: Outcomes) -> Fraction:
@@ -171,22 +224,10 @@ def _log(ratio: Fraction) -> float:
         return float(mpmath.log(mpmath.mpf(ratio.numerator)) - mpmath.log(mpmath.mpf(ratio.denominator)))
 
 
-def _delta(first: Outcomes, second: Outcomes, factor: Fraction) -> tuple[Fraction, Fraction]:
-    # Over one common denominator: whole numbers add many times faster than fractions.
-    parts = [*first.probabilities.values(), *second.probabilities.values()]
-    whole = math.lcm(*{part.denominator for part in parts})
-    excess = 0
-    for output, probability in first.probabilities.items():
-        other = second.probabilities.get(output, Fraction(0))
-        here = probability.numerator * (whole // probability.denominator) * factor.denominator
-        there = other.numerator * (whole // other.denominator) * factor.numerator
-        excess += max(0, here - there)
-    total = Fraction(excess, whole * factor.denominator)
-    return max(Fraction(0), total - factor * second.unresolved), total + first.unresolved
-
-
 def freeze(value: object) -> Hashable:
     """Return an output or input as something that can be compared and counted."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, np.ndarray):
         parts = value.ravel().tolist()
         return (value.shape, *(map(freeze, parts) if value.dtype.kind in "fO" else parts))

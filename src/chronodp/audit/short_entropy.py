@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.audit.enumerated_entropy import EnumeratedEntropy, exponential
+from chronodp.audit.enumerated_entropy import EnumeratedEntropy, Weights, exponential, weigh
 from chronodp.randomness import Shape
 
 __all__ = ["ShortEntropy"]
@@ -22,11 +22,13 @@ class ShortEntropy(EnumeratedEntropy):
 
     def laplace(self, scale: float, size: Shape) -> NDArray[np.int64]:
         """Choose each integer that the noise can be, out to 12 scales."""
-        return self._noise(_weights(Fraction(scale)), size)
+        return self._noise(_weights(scale), size)
 
 
 @lru_cache(maxsize=64)
-def _weights(scale: Fraction) -> list[Fraction]:
+def _weights(width: float) -> Weights:
+    scale = Fraction(width)
+
     def below(x: Fraction) -> Fraction:
         tail = exponential(-abs(x) / scale) / 2
         return tail if x < 0 else 1 - tail
@@ -35,4 +37,4 @@ def _weights(scale: Fraction) -> list[Fraction]:
     inside = [
         below(Fraction(2 * place + 1, 2)) - below(Fraction(2 * place - 1, 2)) for place in range(-reach, reach + 1)
     ]
-    return [*inside, 1 - sum(inside, Fraction(0))]
+    return weigh([*inside, 1 - sum(inside, Fraction(0))])
