@@ -98,10 +98,11 @@ def numbers(design: Design, question: Question, totals: Totals) -> list[NDArray[
 
 def _joined(worlds: Sequence[World]) -> list[Record]:
     return [
-        replace(
-            record,
-            person=None if record.person is None else f"{number}:{record.person}",
-            keys=(str(number), *record.keys),
+        Record(
+            None if record.person is None else f"{number}:{record.person}",
+            record.instant,
+            record.number,
+            (str(number), *record.keys),
         )
         for number, world in enumerate(worlds)
         for record in world
