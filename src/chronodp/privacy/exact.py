@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 __all__ = ["at_least", "written"]
 
 
+@lru_cache(maxsize=1024)
 def written(number: float) -> Fraction:
     """Return a number as people write it: 0.1 is one tenth, though no float is.
 

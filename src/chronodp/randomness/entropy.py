@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Protocol, TypeAlias, runtime_checkable
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -168,9 +170,17 @@ def check_entropy(value: object) -> Entropy:
     """Return ``value`` if mechanisms can draw from it, and `secure` entropy if it is None."""
     if value is None:
         return secure()
+    if _is_drawn_from(cast("Hashable", type(value))):
+        return cast("Entropy", value)
     if not isinstance(value, Entropy):
         raise InvalidArgument("entropy", value, "secure() or, for tests, seeded(seed)")
     return value
+
+
+@lru_cache(maxsize=64)
+def _is_drawn_from(kind: Hashable) -> bool:
+    """Whether every object of a kind has all that an `Entropy` has; asked of each object, it takes far longer."""
+    return all(hasattr(kind, name) for name in vars(Entropy) if not name.startswith("_"))
 
 
 def secure() -> KeystreamEntropy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from chronodp.alerts import AlertDesign, Exponential, Split, advance, start
 from chronodp.audit.twins.twin import Twin
@@ -77,9 +78,7 @@ def watch_with_noise_downwards(values: Values, *, entropy: Entropy) -> Values:
 
 
 def _watch(values: Values, alerts: int, entropy: Entropy) -> Values:
-    design = AlertDesign(
-        above=0.0, change=1.0, unit=User(), max_alerts=alerts, epsilon=_SPLIT.total(alerts), split=_SPLIT, step=1.0
-    )
+    design = _design(alerts)
     state = start(design, entropy)
     told = []
     for value in values:
@@ -88,6 +87,13 @@ def _watch(values: Values, alerts: int, entropy: Entropy) -> Values:
         if state.alerts == alerts:
             break
     return tuple(told)
+
+
+@cache
+def _design(alerts: int) -> AlertDesign:
+    return AlertDesign(
+        above=0.0, change=1.0, unit=User(), max_alerts=alerts, epsilon=_SPLIT.total(alerts), split=_SPLIT, step=1.0
+    )
 
 
 def _told(values: Values, fires: Callable[[int], bool], *, alerts: int = 1) -> Values:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -91,11 +92,16 @@ def count_visits_without_limit(visits: tuple[tuple[str, int], ...], *, entropy: 
 
 
 def _noisy_visits(visits: tuple[tuple[str, int], ...], *, max_periods: int | None, entropy: Entropy) -> tuple[int, ...]:
-    days = Calendar("1D", "2026-01-01", "2026-01-03")
-    question = Question(days, "day", "who", None, Grid(1.0), (0, 1), max_periods=max_periods)
-    records = [Record(person, int(days.edges[day])) for person, day in visits]
+    question = _question(max_periods)
+    records = [Record(person, int(question.calendar.edges[day])) for person, day in visits]
     totals = reference_totals(records, question, key="any")
     return tuple((totals.sums + entropy.laplace(0.5, 2)).tolist())
+
+
+@cache
+def _question(max_periods: int | None) -> Question:
+    days = Calendar("1D", "2026-01-01", "2026-01-03")
+    return Question(days, "day", "who", None, Grid(1.0), (0, 1), max_periods=max_periods)
 
 
 _NOISE = "docs/explanation/proofs/noise.md"

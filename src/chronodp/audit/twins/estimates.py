@@ -9,7 +9,7 @@ import numpy as np
 
 from chronodp.audit.twins.twin import Twin
 from chronodp.estimation.state_space import FilterDesign, StateSpace, design_filter
-from chronodp.estimation.state_space.filter import first_belief
+from chronodp.estimation.state_space.filter import Belief, first_belief
 from chronodp.estimation.state_space.perturb import perturb
 from chronodp.privacy import Claim, Event, LaplaceCost
 from chronodp.randomness import Entropy
@@ -25,8 +25,7 @@ _GAIN = (0.5, 0.25)  # of level and slope
 
 def filter_noisy_measurements(values: tuple[float, ...], *, entropy: Entropy) -> object:
     """Add noise to measurements, and filter what came out."""
-    design = _filter_design()
-    prior = first_belief(design.model, added=design.added)
+    design, prior = _filter_design()
     return perturb(design, prior, np.array(values)[:, None], entropy)[0]
 
 
@@ -79,10 +78,11 @@ def _told(coefficient: complex, entropy: Entropy) -> int:
 
 
 @cache
-def _filter_design() -> FilterDesign:
+def _filter_design() -> tuple[FilterDesign, Belief]:
     room = StateSpace([[1.0]], [[1.0]], [[1.0]], [[1.0]])
     design = design_filter(room, change=_CHANGE, unit=Event(), epsilon=_CHANGE / _SCALE)
-    return replace(design, noise=Noise("laplace", _CHANGE, _SCALE, 1.0))
+    design = replace(design, noise=Noise("laplace", _CHANGE, _SCALE, 1.0))
+    return design, first_belief(design.model, added=design.added)
 
 
 _SERIES = (((1.0, 0.0, 3.0, 2.0), (3.0, 0.0, 3.0, 2.0)),)
