@@ -49,14 +49,14 @@ def test_four_processes_train_what_one_does(tmp_path: Path) -> None:
 def test_holders_killed_in_any_phase_are_left_out_and_come_back(tmp_path: Path, trials: Trials) -> None:
     """Every round has a schedule of its own: who is killed, as many as the threshold bears, and in which phase each."""
     rounds = trials(200, least=6)
-    network = Network(tmp_path, HOLDERS, rounds=rounds, seconds=4.0, extra=f"threshold = {THRESHOLD}")
+    network = Network(tmp_path, HOLDERS, rounds=rounds, seconds=60.0, extra=f"threshold = {THRESHOLD}")
     most = len(HOLDERS) - THRESHOLD
     random = np.random.default_rng(3)
     deaths: dict[str, list[tuple[int, Phase]]] = {name: [] for name in HOLDERS}
     for number in range(1, rounds + 1):
         for victim in random.choice(HOLDERS, size=int(random.integers(0, most + 1)), replace=False):
             deaths[str(victim)].append((number, KILLED_IN[int(random.integers(len(KILLED_IN)))]))
-    server = network.server()
+    server = network.server(hurried=True)
     with ended(server), ThreadPoolExecutor(len(HOLDERS)) as watching:
         ends = list(watching.map(lambda name: live_and_die(network, name, deaths[name]), HOLDERS))
         assert ends == [0] * len(HOLDERS)
@@ -107,7 +107,8 @@ def test_a_server_killed_at_any_moment_goes_on(tmp_path: Path, trials: Trials) -
     """With no time-out in reach, every holder is in every sum, however often the server is killed."""
     kills = trials(100, least=6)
     rounds = 3 * kills
-    network = Network(tmp_path, ("h0", "h1", "h2"), rounds=rounds, seconds=60.0)
+    # It stays longer than a holder may pause before it looks again, even if some have gone home already.
+    network = Network(tmp_path, ("h0", "h1", "h2"), rounds=rounds, seconds=60.0, linger=60.0)
     random = np.random.default_rng(7)
     clients = [network.client(name) for name in network.names]
     hits = 0
@@ -119,7 +120,7 @@ def test_a_server_killed_at_any_moment_goes_on(tmp_path: Path, trials: Trials) -
                 hits += len(network.survivors()) < rounds
         server = network.server()
         with ended(server):
-            assert [code_of(process) for process in (*clients, server)][:3] == [0, 0, 0]
+            assert [code_of(process) for process in clients] == [0, 0, 0]
     assert hits >= 5
     expected = in_process(network, {number: list(network.names) for number in range(1, rounds + 1)})
     assert {network.parameters(name) for name in network.names} == {expected}
