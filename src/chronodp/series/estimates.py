@@ -152,17 +152,25 @@ def _laplace_ends(
         steepest = float(np.max(np.diff(widths) / np.diff(points)))
         found = counts[rows] > steepest
         for ends, side in ((lower, 1.0), (upper, -1.0)):
-            crossing = _crossing(sums[rows], counts[rows], side, points, widths, half)
+            crossing = _crossing(sums[rows], counts[rows], side, points, widths)
             ends[rows] = np.where(found, crossing, -side * half)
     return lower, upper
 
 
-def _crossing(sums: Floats, counts: Floats, side: float, points: Floats, widths: Floats, half: float) -> Floats:
-    """Return, by halving, the mean m inside the clip at which sum - m count falls to the width, or to less it."""
-    low, high = np.full(sums.shape, -half), np.full(sums.shape, half)
-    for _ in range(60):
-        middle_of = (low + high) / 2
-        above = sums - middle_of * counts > side * np.interp(np.abs(middle_of), points, widths)
-        low, high = np.where(above, middle_of, low), np.where(above, high, middle_of)
-    found: Floats = (low + high) / 2
+def _crossing(sums: Floats, counts: Floats, side: float, points: Floats, widths: Floats) -> Floats:
+    """Return the mean m inside the clip at which sum - m count falls to the width, or to less it.
+
+    Between two points the width is a straight line: halving finds between which two, and there m is solved for.
+    """
+    knots = np.concatenate((-points[:0:-1], points))
+    goals = side * np.concatenate((widths[:0:-1], widths))
+    low, high = np.zeros(sums.shape, np.intp), np.full(sums.shape, len(knots) - 1)
+    for _ in range((len(knots) - 1).bit_length() - 1):  # as many stretches between points as a power of 2
+        between = (low + high) // 2
+        above = sums - knots[between] * counts > goals[between]
+        low, high = np.where(above, between, low), np.where(above, high, between)
+    excess = sums - knots[low] * counts - goals[low]
+    with np.errstate(divide="ignore", invalid="ignore"):  # where counts are too small to tell anything
+        step = excess / (counts + (np.diff(goals) / np.diff(knots))[low])
+    found: Floats = np.clip(knots[low] + step, knots[low], knots[high])
     return found
