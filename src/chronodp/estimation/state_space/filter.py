@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -159,16 +160,25 @@ def _gains(model: StateSpace, seen: NDArray[np.bool_], prior: Floats, added: flo
 
 
 def _gain(model: StateSpace, prior: Floats, seen: NDArray[np.bool_], added: float) -> tuple[Floats, Floats]:
+    """Return the gain and the covariance after a measurement; they depend on which channels are seen, not on values."""
+    return _gain_of(model, prior.tobytes(), seen.tobytes(), added)
+
+
+@lru_cache(maxsize=1024)  # a covariance settles after some steps, and all that pass through one filter begin alike
+def _gain_of(model: StateSpace, known: bytes, there: bytes, added: float) -> tuple[Floats, Floats]:
+    prior, seen = np.frombuffer(known).reshape(model.states, model.states), np.frombuffer(there, dtype=np.bool_)
     _, observation, _, noise = model.matrices
-    gain = np.zeros((model.states, model.channels))
-    if not seen.any():
-        return gain, prior
-    rows = observation[seen]
-    whole = noise[np.ix_(seen, seen)] + added * np.eye(len(rows))
-    gain[:, seen] = np.linalg.solve(rows @ prior @ rows.T + whole, rows @ prior).T
-    left = np.eye(model.states) - gain @ observation
-    posterior = left @ prior @ left.T + gain[:, seen] @ whole @ gain[:, seen].T
-    return gain, (posterior + posterior.T) / 2
+    gain, posterior = np.zeros((model.states, model.channels)), prior
+    if seen.any():
+        rows = observation[seen]
+        whole = noise[np.ix_(seen, seen)] + added * np.eye(len(rows))
+        gain[:, seen] = np.linalg.solve(rows @ prior @ rows.T + whole, rows @ prior).T
+        left = np.eye(model.states) - gain @ observation
+        raw = left @ prior @ left.T + gain[:, seen] @ whole @ gain[:, seen].T
+        posterior = (raw + raw.T) / 2
+    for shared in (gain, posterior):
+        shared.setflags(write=False)
+    return gain, posterior
 
 
 def _links(model: StateSpace, gains: Floats) -> Floats:
