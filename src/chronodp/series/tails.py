@@ -108,10 +108,10 @@ def _laplace_sum(count: int, level: float) -> float:
     """
     from scipy.optimize import brentq
     from scipy.special import gammaincc
-    from scipy.stats import nbinom
 
     passed = np.arange(count)
-    weights = nbinom.pmf(passed, count, 0.5)
+    # The quotient of whole numbers is rounded once; importing scipy.stats for them would take most of a second.
+    weights = np.array([math.comb(count + k - 1, k) / 2 ** (count + k) for k in range(count)])
     beyond = _one_tail(level)
     top = 40.0 + 8 * math.sqrt(2.0 * count) - 2 * math.log(beyond)
     found = brentq(lambda x: float(weights @ gammaincc(count - passed, x)) - beyond, 0.0, top, xtol=1e-12, rtol=1e-12)
