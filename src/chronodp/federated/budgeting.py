@@ -25,8 +25,8 @@ def noise_for(*, epsilon: float, delta: float, rate: float, steps: int) -> float
 
     By privacy-loss distributions: rate, steps and noise are fixed in advance. Within a thousandth, from above.
 
-    >>> round(noise_for(epsilon=5.15, delta=1e-5, rate=0.1, steps=50), 2)
-    1.0
+    >>> round(noise_for(epsilon=1.0, delta=1e-5, rate=0.1, steps=50), 2)
+    2.93
     """
     check_epsilon(epsilon)
     check_fraction("delta", delta)

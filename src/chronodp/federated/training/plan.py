@@ -167,9 +167,9 @@ def plan_training(
 
     >>> from chronodp.federated.models import Column, Inputs, Linear, Risk
     >>> model = ModelDesign(Inputs((Column("rate", 40.0, 160.0),), length=8), Risk(), Linear())
-    >>> plan = plan_training(model, epsilon=4.0, delta=1e-5, people=2000, batch=100, rounds=5, local_steps=8)
-    >>> round(plan.step.sigma, 2), plan.epsilon <= 4.0
-    (0.81, True)
+    >>> plan = plan_training(model, epsilon=1.0, delta=1e-5, people=1000, batch=100, rounds=5, local_steps=10)
+    >>> round(plan.step.sigma, 2), plan.epsilon <= 1.0
+    (2.93, True)
     """
     if not isinstance(model, ModelDesign):
         raise InvalidArgument("model", model, "a ModelDesign")
