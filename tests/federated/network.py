@@ -175,7 +175,7 @@ def _death(folder: Path, name: str, round_number: int, attempt: int, phase: int)
 
 def _serve(folder: Path, hurried: bool) -> None:
     if hurried:
-        serving.Coordinator = _Hurried  # type: ignore[misc]
+        serving.Coordinator = _Hurried  # type: ignore[attr-defined]
 
     def tell(made: Round) -> None:
         with (folder / "rounds.jsonl").open("a", encoding="utf-8") as file:
