@@ -91,7 +91,7 @@ def segment(
     >>> from chronodp.correlated.query import Sum
     >>> slow, fast = [[0.98, 0.02], [0.02, 0.98]], [[0.6, 0.4], [0.4, 0.6]]
     >>> model = CouplingMarkovChain([slow, fast], [[1.0, 0.0], [0.0, 1.0]])
-    >>> parts = segment(model, query=Sum(), error=1.0, oldest=6)
+    >>> parts = segment(model, query=Sum(), error=1.0, oldest=2)
     >>> len(parts.groups), parts.epsilons[0] != parts.epsilons[1]
     (2, True)
     """
