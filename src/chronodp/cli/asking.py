@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTIONS", "Asked", "asks"]
 
-_MEASURES = ("count", "sum", "mean", "histogram")
 _BLOCKS = ("total", "peak", "trough")
 
 OPTIONS: dict[str, Any] = {
@@ -121,19 +120,22 @@ class Asked:
         return Reading(**given)
 
     def _measured(self, series: Any) -> Any:
+        from chronodp.series.measures import ASKABLE, ask_for
+
         options = self.options
-        asked = [name for name in _MEASURES if options.get(name)]
+        asked = [name for name in ASKABLE if options.get(name)]
         if len(asked) != 1:
-            raise InvalidArgument("measure", " and ".join(asked) or None, "one of --count, --sum, --mean, --histogram")
-        column = options[asked[0]]
-        match asked[0]:
-            case "count":
-                return series.count(at_most=options.get("at_most", 1))
-            case "sum":
-                return series.sum(column, clip=self.needed("clip"))
-            case "mean":
-                return series.mean(column, clip=self.needed("clip"), people=options.get("people"))
-        return series.histogram(column, edges=_numbers(self.needed("edges")), at_most=options.get("at_most", 1))
+            allowed = f"one of {', '.join(f'--{name}' for name in ASKABLE)}"
+            raise InvalidArgument("measure", " and ".join(asked) or None, allowed)
+        asking = ASKABLE[asked[0]]
+        question: dict[str, Any] = {"kind": asking.kind}
+        for argument in asking.arguments:
+            if argument.kind == "column":
+                question[argument.name] = options[asking.kind]
+            elif argument.needed or options.get(argument.name) is not None:
+                given = self.needed(argument.name)
+                question[argument.name] = _numbers(given) if argument.kind == "edges" else given
+        return series.ask(ask_for(question))
 
     def needed(self, name: str) -> Any:
         """Return an option that must be given."""

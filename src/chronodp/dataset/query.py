@@ -50,11 +50,11 @@ class Askable(Generic[Planned_co]):
 
     def count(self, *, at_most: int = 1) -> Query[Planned_co]:
         """Count rows, of one person at most ``at_most`` in a period; by default, then, people."""
-        return self._query(Count(at_most))
+        return self.ask(Count(at_most))
 
     def sum(self, column: str, *, clip: tuple[float, float]) -> Query[Planned_co]:
         """Add up a column; a person's total in a period is clipped to ``clip``."""
-        return self._query(Sum(check_column("column", column), clip))
+        return self.ask(Sum(column, clip))
 
     def mean(self, column: str, *, clip: tuple[float, float], people: int | None = None) -> Query[Planned_co]:
         """Average people's totals, each clipped to ``clip``, over the people present in a period.
@@ -63,10 +63,7 @@ class Askable(Generic[Planned_co]):
         unit with ``relation="replace"``, where the list of people is public, ``people`` says how many they are: then
         only the sum is paid for, and the mean is right where all of them are present in every period.
         """
-        check_column("column", column)
-        if people is None:
-            return self._query(Mean(column, clip))
-        return self._query(PanelMean(column, clip, people))
+        return self.ask(Mean(column, clip) if people is None else PanelMean(column, clip, people))
 
     def histogram(self, column: str, *, edges: Sequence[float], at_most: int = 1) -> Query[Planned_co]:
         """Count people by the bin of their value; one person counts in at most ``at_most`` bins of a period.
@@ -75,9 +72,12 @@ class Askable(Generic[Planned_co]):
         release are free: ``release.quantile(0.5)``.
         """
         ascending = tuple(_listed("edges", edges, "a list of finite ascending numbers"))
-        return self._query(Histogram(check_column("column", column), ascending, at_most))
+        return self.ask(Histogram(column, ascending, at_most))
 
-    def _query(self, measure: Measure) -> Query[Planned_co]:
+    def ask(self, measure: Measure) -> Query[Planned_co]:
+        """Ask for any measure of `chronodp.series.measures`."""
+        if measure.read_column is not None:
+            check_column("column", measure.read_column)
         table = Table(
             measure=measure,
             unit=self.unit,

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import get_args
 
 from chronodp.dataset import TimeSeries
 from chronodp.engines import Reading
 from chronodp.ledger.budget import Renewal
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
+from chronodp.series.measures import ASKABLE, Statistic
 
 __all__ = ["MEASURES", "WORKLOADS", "Allotment", "Allowed", "Column", "Dataset", "Groups", "Policy", "Running"]
 
-MEASURES = ("count", "sum", "mean", "histogram", "total", "peak", "trough")
+MEASURES = (*ASKABLE, *get_args(Statistic))
 WORKLOADS = ("each_period", "running_total", "rolling", "ewm", "filter", "hierarchy")
 
 

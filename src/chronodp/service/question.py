@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeVar, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.config import JsonDict
 
 from chronodp.dataset import Askable, Query
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import load
 from chronodp.series import Workload
+from chronodp.series.measures import ASKABLE, MOST_BINS, Asking, ask_for
 
 __all__ = ["Question", "ask"]
 
@@ -28,37 +29,24 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class CountAsked(_Part):
-    """How many people, or rows, there are in each period."""
-
-    kind: Literal["count"]
-    at_most: _Whole = Field(1, description="Most rows of one person that count in a period; 1 counts people.")
-
-
-class SumAsked(_Part):
-    """The sum of a column."""
-
-    kind: Literal["sum"]
-    column: _Name
-    clip: _Clip = Field(description="Least and most of one person's total in a period.")
+_KINDS: dict[str, Any] = {
+    "column": _Name,
+    "clip": _Clip,
+    "edges": Annotated[list[_Number], Field(min_length=2, max_length=MOST_BINS + 1)],
+    "whole": _Whole,
+}
 
 
-class MeanAsked(_Part):
-    """The mean of people's totals, over the people present."""
-
-    kind: Literal["mean"]
-    column: _Name
-    clip: _Clip
-    people: _Whole | None = Field(None, description="How many people there are, where that is public.")
-
-
-class HistogramAsked(_Part):
-    """How many people have a value in each bin."""
-
-    kind: Literal["histogram"]
-    column: _Name
-    edges: list[_Number] = Field(min_length=2, max_length=10_001)
-    at_most: _Whole = 1
+def _described(asking: Asking) -> type[_Part]:
+    """Return the model of a kind of question, as it is described beside its measure."""
+    fields: dict[str, Any] = {"kind": (Literal[asking.kind], ...)}
+    for argument in asking.arguments:
+        kind = _KINDS[argument.kind]
+        optional = not argument.needed and argument.default is None
+        default = ... if argument.needed else argument.default
+        described = Field(default, description=argument.about or None)
+        fields[argument.name] = (kind | None if optional else kind, described)
+    return create_model(f"{asking.kind.capitalize()}Asked", __base__=_Part, __doc__=asking.about, **fields)
 
 
 class BlockAsked(_Part):
@@ -78,6 +66,11 @@ class WorkloadAsked(_Part):
     levels: list[_Whole] | None = Field(None, max_length=64)
 
 
+if TYPE_CHECKING:
+    _MeasureAsked = _Part
+else:
+    _MeasureAsked = Annotated[Union[tuple(map(_described, ASKABLE.values()))], Field(discriminator="kind")]  # noqa: UP007
+
 _EXAMPLE: JsonDict = {
     "measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]},
     "by": {"district": ["north", "south"]},
@@ -92,7 +85,7 @@ class Question(_Part):
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
 
-    measure: Annotated[CountAsked | SumAsked | MeanAsked | HistogramAsked, Field(discriminator="kind")]
+    measure: _MeasureAsked
     by: dict[_Name, Annotated[list[_Name], Field(min_length=1, max_length=10_000)]] = Field(
         default_factory=dict, max_length=8, description="Columns that split the answer, with their public keys."
     )
@@ -115,17 +108,7 @@ class Question(_Part):
 
 def ask(series: Askable[Planned], question: Question) -> Query[Planned]:
     """Return the query that a question describes, about a series on the question's grid."""
-    match question.measure:
-        case CountAsked(at_most=most):
-            query = series.count(at_most=most)
-        case SumAsked(column=column, clip=clip):
-            query = series.sum(column, clip=(clip[0], clip[1]))
-        case MeanAsked(column=column, clip=clip, people=people):
-            query = series.mean(column, clip=(clip[0], clip[1]), people=people)
-        case HistogramAsked(column=column, edges=edges, at_most=most):
-            query = series.histogram(column, edges=edges, at_most=most)
-        case _:
-            assert_never(question.measure)
+    query = series.ask(ask_for(question.measure.model_dump()))
     if question.by:
         query = query.by(max_groups=question.max_groups, **{name: list(keys) for name, keys in question.by.items()})
     elif question.max_groups != 1:

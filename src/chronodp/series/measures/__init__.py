@@ -4,6 +4,8 @@ One file a family; each measure knows what one unit can do to the numbers it is 
 out, and its words.
 """
 
+from chronodp.series.measures.askable import ASKABLE, ask_for
+from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure, Statistic
 from chronodp.series.measures.blocks import Blocks
 from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
@@ -11,7 +13,10 @@ from chronodp.series.measures.sums import Mean, PanelMean, Sum
 from chronodp.series.measures.totals import Total
 
 __all__ = [
+    "ASKABLE",
     "MOST_BINS",
+    "Argument",
+    "Asking",
     "Blocks",
     "Clip",
     "Count",
@@ -22,4 +27,5 @@ __all__ = [
     "Statistic",
     "Sum",
     "Total",
+    "ask_for",
 ]

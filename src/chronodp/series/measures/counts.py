@@ -11,9 +11,10 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Contribution
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
 
-__all__ = ["MOST_BINS", "Count", "Histogram"]
+__all__ = ["COUNT", "HISTOGRAM", "MOST_BINS", "Count", "Histogram"]
 
 MOST_BINS = 10_000
 
@@ -156,3 +157,27 @@ class Histogram(Measure):
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words."""
         return f"± {width:.4g} a bin in 95 of 100 bins"
+
+
+COUNT = Asking(
+    "count",
+    "how many",
+    "How many people, or rows, there are in each period.",
+    (
+        Argument(
+            "at_most", "whole", "Most rows of one person that count in a period; 1 counts people.", 1, needed=False
+        ),
+    ),
+    Count,
+)
+HISTOGRAM = Asking(
+    "histogram",
+    "histogram",
+    "How many people have a value in each bin.",
+    (
+        Argument("column", "column"),
+        Argument("edges", "edges"),
+        Argument("at_most", "whole", default=1, needed=False, on_page=False),
+    ),
+    Histogram,
+)

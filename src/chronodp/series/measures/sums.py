@@ -13,11 +13,12 @@ from chronodp.privacy import Contribution
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
 from chronodp.privacy.sensitivity import check_clip
+from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure, Steps
 from chronodp.series.noise import Noise, with_grid
 from chronodp.series.tails import Law
 
-__all__ = ["Mean", "PanelMean", "Sum"]
+__all__ = ["MEAN", "SUM", "Mean", "PanelMean", "Sum"]
 
 _WIDEST = 2**20
 
@@ -197,3 +198,23 @@ class PanelMean(_Clipped):
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words."""
         return f"± {width / self.people:.4g} in 95 of 100 periods"
+
+
+def _mean(column: str, clip: Clip, people: int | None = None) -> Measure:
+    return Mean(column, clip) if people is None else PanelMean(column, clip, people)
+
+
+_CLIP = Argument("clip", "clip", "Least and most of one person's total in a period.")
+
+SUM = Asking("sum", "sum", "The sum of a column.", (Argument("column", "column"), _CLIP), Sum)
+MEAN = Asking(
+    "mean",
+    "mean",
+    "The mean of people's totals, over the people present.",
+    (
+        Argument("column", "column"),
+        _CLIP,
+        Argument("people", "whole", "How many people there are, where that is public.", needed=False, on_page=False),
+    ),
+    _mean,
+)

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from starlette.types import Scope
 
 from chronodp.report import house_style
+from chronodp.series.measures import ASKABLE
 from chronodp.service.sessions import COOKIE
 
 __all__ = ["mount_page"]
@@ -37,6 +38,7 @@ def mount_page(app: FastAPI) -> None:
         content = {
             "title": request.app.state.curator.policy.running.title,
             "views": _VIEWS,
+            "askable": ASKABLE,
             "plotly": _plotly_version(),
             "unwanted_styles": _plotly_styles(),
             "signed_in": COOKIE in request.cookies,  # whether it still holds, the API tells

@@ -3,7 +3,6 @@
 import { make, options } from "./dom.js";
 
 const BLOCKS = ["total", "peak", "trough"];
-const MEASURES = { count: "how many", sum: "sum", mean: "mean", histogram: "histogram" };
 const WORKLOADS = {
   each_period: "each period",
   running_total: "running totals",
@@ -14,13 +13,22 @@ const WORKLOADS = {
 };
 const MOST_KEYS = 30; // past which all keys go together
 
+// Every measure, as the page came with it: its name for people, and what is said beside it.
+const measuresOf = (form) =>
+  Object.fromEntries(
+    [...form.querySelectorAll("[data-slot=measures] option")].map((option) => [
+      option.value,
+      { title: option.label, names: option.dataset.arguments.split(" "), column: option.dataset.arguments.includes("column") },
+    ]),
+  );
+
 // Sets the form to what a dataset offers.
 export const offer = (form, slot, dataset) => {
   const { elements } = form;
-  const measures = dataset.measures.filter((name) => name in MEASURES);
+  const known = measuresOf(form);
   const columns = Object.keys(dataset.columns);
-  const usable = columns.length ? measures : measures.filter((name) => name === "count");
-  options(elements.measure, usable, usable.includes("sum") ? "sum" : usable[0], (name) => MEASURES[name]);
+  const usable = dataset.measures.filter((name) => name in known && (columns.length > 0 || !known[name].column));
+  options(elements.measure, usable, usable.includes("sum") ? "sum" : usable[0], (name) => known[name].title);
   options(elements.column, columns, columns[0]);
   options(elements.workload, dataset.workloads, dataset.workloads[0], (name) => WORKLOADS[name]);
   options(elements.every, dataset.grids, dataset.every);
@@ -80,13 +88,18 @@ export const reveal = (form) => {
 const figure = (text) => (String(text ?? "").trim() === "" ? undefined : Number(text));
 const list = (text) => text.split(/[,;\s]+/).filter(Boolean).map(Number);
 
-const measureOf = ({ measure, column, low, high, edges, at_most: most }) =>
-  ({
-    count: { kind: "count", at_most: figure(most) },
-    sum: { kind: "sum", column, clip: [figure(low), figure(high)] },
-    mean: { kind: "mean", column, clip: [figure(low), figure(high)] },
-    histogram: { kind: "histogram", column, edges: list(edges) },
-  })[measure];
+const ARGUMENTS = {
+  column: ({ column }) => column,
+  clip: ({ low, high }) => [figure(low), figure(high)],
+  edges: ({ edges }) => list(edges),
+  at_most: ({ at_most: most }) => figure(most),
+};
+
+const measureOf = (form, fields) => {
+  const { names } = measuresOf(form)[fields.measure];
+  const said = names.map((name) => [name, ARGUMENTS[name](fields)]);
+  return { kind: fields.measure, ...Object.fromEntries(said) };
+};
 
 const workloadOf = ({ workload, periods, alpha, weights, levels }) => {
   const extra = {
@@ -108,7 +121,7 @@ export const readQuestion = (form, dataset) => {
     by[column] = keys.length <= MOST_KEYS ? data.getAll(`key ${column}`) : keys;
   }
   return {
-    measure: measureOf(fields),
+    measure: measureOf(form, fields),
     by,
     max_groups: Object.keys(by).length ? figure(fields.max_groups) : undefined,
     block: fields.block ? { statistic: fields.block, every: fields.block_every } : undefined,

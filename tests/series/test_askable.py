@@ -1,0 +1,66 @@
+"""A kind of question is described once: the API, the command line, policies and the page all have it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from chronodp.cli.asking import OPTIONS
+from chronodp.errors import InvalidArgument
+from chronodp.series import Count, Histogram, Mean, Measure, PanelMean, Sum
+from chronodp.series.measures import ASKABLE, Asking, ask_for
+from chronodp.service import policy
+from chronodp.service.question import Question
+
+ASKINGS = list(ASKABLE.values())
+PAGE = Path(policy.__file__).parent / "page"
+FIELDS = {"clip": ("low", "high")}  # what the page's form has in two
+
+
+@pytest.mark.parametrize("asking", ASKINGS, ids=lambda asking: asking.kind)
+def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
+    schema = Question.model_json_schema()["$defs"][f"{asking.kind.capitalize()}Asked"]
+    assert schema["properties"].keys() == {"kind", *(argument.name for argument in asking.arguments)}
+    assert set(schema["required"]) == {"kind", *(argument.name for argument in asking.arguments if argument.needed)}
+    options = {argument.name for argument in asking.arguments if argument.kind != "column"}
+    assert OPTIONS.keys() >= {asking.kind, *options}
+    assert asking.kind in policy.MEASURES
+    form = (PAGE / "templates/views/ask.html").read_text(encoding="utf-8")
+    script = (PAGE / "static/question.js").read_text(encoding="utf-8")
+    for argument in asking.arguments:
+        if argument.on_page:
+            assert f'asks("{argument.name}")' in form
+            assert all(f'name="{field}"' in form for field in FIELDS.get(argument.name, (argument.name,)))
+            assert re.search(rf"^  {argument.name}: \(", script, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        Count(),
+        Count(7),
+        Sum("kwh", (0.0, 3.0)),
+        Mean("kwh", (-1.0, 3.0)),
+        PanelMean("kwh", (0.0, 3.0), 50),
+        Histogram("kwh", (0.0, 1.0, 2.5), 2),
+    ],
+    ids=str,
+)
+def test_a_question_is_read_as_it_is_written(measure: Measure) -> None:
+    assert ask_for(measure.to_question()) == measure
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({}, "measure must be one of count, sum, mean, histogram"),
+        ({"kind": "median"}, "measure must be one of"),
+        ({"kind": "sum", "column": "kwh"}, "clip must be given for sum"),
+        ({"kind": "count", "clip": [0, 1]}, "clip must be left out for count, which takes at_most"),
+    ],
+)
+def test_refuses_what_is_no_question(question: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidArgument, match=message):
+        ask_for(question)
