@@ -56,10 +56,13 @@ def test_modules_that_are_named_exist(page: Path) -> None:
         assert importlib.util.find_spec(module), module
 
 
-def test_the_architecture_names_files_that_exist() -> None:
+@pytest.mark.parametrize(
+    "page", [ROOT / "ARCHITECTURE.md", *(page for page in PAGES if "rooms" in page.stem or "decisions" in page.parts)]
+)
+def test_files_of_the_source_that_are_named_exist(page: Path) -> None:
     """A name may leave out the folders that the sentence before it has named."""
     there = [f"/{path.relative_to(ROOT)}" for path in (ROOT / "src").rglob("*.py")]
-    for name in re.findall(r"`([\w/]+\.py)`", prose(ROOT / "ARCHITECTURE.md")):
+    for name in re.findall(r"`([\w/]+\.py)`", prose(page)):
         assert any(path.endswith(f"/{name}") for path in there), name
 
 
