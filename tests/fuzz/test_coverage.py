@@ -59,7 +59,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "selection.ballots.",
         "selection.pick.",
         "selection.probabilities.",
-        "series.measures.Blocks",
+        "series.measures.blocks.Blocks",
         "series.plan.make_plan",
         "series.windowed.advance.",
         "series.windowed.state.",

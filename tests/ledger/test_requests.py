@@ -189,7 +189,7 @@ def test_any_flipped_bit_is_noticed(tmp_path: Path) -> None:
 def test_registry_entries_say_what_registries_ask(ledger: Ledger) -> None:
     ledger.open("meters", unit=User(), epsilon=1.0)
     entry = registry_entry(fulfil(ledger, "a").signed.link)
-    assert entry["privacy_unit"] == "everything of one person, there or not"
+    assert entry["privacy_unit"] == "everything of one person, added or removed"
     assert entry["relation"] == "add_remove"
     assert (entry["epsilon"], entry["delta"]) == (0.125, 0.0)
     assert entry["native_parameters"] == {"kind": "pure", "epsilon": 0.125}

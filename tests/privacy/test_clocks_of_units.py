@@ -263,13 +263,13 @@ def test_grids_that_begin_together_are_the_same_grid(every: str, zone: str) -> N
 @pytest.mark.parametrize(
     ("unit", "words"),
     [
-        (Window(24, every="1h"), "any 24 consecutive hours, there"),
-        (Window(1, every="1h"), "any hour, there"),
-        (Window(4, every="15min"), "any 4 consecutive periods of 15 minutes, there"),
-        (Window(7, every="1D", timezone="Europe/Berlin"), "any 7 consecutive days in Europe/Berlin, there"),
-        (Window(4, every="1W", timezone="UTC", begins="2026-01-01"), "weeks in UTC, counted from 1970-01-01, there"),
-        (day("Asia/Tokyo"), "in one calendar day in Asia/Tokyo, there"),
-        (UserPeriod("2W", timezone="UTC"), "in one calendar period of 2 weeks in UTC, there"),
+        (Window(24, every="1h"), "any 24 consecutive hours, added"),
+        (Window(1, every="1h"), "any hour, added"),
+        (Window(4, every="15min"), "any 4 consecutive periods of 15 minutes, added"),
+        (Window(7, every="1D", timezone="Europe/Berlin"), "any 7 consecutive days in Europe/Berlin, added"),
+        (Window(4, every="1W", timezone="UTC", begins="2026-01-01"), "weeks in UTC, counted from 1970-01-01, added"),
+        (day("Asia/Tokyo"), "in one calendar day in Asia/Tokyo, added"),
+        (UserPeriod("2W", timezone="UTC"), "in one calendar period of 2 weeks in UTC, added"),
     ],
 )
 def test_words_say_how_long_and_where(unit: Unit, words: str) -> None:

@@ -53,7 +53,7 @@ def float_last(values: np.ndarray) -> float:
 
 
 def test_guarantees_print_one_sentence() -> None:
-    assert str(Guarantee(Event(), 0.5)) == "0.5-differentially private for one row of the table, there or not"
+    assert str(Guarantee(Event(), 0.5)) == "0.5-differentially private for one row of the table, added or removed"
     with_assumption = Guarantee(User(), 1.0, 1e-6, (Assumption("honest clients", "at most two collude"),))
     assert "assuming honest clients: at most two collude" in str(with_assumption)
 

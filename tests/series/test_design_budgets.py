@@ -175,7 +175,7 @@ def test_what_is_missing_and_what_is_too_much_is_told() -> None:
         table(COUNT, User())
     with pytest.raises(
         InvalidArgument,
-        match="left out for one row of the table, there or not: no periods of a person are chosen there",
+        match="left out for one row of the table, added or removed: no periods of a person are chosen there",
     ):
         table(COUNT, Event(), 3)
     with pytest.raises(InvalidArgument, match=r"when people come and go .* their number is no public fact"):

@@ -27,7 +27,7 @@ def choose_model(
 ) -> Choice:
     """Choose a model privately by votes: each held-out person votes for the one with that person's least loss.
 
-    Guarantee: epsilon-differential privacy for everything of one held-out person, there or not, if the models are
+    Guarantee: epsilon-differential privacy for everything of one held-out person, added or removed, if the models are
     private for that person already or were trained on others. Training each candidate was paid for by itself: trying
     more of them costs more.
 

@@ -29,7 +29,7 @@ class Guarantee:
 
     >>> from chronodp.privacy.units import User
     >>> print(Guarantee(User(), epsilon=1.0, delta=1e-6))
-    (1, 1e-06)-differentially private for everything of one person, there or not
+    (1, 1e-06)-differentially private for everything of one person, added or removed
     """
 
     unit: Unit

@@ -23,9 +23,9 @@ def parse_unit(text: str) -> Unit:
     >>> parse_unit("window:24/replace")
     Window(periods=24, relation='replace', every=None, timezone=None, begins=None, called=None)
     >>> print(parse_unit("user_period:1D@Asia/Tokyo"))
-    everything of one person in one calendar day in Asia/Tokyo, there or not
+    everything of one person in one calendar day in Asia/Tokyo, added or removed
     >>> print(parse_unit("window(aircraft):24@1h"))
-    everything of one aircraft in any 24 consecutive hours, there or not
+    everything of one aircraft in any 24 consecutive hours, added or removed
     """
     body, _, relation = check_text("unit", text).partition("/")
     if "@" in body:  # names of zones have slashes too

@@ -47,7 +47,7 @@ def choose(
 
     Args:
         candidates: public names, fixed without looking at the data.
-        utilities: one number for each, as `Utilities` or, for counts under "there or not", `MonotoneUtilities`.
+        utilities: one number for each, as `Utilities` or, for counts under "added or removed", `MonotoneUtilities`.
         epsilon: of the guarantee.
         unit: who is protected.
         mechanism: PermuteAndFlip() unless told otherwise; ExponentialMechanism() or NoisyMax().

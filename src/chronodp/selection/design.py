@@ -61,7 +61,7 @@ class ChoiceDesign:
             raise InvalidArgument("purpose", self.purpose, "a text")
         if self.monotone and self.unit.relation != "add_remove":
             allowed = "Utilities(...): replacing a unit moves some candidates up and others down, so MonotoneUtilities"
-            raise InvalidArgument("utilities", str(self.unit), f"{allowed} are for units that are there or not")
+            raise InvalidArgument("utilities", str(self.unit), f"{allowed} are for units that are added or removed")
         Grid(self.step)
         if self.step > self.change:
             raise InvalidArgument("step", self.step, f"no coarser than the change, {self.change:g}")

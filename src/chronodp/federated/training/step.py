@@ -83,7 +83,7 @@ def private_sum(
 ) -> NDArray[np.float64]:
     """Return the noisy sum of clipped gradients over a secret sample, in units of the gradient.
 
-    Guarantee: the sum is as private for one person, there or not, as `SampledGaussianCost` says, exact in finite
+    Guarantee: the sum is as private for one person, added or removed, as `SampledGaussianCost` says, exact in finite
     precision, if a person's gradient depends on that person and public numbers only. An empty sample gives noise.
 
     Args:

@@ -33,7 +33,7 @@ _SEEDED, _SECURE = b"seeded", b"secure"
 class Trainer:
     """Holds people's series and answers each round with one private update. A `Holder`.
 
-    Guarantee: the updates of all rounds together are as private for everything of one person, there or not, as the
+    Guarantee: the updates of all rounds together are as private for everything of one person, added or removed, as the
     plan says; every round is debited before its noise is drawn and stored before it is returned. A round that is asked
     again, also after a crash, returns what was stored; one that was paid for and never stored is computed anew, and not
     paid again: nobody saw it. The argument stands in ``docs/explanation/proofs/private-training.md``.

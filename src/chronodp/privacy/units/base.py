@@ -255,4 +255,4 @@ def check_relation(relation: str) -> None:
 
 def in_words(relation: Relation) -> str:
     """Return a relation in plain words."""
-    return "there or not" if relation == "add_remove" else "replaced by anything else"
+    return "added or removed" if relation == "add_remove" else "replaced by anything else"

@@ -19,7 +19,7 @@ class Event(RecordUnit):
     Under ``replace`` the row becomes any other row of the same person, at any time.
 
     >>> print(Event())
-    one row of the table, there or not
+    one row of the table, added or removed
     """
 
     relation: Relation = "add_remove"

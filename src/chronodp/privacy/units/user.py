@@ -24,7 +24,7 @@ class User(RecordUnit):
     >>> print(User(relation="replace"))
     everything of one person, replaced by anything else
     >>> print(User(called="aircraft"))
-    everything of one aircraft, there or not
+    everything of one aircraft, added or removed
     """
 
     relation: Relation = "add_remove"

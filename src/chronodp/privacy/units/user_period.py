@@ -24,9 +24,9 @@ class UserPeriod(StretchUnit):
     Days and longer are those of a zone's civil calendar. Seconds, minutes and hours are UTC's and need no zone.
 
     >>> print(UserPeriod("1D"))
-    everything of one person in one calendar period (1D), there or not
+    everything of one person in one calendar period (1D), added or removed
     >>> print(UserPeriod("1D", timezone="Asia/Tokyo"))
-    everything of one person in one calendar day in Asia/Tokyo, there or not
+    everything of one person in one calendar day in Asia/Tokyo, added or removed
     """
 
     every: str

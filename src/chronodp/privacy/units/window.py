@@ -37,9 +37,9 @@ class Window(StretchUnit):
         called: what one of those protected is called, where that is no person.
 
     >>> print(Window(24))
-    everything of one person in any 24 consecutive periods, there or not
+    everything of one person in any 24 consecutive periods, added or removed
     >>> print(Window(24, every="1h"))
-    everything of one person in any 24 consecutive hours, there or not
+    everything of one person in any 24 consecutive hours, added or removed
     """
 
     periods: int
