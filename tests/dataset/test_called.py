@@ -43,6 +43,7 @@ def plans(series: TimeSeries) -> list[Plan]:
     return [query.plan(epsilon=1.0) for query in queries]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "unit", [User(called="aircraft"), UserPeriod("1D", called="aircraft"), Window(2, called="aircraft")], ids=str
 )

@@ -70,9 +70,9 @@ def choose_band(
     The utility of a width is minus |a (people within) - b (people beyond)|, where a : b is 1 - level : level in whole
     numbers; one person changes it by at most the larger of a and b.
 
-    Guarantee: epsilon-differential privacy for everything of one person, added or removed, if each error depends on its own
-    person and a model that is private already. People whom the model was trained on pay for both. The level aimed at is
-    raised by what the choice may fall short, 99 % of the time, for the declared number of people.
+    Guarantee: epsilon-differential privacy for everything of one person, added or removed, if each error depends on its
+    own person and a model that is private already. People whom the model was trained on pay for both. The level aimed
+    at is raised by what the choice may fall short, 99 % of the time, for the declared number of people.
 
     Args:
         errors: one number a person, such as `worst_errors`; not a number counts for nothing.
