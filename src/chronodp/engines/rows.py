@@ -31,14 +31,13 @@ def rows_select(
     calendar = question.calendar
     query = exp.select(_period(question).as_("period"), _place(question).as_("place"), _steps(question).as_("steps"))
     if question.user is not None:
-        query = query.select(exp.column("person"))
+        query = query.select(exp.column("person"), copy=False)
     name = Columns.unread_name if written else Columns.name
     placed = placed_select(question, parts, _columns(question, dialect), name=name)
-    query = query.from_(placed.subquery("placed"))
+    query = query.from_(placed.subquery("placed", copy=False), copy=False)
     for index in range(len(question.groupings)):
-        query = query.join(
-            exp.to_table(f"keys_{index}"), on=exp.column(f"group_{index}").eq(exp.column("key", table=f"keys_{index}"))
-        )
+        on = exp.column(f"group_{index}").eq(exp.column("key", table=f"keys_{index}"))
+        query = query.join(exp.to_table(f"keys_{index}"), on=on, copy=False)  # else each would copy all before it
     instant = exp.column("instant")
     within = [instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1])]
     conditions = [*within, *complete(question, person=not written)]
@@ -79,7 +78,7 @@ def placed_select(
     changes = question.calendar.wall_clock_changes()
     offset = _lookup(moment, [start for start, _ in changes[1:]], [_whole(offset) for _, offset in changes])
     instant = exp.case().when(exp.column("absolute"), moment).else_(exp.paren(moment.copy() - offset))
-    return exp.select(*names, instant.as_("instant")).from_(read.subquery("read"))
+    return exp.select(*names, instant.as_("instant")).from_(read.subquery("read", copy=False), copy=False)
 
 
 def _has_texts(question: Question, parts: Sequence[Part]) -> bool:
