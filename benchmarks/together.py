@@ -16,10 +16,10 @@ import pandas as pd
 import chronodp as cdp
 from benchmarks.harness import Topic, show
 from chronodp.alerts import design_alert
-from chronodp.privacy import Unit
+from chronodp.privacy import RecordUnit
 
 PEOPLE, DAYS = 2_000, 30
-UNITS: dict[str, Unit] = {"one row": cdp.Event(), "a person's day": cdp.UserPeriod("1D"), "a person": cdp.User()}
+UNITS: dict[str, RecordUnit] = {"one row": cdp.Event(), "a person's day": cdp.UserPeriod("1D"), "a person": cdp.User()}
 
 
 def measure() -> Topic:
@@ -72,7 +72,7 @@ def measure_time() -> Topic:
     return topic
 
 
-def _queries(data: object, unit: Unit) -> dict[str, Any]:
+def _queries(data: object, unit: RecordUnit) -> dict[str, Any]:
     meters = cdp.TimeSeries(
         data,
         time="at",

@@ -17,7 +17,7 @@ from experiments.verdicts import Verdict
 
 CLIP = 5.0
 EPSILON, DELTA = 1.0, 1e-6
-UNITS: dict[str, cdp.privacy.Unit] = {
+UNITS: dict[str, cdp.privacy.RecordUnit] = {
     "one row": cdp.Event(),
     "a household's day": cdp.UserPeriod("1D"),
     "a household": cdp.User(),
@@ -25,7 +25,7 @@ UNITS: dict[str, cdp.privacy.Unit] = {
 
 
 def plan_month(
-    panel: Panel, unit: cdp.privacy.Unit, *, delta: float, weights: tuple[float, ...] | None
+    panel: Panel, unit: cdp.privacy.RecordUnit, *, delta: float, weights: tuple[float, ...] | None
 ) -> PlanTogether:
     """Return the plan of the three queries."""
     end = np.datetime64(panel.start) + np.timedelta64(panel.days, "D")

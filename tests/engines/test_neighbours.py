@@ -11,7 +11,7 @@ import pytest
 
 from chronodp.dataset import Records
 from chronodp.engines import Grouping, Question
-from chronodp.privacy import Calendar, Unit, User, UserPeriod, Window
+from chronodp.privacy import Calendar, RecordUnit, User, UserPeriod, Window
 from chronodp.privacy.units import Event
 from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, Sum, Table
 from chronodp.series.planner import design_release
@@ -33,7 +33,7 @@ MEASURES: dict[str, Measure] = {
     "histogram": Histogram("number", (-2.0, 0.0, 1.0, 3.0)),
     "histogram of 2": Histogram("number", (-2.0, 0.0, 1.0, 3.0), at_most=2),
 }
-UNITS: list[Unit] = [
+UNITS: list[RecordUnit] = [
     kind
     for relation in ("add_remove", "replace")
     for kind in (Event(relation), User(relation), UserPeriod("1D", relation), Window(2, relation))
@@ -43,7 +43,7 @@ HOSTILE = ("", "0" * 32, "|", "ann", "f" * 400)
 
 class Case(NamedTuple):
     measure: Measure
-    unit: Unit
+    unit: RecordUnit
     calendar: Calendar
     max_groups: int = 1
     single_rows: bool = False
@@ -82,7 +82,7 @@ def worst(case: Case, engine: str, worlds: int, *, seed: int, key: str, question
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.long
-def test_reference_stays_within_the_stated_change(name: str, unit: Unit, trials: Trials) -> None:
+def test_reference_stays_within_the_stated_change(name: str, unit: RecordUnit, trials: Trials) -> None:
     for index, key in enumerate((*HOSTILE, *(f"{number:032x}" for number in range(4)))):
         case = Case(MEASURES[name], unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)
         assert worst(case, "reference", trials(300, least=60), seed=index, key=key) <= 1 + 1e-12
@@ -91,7 +91,7 @@ def test_reference_stays_within_the_stated_change(name: str, unit: Unit, trials:
 @pytest.mark.parametrize("engine", ["duckdb", "statement"])
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.long
-def test_engines_stay_within_the_stated_change(engine: str, unit: Unit, trials: Trials) -> None:
+def test_engines_stay_within_the_stated_change(engine: str, unit: RecordUnit, trials: Trials) -> None:
     for index, name in enumerate(MEASURES):
         case = Case(MEASURES[name], unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)
         worlds = trials(2000, least=200)
@@ -109,7 +109,7 @@ def test_rows_that_stand_for_themselves(engine: str, relation: str, trials: Tria
 
 @pytest.mark.long
 @pytest.mark.parametrize("unit", UNITS, ids=str)
-def test_the_stated_change_is_reached(unit: Unit) -> None:
+def test_the_stated_change_is_reached(unit: RecordUnit) -> None:
     case = Case(MEASURES["sum"], unit, HOURS)
     assert any(worst(case, "reference", 300, seed=seed, key="k") > 0.7 for seed in range(15))  # the first one decides
 

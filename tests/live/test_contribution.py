@@ -16,7 +16,7 @@ from chronodp.live import Limits, Windows, alert_design, open_outlets, stream_de
 from chronodp.live.contribution import terms_of
 from chronodp.live.records import Batch
 from chronodp.live.tally import Tally
-from chronodp.privacy import Unit
+from chronodp.privacy import RecordUnit
 
 GRID = Windows("1s", "2026-01-01", lateness="0s", skew="1s", count=4)
 KEY = bytes(32)
@@ -139,7 +139,7 @@ def test_a_user_stays_within_change_and_windows(relation: str) -> None:
     ],
 )
 @pytest.mark.long
-def test_a_stretch_of_time_changes_its_own_windows_only(unit: Unit, together: object) -> None:
+def test_a_stretch_of_time_changes_its_own_windows_only(unit: RecordUnit, together: object) -> None:
     limits = Limits(unit, GRID, clip=(-1.0, 4.0))
     tables = seen(limits, HISTORIES)
     reached = 0.0

@@ -98,8 +98,8 @@ def test_lifetimes_say_both_numbers() -> None:
     two = LocalPlan("x", ask, Memoised(1.0, 30)).lifetime
     assert two.same_pattern == pytest.approx(4.0)
     assert 20 < two.any_pattern < 60
-    assert LocalPlan("x", ask, Memoised(0.5, 30)).certificate.guarantee.unit.changes == "same"  # type: ignore[union-attr]
-    assert LocalPlan("x", ask, Memoised(1.0, 30)).certificate.guarantee.unit.changes == "any"  # type: ignore[union-attr]
+    assert LocalPlan("x", ask, Memoised(0.5, 30)).certificate.guarantee.unit.changes == "same"  # type: ignore[attr-defined]
+    assert LocalPlan("x", ask, Memoised(1.0, 30)).certificate.guarantee.unit.changes == "any"  # type: ignore[attr-defined]
 
 
 def tell_all(plan: LocalPlan, history: tuple[float, ...]) -> dict[tuple[Any, ...], Fraction]:

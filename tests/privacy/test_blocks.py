@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Bounds, Contribution, Event, Unit, User, UserPeriod, Window
+from chronodp.privacy import Bounds, Contribution, Event, RecordUnit, User, UserPeriod, Window
 from chronodp.privacy.blocks import Blocking, block_extremes, block_totals
 
 Series = NDArray[np.float64]
@@ -33,7 +33,7 @@ def held(clip: tuple[float, float], periods: int, where: range) -> list[Series]:
     return found
 
 
-def pairs(unit: Unit, clip: tuple[float, float], periods: int) -> Iterator[tuple[Series, Series]]:
+def pairs(unit: RecordUnit, clip: tuple[float, float], periods: int) -> Iterator[tuple[Series, Series]]:
     """What a unit holds on either side of neighbouring tables."""
     nothing = np.zeros(PERIODS)
     if isinstance(unit, User):
@@ -51,7 +51,7 @@ def pairs(unit: Unit, clip: tuple[float, float], periods: int) -> Iterator[tuple
         yield from itertools.product(mine, others)
 
 
-def _rows(unit: Unit, clip: tuple[float, float]) -> Iterator[tuple[Series, Series]]:
+def _rows(unit: RecordUnit, clip: tuple[float, float]) -> Iterator[tuple[Series, Series]]:
     """One row turns a person's total in its period into any other, and may come from another period."""
     low, high = clip
     values = (0.0, low, high)
@@ -68,7 +68,7 @@ def _rows(unit: Unit, clip: tuple[float, float]) -> Iterator[tuple[Series, Serie
                         yield one, two
 
 
-def farthest(statistic: str, unit: Unit, clip: tuple[float, float], periods: int) -> tuple[float, float]:
+def farthest(statistic: str, unit: RecordUnit, clip: tuple[float, float], periods: int) -> tuple[float, float]:
     reduce = {"total": np.add, "peak": np.maximum, "trough": np.minimum}[statistic]
     most = (0.0, 0.0)
     seen = set()
@@ -83,7 +83,7 @@ def farthest(statistic: str, unit: Unit, clip: tuple[float, float], periods: int
     return most
 
 
-UNITS: list[tuple[Unit, int | None, int]] = [
+UNITS: list[tuple[RecordUnit, int | None, int]] = [
     *((User(relation), periods, 2) for relation in ("add_remove", "replace") for periods in (1, 2, 3, 4)),
     *((UserPeriod("1D", relation), 2, 1) for relation in ("add_remove", "replace")),
     *(
@@ -99,7 +99,7 @@ UNITS: list[tuple[Unit, int | None, int]] = [
 @pytest.mark.parametrize("clip", [(0.0, 5.0), (-2.0, 3.0), (2.0, 5.0)], ids=str)
 @pytest.mark.parametrize(("unit", "max_periods", "touched"), UNITS, ids=str)
 def test_no_unit_moves_blocks_farther_than_is_said(
-    unit: Unit, max_periods: int | None, touched: int, clip: tuple[float, float]
+    unit: RecordUnit, max_periods: int | None, touched: int, clip: tuple[float, float]
 ) -> None:
     bounds, blocking = Bounds(PERIODS, max_periods), Blocking(blocks=2, longest=2, touched=touched)
     contribution = Contribution.total(clip=clip)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chronodp import Event, User, UserPeriod, Window
 from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, Unit
+from chronodp.privacy import Calendar, RecordUnit
 from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Total
 from chronodp.series.planner import design_release
 from chronodp.series.tails import Law
@@ -53,7 +53,7 @@ def of_law(released: Table, law: Law, *, epsilon: float = 1.0, delta: float = DE
     return next(design for design in designs(released, epsilon=epsilon, delta=delta) if design.law == law)
 
 
-def table(measure: Measure, unit: Unit, periods: int | None = None, **more: Any) -> Table:
+def table(measure: Measure, unit: RecordUnit, periods: int | None = None, **more: Any) -> Table:
     return Table(measure, unit, 72, THREE_DAYS, max_periods=periods, **more)
 
 
@@ -96,7 +96,7 @@ MEASURES: st.SearchStrategy[Measure] = st.one_of(
 )
 
 
-UNITS: st.SearchStrategy[tuple[Unit, int | None]] = st.sampled_from(
+UNITS: st.SearchStrategy[tuple[RecordUnit, int | None]] = st.sampled_from(
     [
         (Event(), None),
         (Event("replace"), None),

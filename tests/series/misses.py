@@ -9,7 +9,7 @@ from scipy import stats
 
 from chronodp import User
 from chronodp.engines import Grouping
-from chronodp.privacy import Grid, Unit
+from chronodp.privacy import Grid, RecordUnit
 from chronodp.randomness import Entropy, seeded
 from chronodp.series import Design, EachPeriod, Measure, PanelMean, Table
 from chronodp.series.estimates import Estimates, Floats, estimate
@@ -54,7 +54,7 @@ def missed(found: Estimates, truth: Floats | float) -> Missed:
 
 
 def designed(
-    measure: Measure, law: Law, *, unit: Unit = PERSON, periods: int = 3, groupings: tuple[Grouping, ...] = ()
+    measure: Measure, law: Law, *, unit: RecordUnit = PERSON, periods: int = 3, groupings: tuple[Grouping, ...] = ()
 ) -> Design:
     table = Table(measure, unit, 31, max_periods=periods, groupings=groupings)
     designs = design_release(table, epsilon=1.0, delta=1e-6, tuned_for=EachPeriod())

@@ -109,8 +109,8 @@ def test_many_releases_cost_what_the_accountants_say() -> None:
         (lambda: Table(COUNT, Event(), LONGEST + 1), "horizon"),
         (lambda: Table(COUNT, Event(), 1.0), "horizon"),  # type: ignore[arg-type]
         (lambda: Table(COUNT, Event(), 24, THREE_DAYS), "horizon"),
-        (lambda: Table(COUNT, Swap(4), 24), "unit"),
-        (lambda: Table(COUNT, Report(), 24), "unit"),
+        (lambda: Table(COUNT, Swap(4), 24), "unit"),  # type: ignore[arg-type]
+        (lambda: Table(COUNT, Report(), 24), "unit"),  # type: ignore[arg-type]
         (lambda: table(COUNT, User()), "max_periods"),
         (lambda: table(COUNT, User(), 0), "max_periods"),
         (lambda: table(COUNT, User(), 73), "max_periods"),

@@ -12,7 +12,7 @@ from tests.conftest import Trials
 from tests.series.misses import FALSE_ALARM, LAWS, WIDER, Missed, designed, missed, noisy
 
 from chronodp import Aggregate, Event, Ledger, User
-from chronodp.privacy import Unit
+from chronodp.privacy import RecordUnit
 from chronodp.randomness import seeded
 from chronodp.series import Design, Histogram, Mean
 from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, middle
@@ -249,7 +249,7 @@ def test_a_release_covers_what_went_in(law: Law, tmp_path: Path, trials: Trials)
     level = 0.9
     periods = trials(1_000_000, least=100_000)
     truth = np.round(np.linspace(-1e6, 1e6, periods), 1)
-    unit: Unit = Event() if law == "laplace" else User()
+    unit: RecordUnit = Event() if law == "laplace" else User()
     series = Aggregate(truth, change=5.0, unit=unit, max_periods=None if law == "laplace" else 1000)
     plan = series.plan(epsilon=1.0, delta=1e-6 if law == "gaussian" else 0.0)
     assert plan.design.law == law

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.conftest import Trials
 from tests.series.shapes.matrices import lower, tree_matrices, workload_matrix
 
-from chronodp.privacy import Event, Unit, User, Window
+from chronodp.privacy import Event, RecordUnit, User, Window
 from chronodp.series.design import Design, Table
 from chronodp.series.measures import Total
 from chronodp.series.planner import design_release
@@ -38,7 +38,7 @@ def random_task(chance: np.random.Generator) -> tuple[Table, Workload, float, fl
     horizon = int(chance.integers(1, 60))
     relation = chance.choice(["add_remove", "replace"])
     periods = int(chance.integers(1, horizon + 1))
-    units: list[Unit] = [Event(relation), User(relation), Window(periods, relation)]
+    units: list[RecordUnit] = [Event(relation), User(relation), Window(periods, relation)]
     unit = units[int(chance.integers(3))]
     workloads: list[Workload] = [
         EachPeriod(),

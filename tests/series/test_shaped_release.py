@@ -17,7 +17,7 @@ from tests.conftest import Trials
 import chronodp as cdp
 from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, Grid, Unit
+from chronodp.privacy import Calendar, Grid, RecordUnit
 from chronodp.randomness import seeded
 from chronodp.series import Count, Design, Mean, Measure, Sum, Table
 from chronodp.series.bands import level_for_all
@@ -132,7 +132,7 @@ def test_the_planner_takes_the_least_error_there_is(trials: Trials) -> None:
     chance = random.Random(4)
     for _ in range(trials(200, least=25)):
         horizon = chance.choice([1, 2, 5, 24, 100, 500, 3000])
-        units: list[Unit] = [cdp.Event(), cdp.User(), cdp.User("replace"), cdp.Window(min(3, horizon))]
+        units: list[RecordUnit] = [cdp.Event(), cdp.User(), cdp.User("replace"), cdp.Window(min(3, horizon))]
         unit = chance.choice(units)
         measures: list[Measure] = [Count(), Sum("kwh", (0.0, 5.0)), Sum("kwh", (-1.0, 2.0))]
         table = Table(

@@ -22,7 +22,7 @@ from tests.series.shapes.matrices import tree_matrices
 import chronodp as cdp
 from chronodp.errors import BudgetExhausted, InvalidArgument, MissingBound, StreamConflict
 from chronodp.ledger.keys import Keys
-from chronodp.privacy import Unit
+from chronodp.privacy import RecordUnit
 from chronodp.randomness import seeded
 from chronodp.series.branching import Branching
 from chronodp.series.endless import LONGEST_STREAM
@@ -57,7 +57,9 @@ def opened(store: cdp.Ledger, workload: Any = None, **changes: Any) -> cdp.Strea
     return cdp.Stream(cdp.RunningTotal() if workload is None else workload, **(options | changes))
 
 
-def designed(unit: Unit, *, horizon: int | None = 400, max_periods: int | None = None, **changes: Any) -> StreamDesign:
+def designed(
+    unit: RecordUnit, *, horizon: int | None = 400, max_periods: int | None = None, **changes: Any
+) -> StreamDesign:
     options: dict[str, Any] = {"change": 2.0, "keys": 1, "max_groups": 1, "epsilon": 1.0, "delta": 1e-4}
     return design_stream(cdp.RunningTotal(), unit=unit, horizon=horizon, max_periods=max_periods, **(options | changes))
 
@@ -124,7 +126,9 @@ class TestRecursion:
 
     @pytest.mark.long
     @pytest.mark.parametrize("unit", [cdp.Event(), cdp.User(), cdp.Window(3), cdp.User("replace")], ids=str)
-    def test_neighbours_need_draws_that_differ_by_no_more_than_is_stated(self, unit: Unit, trials: Trials) -> None:
+    def test_neighbours_need_draws_that_differ_by_no_more_than_is_stated(
+        self, unit: RecordUnit, trials: Trials
+    ) -> None:
         """For one output the draws behind it, told back exactly, are compared: this is the whole privacy argument."""
         design = designed(unit, max_periods=3 if isinstance(unit, cdp.User) else None)
         assert isinstance(design.shape, BufferedLinear)

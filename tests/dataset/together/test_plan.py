@@ -19,11 +19,11 @@ from chronodp.dataset.together.split import squared_error
 from chronodp.errors import InvalidArgument
 from chronodp.estimation.spectrum import Lowest, Spectrum
 from chronodp.ledger.filters import Filter
-from chronodp.privacy import Unit
+from chronodp.privacy import RecordUnit
 
 LOAD = load_of(month(cdp.User()))
 DAY = cdp.UserPeriod("1D")
-UNITS: tuple[Unit, ...] = (cdp.Event(), cdp.User(), DAY, cdp.Window(5), cdp.User("replace"))
+UNITS: tuple[RecordUnit, ...] = (cdp.Event(), cdp.User(), DAY, cdp.Window(5), cdp.User("replace"))
 
 
 def shared(query: Any) -> SharedSeries:
@@ -106,7 +106,7 @@ def test_a_query_of_no_weight_is_told_where_it_is_free() -> None:
 
 @pytest.mark.parametrize("unit", [cdp.Event(), cdp.User(), DAY], ids=str)
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_no_way_of_answering_is_better(unit: Unit, delta: float) -> None:
+def test_no_way_of_answering_is_better(unit: RecordUnit, delta: float) -> None:
     """Every way to answer four totals from each other, each with its best shares, written out."""
     load = load_of(month(unit))
     queries = [load, *(load.total(every=every) for every in ("1D", "6D", "30D"))]
@@ -167,7 +167,7 @@ def test_plans_fit_their_budget_and_have_the_error_they_say(trials: Trials) -> N
     [(cdp.Window(24), "1D", 2), (cdp.Window(25), "1D", 2), (cdp.Window(26), "1D", 3), (cdp.Window(1), "1D", 1),
      (DAY, "1D", 1), (DAY, "5h", 6), (cdp.UserPeriod("1W"), "1D", 7), (DAY, "6D", 1)],
 )  # fmt: skip
-def test_blocks_that_a_stretch_touches_are_counted(unit: Unit, every: str, touched: int) -> None:
+def test_blocks_that_a_stretch_touches_are_counted(unit: RecordUnit, every: str, touched: int) -> None:
     (found,) = load_of(month(unit)).peak(every=every).table.sensitivities()
     assert found.l1 == 5.0 * touched
 

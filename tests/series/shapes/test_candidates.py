@@ -6,7 +6,7 @@ import pytest
 from tests.series.shapes.test_workloads import EVERY_WORKLOAD
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Bounds, Contribution, Event, Unit, User, Window, dump, load
+from chronodp.privacy import Bounds, Contribution, Event, RecordUnit, User, Window, dump, load
 from chronodp.series.shapes import (
     Banded,
     BufferedLinear,
@@ -29,7 +29,7 @@ COUNT = Contribution.count()
 
 
 def candidates(
-    workload: Workload, horizon: int, law: Law = "gaussian", unit: Unit | None = None, periods: int | None = None
+    workload: Workload, horizon: int, law: Law = "gaussian", unit: RecordUnit | None = None, periods: int | None = None
 ) -> tuple[Candidate, ...]:
     return shape_candidates(
         workload,
@@ -54,7 +54,7 @@ def white(found: tuple[Candidate, ...]) -> Candidate:
 @pytest.mark.parametrize("horizon", [1, 2, 365])
 @pytest.mark.parametrize("workload", EVERY_WORKLOAD, ids=str)
 @pytest.mark.parametrize("unit", [Event("replace"), User(), Window(2)], ids=str)
-def test_every_candidate_is_what_it_says(workload: Workload, horizon: int, law: Law, unit: Unit) -> None:
+def test_every_candidate_is_what_it_says(workload: Workload, horizon: int, law: Law, unit: RecordUnit) -> None:
     if isinstance(unit, Window) and horizon == 1:
         return
     periods = min(7, horizon) if isinstance(unit, User) else None

@@ -19,9 +19,9 @@ from chronodp.privacy import (
     Bounds,
     Contribution,
     Event,
+    RecordUnit,
     Relation,
     Sensitivity,
-    Unit,
     User,
     UserPeriod,
     Window,
@@ -72,8 +72,8 @@ CASES = [
 ]
 
 
-def unit_of(kind: type, relation: Relation, periods: int) -> Unit:
-    units: dict[type, Unit] = {
+def unit_of(kind: type, relation: Relation, periods: int) -> RecordUnit:
+    units: dict[type, RecordUnit] = {
         User: User(relation),
         UserPeriod: UserPeriod("1D", relation),
         Window: Window(periods, relation),
