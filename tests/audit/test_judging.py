@@ -62,7 +62,8 @@ def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__module__.rpartition(".")[2])
 @pytest.mark.long
 def test_attacks_break_the_naive_version_alone(attack: Callable[[int], Attempt]) -> None:
-    attempt = attack(100)
+    # Linkage is right 98.6 % of the time: 100 guesses would fail to show it one time in 20, so many one in 10^10.
+    attempt = attack(200 if attack.__module__.endswith("linkage") else 100)
     assert attempt.breaks_naive
     assert not attempt.breaks_ours
 
