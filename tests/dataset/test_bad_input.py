@@ -15,6 +15,9 @@ import pytest
 
 import chronodp as cdp
 from chronodp import errors
+from chronodp.privacy import Calendar
+from chronodp.series import Count
+from chronodp.series.measures import Blocks, Total
 
 SECRET_NAME, SECRET_VALUE = "zaphod", 424242.125
 HOURS = 48
@@ -79,6 +82,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "empty clip": (lambda: series().sum("kwh", clip=(0, 0)), errors.InvalidArgument, "not both 0"),
     "no pair": (lambda: series().sum("kwh", clip=5), errors.InvalidArgument, "a pair"),  # type: ignore[arg-type]
     "flat mean": (lambda: series().mean("kwh", clip=(2, 2)), errors.InvalidArgument, "low < high"),
+    "no column": (lambda: series().sum(None, clip=(0, 5)), errors.InvalidArgument, "name of a column"),  # type: ignore[arg-type]
+    "no column of a mean": (lambda: series().mean("", clip=(0, 5)), errors.InvalidArgument, "name of a column"),
+    "no column of bins": (lambda: series().histogram(5, edges=[0, 1]), errors.InvalidArgument, "name of a column"),  # type: ignore[arg-type]
+    "no measure": (lambda: series().ask("count"), errors.InvalidArgument, "a measure such as"),  # type: ignore[arg-type]
+    "finished totals of rows": (lambda: series().ask(Total(1.0)), errors.InvalidArgument, "go to Aggregate"),
+    "blocks of another grid": (
+        lambda: series().ask(Blocks("peak", Count(), Calendar("1h", "2025-01-01", "2025-01-02"))),
+        errors.InvalidArgument,
+        "makes blocks of a query",
+    ),
     "overflow": (lambda: series().count(at_most=2**40), errors.InvalidArgument, "at_most"),
     "no max_periods": (lambda: kwh(max_periods=None), errors.MissingBound, "max_periods is missing"),
     "zero max_periods": (lambda: kwh(max_periods=0), errors.InvalidArgument, "from 1 to 48"),

@@ -131,7 +131,7 @@ def test_rows_that_went_to_disk_give_the_same(
     town: tuple[pyarrow.Table, Question, Totals], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     table, question, expected = town
-    for name, value in (("_TARGET", 500), ("_BLOCKS", 64), ("_WORD", 14)):
+    for name, value in (("_TARGET", 500), ("_BLOCKS", 64), ("_WORD", 14), ("_ASKED", 100)):
         monkeypatch.setattr(crowd_module, name, value)
     monkeypatch.setattr("chronodp.engines.embedded._BATCH", 2048)
     engine = DuckDB(memory=2**26, threads=2, folder=str(tmp_path))

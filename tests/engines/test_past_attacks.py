@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,21 @@ def test_no_far_time_refuses_the_others(tmp_path: Path, unit: str, zone: str | N
     table = pa.table({"at": times, "who": ["a", "b"]})
     pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
     assert totals(table).sums.sum() == totals(tmp_path / "rows.parquet").sums.sum() == 1
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["us", "ns"])
+@pytest.mark.parametrize("clocks", ["UTC", "America/New_York", "Asia/Tokyo"])
+def test_no_time_at_the_ends_of_its_type_refuses_the_others(
+    tmp_path: Path, clocks: str, unit: str, zone: str | None
+) -> None:
+    """Where clocks are moved to UTC such a time would not fit, and nobody may learn of it."""
+    near = 1_767_690_000_000_000 * (1 if unit == "us" else 1000)
+    ends = [near, 2**63 - 1, 2**63 - 2, -(2**63) + 1, -(2**63) + 2]
+    table = pa.table({"at": pa.array(ends, pa.int64()).cast(pa.timestamp(unit, zone)), "who": list("abcde")})
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet", version="2.6")
+    question = replace(COUNT, calendar=Calendar("1D", "2026-01-05", "2026-01-08", clocks))
+    assert totals(table, question).sums.sum() == totals(tmp_path / "rows.parquet", question).sums.sum() == 1
 
 
 def test_lists_of_numbers_are_no_numbers() -> None:

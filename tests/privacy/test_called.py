@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chronodp.errors import InvalidArgument
+from chronodp.errors import ChronodpError, InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.privacy import Event, PureCost, RecordUnit, Unit, User, UserPeriod, Window, dump, load, price
 from chronodp.privacy.unit_text import parse_unit
@@ -43,6 +43,14 @@ def test_texts_are_read_back_and_those_without_a_name_stay_as_they_were(unit: Re
 @pytest.mark.parametrize("text", ["user(aircraft)", "user_period(aircraft):1D", "window(aircraft):24"])
 def test_units_are_written_with_a_name(text: str) -> None:
     assert parse_unit(text) in CALLED
+
+
+@pytest.mark.parametrize(
+    "text", ["user(", "user()", "user(a", "user)", "event(a)", "swap(a):4", "user(a/b)", "user(a(b))"]
+)
+def test_refuses_texts_whose_name_does_not_end_or_has_no_place(text: str) -> None:
+    with pytest.raises(ChronodpError):
+        parse_unit(text)
 
 
 @pytest.mark.parametrize("called", ["", " aircraft", "a" * 41, "<b>", "a\nb", 7], ids=repr)

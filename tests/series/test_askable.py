@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,8 +60,12 @@ def test_a_question_is_read_as_it_is_written(measure: Measure) -> None:
         ({"kind": "median"}, "measure must be one of"),
         ({"kind": "sum", "column": "kwh"}, "clip must be given for sum"),
         ({"kind": "count", "clip": [0, 1]}, "clip must be left out for count, which takes at_most"),
+        ({"kind": "sum", "column": 3, "clip": [0, 1]}, "column must be the name of a column"),
+        ({"kind": "mean", "column": None, "clip": [0, 1]}, "column must be given for mean"),
+        (None, "question must be a mapping with a kind"),
+        ([1], "question must be a mapping with a kind"),
     ],
 )
-def test_refuses_what_is_no_question(question: dict[str, object], message: str) -> None:
+def test_refuses_what_is_no_question(question: Any, message: str) -> None:
     with pytest.raises(InvalidArgument, match=message):
         ask_for(question)

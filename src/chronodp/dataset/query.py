@@ -13,7 +13,7 @@ from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Workload
 
-__all__ = ["Askable", "Holder", "Query", "check_column"]
+__all__ = ["Askable", "Holder", "Query"]
 
 Planned_co = TypeVar("Planned_co", covariant=True)
 
@@ -75,9 +75,12 @@ class Askable(Generic[Planned_co]):
         return self.ask(Histogram(column, ascending, at_most))
 
     def ask(self, measure: Measure) -> Query[Planned_co]:
-        """Ask for any measure of `chronodp.series.measures`."""
-        if measure.read_column is not None:
-            check_column("column", measure.read_column)
+        """Ask for any measure of rows: a count, a sum, a mean or a histogram."""
+        if not isinstance(measure, Measure):
+            raise InvalidArgument("measure", measure, "a measure such as Count() or Sum('kwh', (0.0, 3.0))")
+        if measure.finished or measure.block is not None:
+            allowed = "a measure of rows; finished totals go to Aggregate, and .peak(every=...) makes blocks of a query"
+            raise InvalidArgument("measure", str(measure), allowed)
         table = Table(
             measure=measure,
             unit=self.unit,
@@ -139,13 +142,6 @@ class Query(Generic[Planned_co]):
 
     def __str__(self) -> str:
         return f"{self.table.released}; {self.table.calendar}"
-
-
-def check_column(argument: str, name: object) -> str:
-    """Return ``name`` if it can name a column."""
-    if not isinstance(name, str) or not name:
-        raise InvalidArgument(argument, name, "the name of a column")
-    return name
 
 
 def _listed(name: str, given: object, allowed: str) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from chronodp.errors import InvalidArgument
 
 __all__ = [
+    "check_column",
     "check_delta",
     "check_epsilon",
     "check_flag",
@@ -118,6 +119,13 @@ def check_table(name: str, value: object, allowed: str) -> Mapping[Any, Any]:
     """Return ``value`` if it is a table of things by their names."""
     if not isinstance(value, Mapping):
         raise InvalidArgument(name, value, allowed, private=True)
+    return value
+
+
+def check_column(name: str, value: object) -> str:
+    """Return ``value`` if it can name a column."""
+    if not isinstance(value, str) or not value:
+        raise InvalidArgument(name, value, "the name of a column")
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import kinds_of, load
 from chronodp.privacy.parameters import check_text
 from chronodp.privacy.units import RecordUnit, Relation, Unit, check_record_unit
@@ -32,7 +33,9 @@ def parse_unit(text: str) -> Unit:
         whole, _, last = text.rpartition("/")
         body, relation = (whole, last) if last in get_args(Relation) else (text, "")
     kind, _, detail = body.partition(":")
-    kind, _, called = kind.partition("(")
+    kind, opened, called = kind.partition("(")
+    if opened and not called.endswith(")"):
+        raise InvalidArgument("unit", text, "with a name in parentheses, such as user(aircraft)")
     unit_class = kinds_of(Unit).get(kind)
     names = (unit_class and unit_class.fields_in_text) or ("every",)  # for a message about what has no such field
     parts = detail.split("@", len(names) - 1) if detail else []
@@ -40,7 +43,7 @@ def parse_unit(text: str) -> Unit:
     for name in _NUMBERS:
         if name in document and document[name].isascii() and document[name].isdigit():
             document[name] = int(document[name])
-    if called:
+    if opened:
         document["called"] = called.removesuffix(")")
     if relation:
         document["relation"] = relation

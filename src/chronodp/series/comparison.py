@@ -90,6 +90,8 @@ def solve(
     check_positive("rmse", rmse)
     check_positive("change", change)
     check_delta(delta)
+    if horizon is not None:
+        check_whole("horizon", horizon, most=LONGEST)
     least = check_record_unit("unit", unit).periods_touched(max_periods, horizon=horizon)
     if (horizon is None) == (epsilon is None):
         raise InvalidArgument("epsilon", epsilon, "left out, or horizon: one of the two is solved for")

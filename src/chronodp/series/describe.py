@@ -8,7 +8,6 @@ from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
 from chronodp.privacy.sensitivity import periods_held
-from chronodp.privacy.units import called
 from chronodp.series.design import Design, Table
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.tails import deviations, quantiles
@@ -91,7 +90,7 @@ def _price(design: Design, delta: float) -> str:
         times = math.ceil(_YEAR / span)
         if times > 1:
             text += f"; ε = {design.epsilon_of(times, delta):.3g}" + (f" at δ = {delta:g}" if delta else "")
-            who = called(design.table.unit) or "people"
+            who = design.table.unit.called or "people"
             text += f" for a year of {times:,} such releases about the same {who}"
     return text + "; without end if repeated for ever: only a budget stops it"
 

@@ -24,7 +24,7 @@ from chronodp.privacy.blocks import Blocking, block_extremes, block_totals
 from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.parameters import check_whole
-from chronodp.privacy.units import PeriodBlocks, RecordUnit, called, check_record_unit
+from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
 from chronodp.series.measures import Blocks, Measure, Statistic
 from chronodp.series.noise import Noise, cost_of
 from chronodp.series.shapes.candidates import shaped_sensitivity
@@ -127,12 +127,12 @@ class Table:
     @property
     def released(self) -> str:
         """What is released, in plain words."""
-        return self.measure.words(called(self.unit))
+        return self.measure.words(self.unit.called)
 
     @property
     def label(self) -> str:
         """What its numbers are, in a word."""
-        return self.measure.label_for(called(self.unit))
+        return self.measure.label_for(self.unit.called)
 
     @property
     def groups(self) -> int:

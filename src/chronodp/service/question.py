@@ -69,7 +69,7 @@ class WorkloadAsked(_Part):
 if TYPE_CHECKING:
     _MeasureAsked = _Part
 else:
-    _MeasureAsked = Annotated[Union[tuple(map(_described, ASKABLE.values()))], Field(discriminator="kind")]  # noqa: UP007
+    _MeasureAsked = Annotated[Union[tuple(map(_described, ASKABLE.values()))], Field(discriminator="kind")]  # noqa: UP007 (of as many as there are)
 
 _EXAMPLE: JsonDict = {
     "measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]},

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.units.base import Facts, PeriodBlocks, RecordUnit, Relation, StretchUnit, Unit
-from chronodp.privacy.units.called import called, uncalled
+from chronodp.privacy.units.called import uncalled
 from chronodp.privacy.units.devices import Changes, History, Report
 from chronodp.privacy.units.event import Event
 from chronodp.privacy.units.swap import Swap
@@ -35,7 +35,6 @@ __all__ = [
     "User",
     "UserPeriod",
     "Window",
-    "called",
     "check_record_unit",
     "check_unit",
     "uncalled",

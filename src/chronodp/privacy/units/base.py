@@ -88,6 +88,11 @@ class Unit(ABC):
         """What stays open, in plain words."""
 
     @property
+    def called(self) -> str | None:
+        """What one of those protected is called, where that is no person."""
+        return None
+
+    @property
     def said(self) -> bool:
         """Whether nothing about its meaning is left to a grid."""
         return True

@@ -8,7 +8,7 @@ from typing import TypeVar
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.units.base import Unit
 
-__all__ = ["PERSON", "called", "check_called", "uncalled"]
+__all__ = ["PERSON", "check_called", "uncalled"]
 
 PERSON = "person"
 _LONGEST = 40
@@ -27,11 +27,6 @@ def check_called(called: object) -> None:
         raise InvalidArgument("called", called, allowed)
 
 
-def called(unit: Unit) -> str | None:
-    """Return what one of those protected is called; None for a person."""
-    return getattr(unit, "called", None)
-
-
 def uncalled(unit: Kind) -> Kind:
     """Return a unit without the name of those protected: budgets compare units without it."""
-    return unit if called(unit) is None else replace(unit, called=None)  # type: ignore[type-var]
+    return unit if unit.called is None else replace(unit, called=None)  # type: ignore[type-var]  # such units are dataclasses

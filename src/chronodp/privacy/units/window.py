@@ -72,7 +72,8 @@ class Window(StretchUnit):
     @property
     def does_not_protect(self) -> str:
         """What stays open."""
-        return f"what a {self.called or PERSON} does over longer times than the window"
+        whoever = "a person" if self.called is None else f"one {self.called}"
+        return f"what {whoever} does over longer times than the window"
 
     @property
     def length(self) -> int:

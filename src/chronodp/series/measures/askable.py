@@ -23,6 +23,8 @@ def ask_for(question: Mapping[str, Any]) -> Measure:
     >>> print(ask_for({"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]}))
     sum of kwh, a person's total in a period clipped to 0 … 3
     """
+    if not isinstance(question, Mapping):
+        raise InvalidArgument("question", question, "a mapping with a kind, such as {'kind': 'count'}")
     asking = ASKABLE.get(str(question.get("kind")))
     if asking is None:
         raise InvalidArgument("measure", question.get("kind"), f"one of {', '.join(ASKABLE)}")

@@ -51,8 +51,3 @@ class Asking:
     about: str
     arguments: tuple[Argument, ...]
     make: Callable[..., Measure]
-
-    @property
-    def has_column(self) -> bool:
-        """Whether it is about a column."""
-        return any(argument.kind == "column" for argument in self.arguments)

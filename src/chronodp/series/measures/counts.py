@@ -10,7 +10,7 @@ from typing import Any
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Contribution
 from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy.parameters import check_column, check_number, check_whole
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
 
@@ -83,6 +83,7 @@ class Histogram(Measure):
     whole = True
 
     def __post_init__(self) -> None:
+        check_column("column", self.column)
         allowed = f"2 to {MOST_BINS + 1:,} finite ascending numbers"
         if not isinstance(self.edges, tuple | list) or not 2 <= len(self.edges) <= MOST_BINS + 1:
             raise InvalidArgument("edges", self.edges, allowed)
