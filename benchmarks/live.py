@@ -29,7 +29,7 @@ from chronodp.live import (
     State,
     SystemClock,
     Windows,
-    open_outlets,
+    open_streams,
     stream_design,
 )
 from chronodp.live.sinks import CsvSink
@@ -143,7 +143,7 @@ def run_live(wanted: Wanted) -> Found:
         ledger.open("meters", unit=User(), epsilon=10.0, delta=1e-6)
         state = State(Path(folder) / "live.db", keys=ledger.keys, name="live")
         design = stream_design(limits, workload=EachPeriod(), epsilon=1.0, delta=1e-6)
-        outlets = open_outlets({"live": design}, ledger=ledger, dataset="meters")
+        streams = open_streams({"live": design}, ledger=ledger, dataset="meters")
 
         def tell(rows: list[dict[str, Any]]) -> None:
             delays.append((clock.now() - limits.windows.closes(rows[0]["window"])) / wanted.speed / 1e6)
@@ -151,7 +151,7 @@ def run_live(wanted: Wanted) -> Found:
         live = Live(
             limits,
             source=_source(wanted),
-            outlets=outlets,
+            streams=streams,
             state=state,
             key=ledger.keys.derive("live"),
             ledger=ledger,

@@ -144,7 +144,7 @@ def test_a_resumed_alert_has_the_same_threshold_and_count(ledger: cdp.Ledger) ->
     alarm.steps([0.0, 0.0, 900.0])
     assert not alarm.step(0.0)
     again = Alert.resume(ledger, "alarm")
-    assert again._record.state == alarm._record.state
+    assert again._newest == alarm._newest
     assert (again.alerts, again.period) == (1, 3)  # the quiet step after the alert was not written
     assert again.certificate.seeded
     alarm.save()
@@ -211,8 +211,8 @@ def test_nothing_drawn_ahead_survives_a_fork(ledger: cdp.Ledger) -> None:
 
 def test_secrets_stay_out_of_what_is_printed(ledger: cdp.Ledger) -> None:
     alarm = opened(ledger)
-    secret = str(alarm._record.state.threshold)
-    for text in (repr(alarm), repr(alarm._record.state), repr(alarm.design), str(alarm.certificate)):
+    secret = str(alarm._newest.threshold)
+    for text in (repr(alarm), repr(alarm._newest), repr(alarm.design), str(alarm.certificate)):
         assert secret not in text
 
 

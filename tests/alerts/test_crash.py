@@ -39,7 +39,7 @@ def test_nothing_is_told_that_is_not_counted(point: str, tmp_path: Path, trials:
                 assert not told(tmp_path)
                 continue
             assert charges == 1
-            thresholds.add(alarm._record.state.threshold)
+            thresholds.add(alarm._newest.threshold)
             periods = [str(alert.period) for alert in alarm.history]
             assert len(periods) == alarm.alerts <= MAX_ALERTS
             announced = [line for line in told(tmp_path) if line != "halted"]

@@ -85,8 +85,8 @@ def test_the_stream_itself_under_the_auditor(ledger: cdp.Ledger) -> None:
     def release(record: int, *, entropy: Entropy) -> float:
         name = f"s{next(NAMES)}"
         model = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], [[1.0]])
-        live = Fran(model, query=Sum(), ages=1, epsilon=2.0, ledger=ledger, dataset="ward", name=name, entropy=entropy)
-        live.design = replace(live.design, step=1.0)  # so coarse that it can be enumerated
+        coarse = replace(design_fran(model, query=Sum(), ages=1, epsilon=2.0), step=1.0)  # so that it can be enumerated
+        live = Fran.open(coarse, ledger=ledger, dataset="ward", name=name, entropy=entropy)
         live.step([record])
         value: float = live.step([0]).value
         return value
@@ -283,7 +283,7 @@ def test_killed_anywhere_no_period_is_released_twice_and_none_unpaid(tmp_path: P
         assert ledger.status("ward").charges == 1
         live = Fran.resume(ledger, "live")
         assert live.period == len(released)
-        assert live._running.memory.past[:, 0].tolist() == [(live.period - 2) % 2, (live.period - 1) % 2]
+        assert live._state.past[:, 0].tolist() == [(live.period - 2) % 2, (live.period - 1) % 2]
     assert len({period for period, _ in told}) == len(told)
     for period, value in told:
         assert released[int(period)] == (None if value == "None" else [float(value)])

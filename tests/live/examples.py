@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp import EachPeriod, Ledger
-from chronodp.live import Fields, Limits, Live, Reader, State, open_outlets, stream_design, terms_of
+from chronodp.live import Fields, Limits, Live, Reader, State, open_streams, stream_design, terms_of
 from chronodp.live.sinks import Sink
 from chronodp.live.sources import FileSource, Source
 from chronodp.series.windowed import WindowedMechanism
@@ -84,13 +84,13 @@ class Bench:
         }
         if self.alert is not None:
             designs[f"{NAME}.alert"] = alert_design(self.limits, **self.alert)
-        outlets = open_outlets(designs, ledger=ledger, dataset="visits")
+        streams = open_streams(designs, ledger=ledger, dataset="visits")
         state.write(terms=terms_of(self.limits))
         reader = Reader(fields_of(self.limits), groups=self.limits.groups)
         live = Live(
             self.limits,
             source=source or FileSource(self.path, reader=reader),
-            outlets=outlets,
+            streams=streams,
             state=state,
             key=ledger.keys.derive("live", "visits", NAME),
             ledger=ledger,

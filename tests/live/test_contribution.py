@@ -12,7 +12,7 @@ import pytest
 
 from chronodp import EachPeriod, Event, Ledger, User, UserPeriod, Window
 from chronodp.errors import InvalidArgument, MissingBound, StreamConflict, UnitMismatch
-from chronodp.live import Limits, Windows, alert_design, open_outlets, stream_design
+from chronodp.live import Limits, Windows, alert_design, open_streams, stream_design
 from chronodp.live.contribution import terms_of
 from chronodp.live.records import Batch
 from chronodp.live.tally import Tally
@@ -247,10 +247,10 @@ def test_windows_of_time_give_a_unit_its_meaning(tmp_path: Path) -> None:
         Limits(Window(24, every="1min"), hours, at_most=1)
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("visits", unit=Window(24), epsilon=9.0)
-        (outlet,) = open_outlets({"hourly": design}, ledger=ledger, dataset="visits")
-        assert "in any 24 consecutive hours" in " ".join(str(outlet.certificate).split())
+        (stream,) = open_streams({"hourly": design}, ledger=ledger, dataset="visits")
+        assert "in any 24 consecutive hours" in " ".join(str(stream.certificate).split())
         with pytest.raises(UnitMismatch):
-            open_outlets({"other": replace(design, unit=Window(24))}, ledger=ledger, dataset="visits")
+            open_streams({"other": replace(design, unit=Window(24))}, ledger=ledger, dataset="visits")
 
 
 def test_a_stream_that_was_opened_without_a_length_goes_on(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_stream_that_was_opened_without_a_length_goes_on(tmp_path: Path) -> No
     design = stream_design(limits, workload=EachPeriod(), epsilon=1.0)
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("visits", unit=Window(24), epsilon=9.0)
-        open_outlets({"hourly": replace(design, unit=Window(24))}, ledger=ledger, dataset="visits")
-        open_outlets({"hourly": design}, ledger=ledger, dataset="visits")
+        open_streams({"hourly": replace(design, unit=Window(24))}, ledger=ledger, dataset="visits")
+        open_streams({"hourly": design}, ledger=ledger, dataset="visits")
         with pytest.raises(StreamConflict, match="opened with other terms"):
-            open_outlets({"hourly": replace(design, unit=Window(25))}, ledger=ledger, dataset="visits")
+            open_streams({"hourly": replace(design, unit=Window(25))}, ledger=ledger, dataset="visits")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp import EachPeriod, Event, Ledger
-from chronodp.live import Limits, Live, Reader, ScaledClock, State, Windows, alert_design, open_outlets, stream_design
+from chronodp.live import Limits, Live, Reader, ScaledClock, State, Windows, alert_design, open_streams, stream_design
 from chronodp.live.sinks import CsvSink
 from chronodp.live.sources import KafkaSource, MqttSource, Source
 from tests.killing import die_at
@@ -43,12 +43,12 @@ def main() -> None:
         state = State(folder / "live.db", keys=ledger.keys, name="live")
         stream = stream_design(limits, workload=EachPeriod(), epsilon=1e6)
         alarm = alert_design(limits, above=24.5, max_alerts=100_000, epsilon=1e8)
-        outlets = open_outlets({"live": stream, "live.alert": alarm}, ledger=ledger, dataset="visits")
+        streams = open_streams({"live": stream, "live.alert": alarm}, ledger=ledger, dataset="visits")
         clock = ScaledClock(limits.windows.begins(0), told["speed"], told["begun"])
         live = Live(
             limits,
             source=source_of(told, Reader(fields_of(limits))),
-            outlets=outlets,
+            streams=streams,
             state=state,
             key=ledger.keys.derive("live"),
             ledger=ledger,

@@ -349,7 +349,7 @@ def test_what_cannot_be_opened_costs_nothing(
 def test_the_noise_is_sealed(ledger: cdp.Ledger, tmp_path: Path) -> None:
     live = opened(ledger)
     live.steps(np.zeros(5))
-    assert live._running.memory.buffers.tobytes() not in (tmp_path / "budget.db").read_bytes()
+    assert live._state.buffers.tobytes() not in (tmp_path / "budget.db").read_bytes()
     assert "buffers" not in repr(live)
     with cdp.Ledger(tmp_path / "other.db", keys=tmp_path / "others.keys") as other:
         assert other.public_key != ledger.public_key

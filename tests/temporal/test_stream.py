@@ -74,7 +74,7 @@ def test_a_block_is_released_at_its_end_and_the_stream_goes_on(ledger: cdp.Ledge
     assert all(rest.filled)
     with pytest.raises(StreamConflict, match="finished"):
         BlurredStream.resume(ledger, "pulse").step(1)
-    assert "73" not in repr(again) + repr(again._running) + repr(again._running.memory)
+    assert "73" not in repr(again) + repr(again._snapshot) + repr(again._state)
 
 
 def test_it_pays_once_when_it_opens(ledger: cdp.Ledger) -> None:

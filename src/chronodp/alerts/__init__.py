@@ -8,7 +8,6 @@ from chronodp.alerts.design import AlertDesign, design_alert
 from chronodp.alerts.noise import Exponential, Laplace, Noise
 from chronodp.alerts.odds import FreshOdds, Odds
 from chronodp.alerts.plan import AlertPlan, plan_alert
-from chronodp.alerts.record import opening
 from chronodp.alerts.split import Split, best_split
 from chronodp.alerts.state import AlertState
 
@@ -29,7 +28,6 @@ __all__ = [
     "advance",
     "best_split",
     "design_alert",
-    "opening",
     "plan_alert",
     "start",
 ]

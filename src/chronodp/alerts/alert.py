@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Self
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from chronodp.alerts.advance import advance, start, tell_values
 from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign, design_alert
 from chronodp.alerts.noise import Noise
 from chronodp.alerts.plan import plan_alert
-from chronodp.alerts.record import FORM, AlertRecord
 from chronodp.alerts.scaling import to_step
 from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
-from chronodp.ledger import Ledger, Running, Spend, Standing
-from chronodp.privacy import Certificate, Claim, Guarantee, dump
+from chronodp.errors import StreamConflict
+from chronodp.ledger import DurableStream, Ledger, framed_codec
+from chronodp.privacy import Certificate, Claim, Guarantee
 from chronodp.privacy.exact import at_least
-from chronodp.privacy.parameters import check_kind
 from chronodp.privacy.units import RecordUnit
-from chronodp.randomness import Entropy, check_entropy
+from chronodp.randomness import Entropy
 from chronodp.randomness.keystream import Lineage
+from chronodp.series.stream_answers import Row
 
 __all__ = ["Alert"]
 
@@ -31,7 +31,7 @@ _ARGUMENT = "docs/explanation/proofs/alerts.md"
 _AHEAD = 4096  # draws of noise made ahead for single steps
 
 
-class Alert:
+class Alert(DurableStream[AlertDesign, AlertState]):
     """Tells which steps lie beyond a threshold, and halts for good after the last alert that is paid for.
 
     Guarantee: all answers together are epsilon-differentially private for the unit, however values are chosen and
@@ -73,9 +73,15 @@ class Alert:
     >>> ledger.close_connection()
     """
 
+    columns: ClassVar[tuple[str, ...]] = ("alert", "alert_value")
     plan = staticmethod(plan_alert)
+    codec = framed_codec(AlertDesign, AlertState.to_bytes, lambda _, stored: AlertState.from_bytes(stored))
+    takes = ("design", AlertDesign, "an AlertDesign")
 
-    _record: AlertRecord
+    # If the ledger fails while an alert is written, the error itself shows that a step fired. So the alert counts from
+    # then on and must be written before anything else is asked: until then this is ahead of what is on disk.
+    _newest: AlertState
+    _unwritten: list[dict[str, int | float | None]]
     _period: int
     _noise: list[int]
     _generation: int
@@ -111,39 +117,6 @@ class Alert:
         )
         self._open(design, ledger, dataset, name, analyst, entropy)
 
-    @classmethod
-    def open(
-        cls,
-        design: AlertDesign,
-        *,
-        ledger: Ledger,
-        dataset: str,
-        name: str,
-        analyst: str = "",
-        entropy: Entropy | None = None,
-    ) -> Self:
-        """Return an alert of a design that was made before."""
-        check_kind("design", design, AlertDesign, "an AlertDesign")
-        alert = cls.__new__(cls)
-        alert._open(design, ledger, dataset, name, analyst, entropy)
-        return alert
-
-    @classmethod
-    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
-        """Return an alert where it stands, after a restart or a crash: the same noisy threshold, the same count.
-
-        Quiet steps are not on disk: `period` goes on after the last alert or `save`. Steps since then may be asked
-        again, or left out. Only one process may go on with an alert at a time.
-        """
-        alert = cls.__new__(cls)
-        alert._begin(Running.resume(FORM, ledger, name, entropy=entropy))
-        return alert
-
-    @property
-    def design(self) -> AlertDesign:
-        """Everything public about it."""
-        return self._record.design
-
     @property
     def period(self) -> int:
         """The number of the next step, from 0."""
@@ -152,17 +125,22 @@ class Alert:
     @property
     def alerts(self) -> int:
         """How many alerts were told."""
-        return self._record.state.alerts
+        return self._newest.alerts
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last alert was told, as `halted` says."""
+        return self.halted
 
     @property
     def halted(self) -> bool:
         """Whether the last alert was told: no step can be asked any more."""
-        return self._record.halted
+        return self._newest.alerts == self.design.max_alerts
 
     @property
     def history(self) -> list[AlertAnswer]:
         """All alerts on disk: also those that a crash kept from being told."""
-        return self._record.history
+        return [AlertAnswer(line["alert"], True, line["value"]) for line in self._committed() if "alert" in line]
 
     @property
     def certificate(self) -> Certificate:
@@ -174,15 +152,14 @@ class Alert:
             guarantee=Guarantee(design.unit, design.cost.epsilon),
             theorem="the sparse vector technique (pure)",
             precision=f"whole numbers on a grid of {design.step:g}; the noise has exactly the stated law",
-            seeded=self._record.running.seeded,
+            seeded=self._seeded,
         )
 
     def step(self, value: float) -> AlertAnswer:
         """Ask whether the next value lies beyond the threshold."""
-        with self._record.running.lock:
-            record = self._record
-            record.check_open()
-            design, state = record.design, record.state
+        with self._lock:
+            self._check_open()
+            design, state = self.design, self._newest
             steps = design.sign * to_step(value, design.step)
             period = self._period
             fired = steps + self._fresh() >= state.threshold
@@ -191,60 +168,98 @@ class Alert:
                 return AlertAnswer(period, False, None)
             told = None
             if design.value_epsilon:
-                told = float(tell_values(design, np.array([steps]), record.running.entropy)[0])
+                told = float(tell_values(design, np.array([steps]), self._entropy)[0])
             answer = AlertAnswer(period, True, told)
-            record.add(AlertState(state.threshold, state.alerts + 1, period + 1), [answer])
+            self._write(AlertState(state.threshold, state.alerts + 1, period + 1), [_line(answer)])
             return answer
 
     def steps(self, values: ArrayLike) -> AlertAnswer:
         """Ask for several values at once; after the last alert the rest is not asked, and answers are fewer."""
-        with self._record.running.lock:
-            record, first = self._record, self._period
-            record.check_open()
-            state, alarms = advance(self.design, replace(record.state, period=first), values, record.running.entropy)
+        with self._lock:
+            first = self._period
+            self._check_open()
+            state, alarms = advance(self.design, replace(self._newest, period=first), values, self._entropy)
             self._period = state.period
             fired, told = np.zeros(state.period - first, np.bool_), np.full(state.period - first, np.nan)
             fired[alarms.periods - first] = True
             if alarms.values is not None:
                 told[alarms.periods - first] = alarms.values
             if len(alarms.periods):
-                record.add(state, alarms.answers())
+                self._write(state, [_line(answer) for answer in alarms.answers()])
             return AlertAnswer(np.arange(first, state.period), fired, told)
 
     def save(self) -> None:
         """Put the number of the next step on disk, so that an alert resumed later goes on with it."""
-        with self._record.running.lock:
-            self._record.check_open()
-            if self._period != self._record.state.period:
-                self._record.save(replace(self._record.state, period=self._period))
+        with self._lock:
+            self._check_open()
+            if self._period != self._newest.period:
+                self._write(replace(self._newest, period=self._period), [{"saved": self._period}])
+
+    def release_windows(self, first: int, totals: NDArray[np.float64], *, level: float = 0.95) -> list[list[Row]]:
+        """Ask for windows from ``first`` on; how many were asked is on disk before any answer is returned.
+
+        Windows after the last alert that is paid for are not asked: their rows hold None.
+        """
+        del level  # it has no intervals
+        if first != self._period:
+            raise StreamConflict(f"window {first} is not the next one, {self._period}")
+        made = self.steps(totals[:, 0])
+        if not self.halted:
+            self.save()
+        values = [float(value) if np.isfinite(value) else None for value in made.value]
+        asked = [_row(bool(fired), value) for fired, value in zip(made.fired, values, strict=True)]
+        return asked + [_row(None, None) for _ in range(len(totals) - len(asked))]
+
+    def released_windows(self, first: int, end: int, *, level: float = 0.95) -> list[list[Row]]:
+        """Return rows of windows asked before, as `release_windows` did: windows without an alert were quiet."""
+        del level
+        fired = {one.period: one.value for one in self.history}
+        last = max(fired, default=-1) if self.halted else end
+        return [
+            _row(window in fired, fired.get(window)) if window <= last else _row(None, None)
+            for window in range(first, end)
+        ]
 
     def __repr__(self) -> str:
-        return f"Alert({self._record.running.name!r}, {self.design}, {self.alerts} told)"
+        return f"Alert({self.name!r}, {self.design}, {self.alerts} told)"
 
-    def _open(
-        self,
-        design: AlertDesign,
-        ledger: Ledger,
-        dataset: str,
-        name: str,
-        analyst: str,
-        entropy: Entropy | None,
-    ) -> None:
-        bits = check_entropy(entropy)
-        # The threshold's noise exists before the debit, but nothing tells of it: one transaction debits and seals it.
-        standing = Standing(dump(design), design, start(design, bits), bits.seeded)
-        spend = Spend(dataset, design.cost, design.unit, analyst)
-        self._begin(Running.open(FORM, name, standing, spend, ledger=ledger, entropy=bits))
+    @classmethod
+    def _start(cls, design: AlertDesign, entropy: Entropy) -> AlertState:
+        return start(design, entropy)
 
-    def _begin(self, running: Running[AlertDesign, AlertState]) -> None:
-        self._record, self._period = AlertRecord(running), running.memory.period
+    def _prepare(self) -> None:
+        self._newest, self._unwritten, self._period = self._state, [], self._state.period
         self._noise, self._generation = [], Lineage.generation
+
+    def _check_open(self) -> None:
+        """Write what a failure left unwritten, and refuse if the last alert was published."""
+        if self._unwritten:
+            self._write(self._newest, self._unwritten)
+        if self.halted:
+            raise StreamConflict(
+                f"alert {self.name!r} has told its {self.design.max_alerts} alerts and is halted for good; "
+                "nothing was asked or spent: open another under a new name"
+            )
+
+    def _write(self, state: AlertState, lines: list[dict[str, int | float | None]]) -> None:
+        """Commit a state and what led to it; it may be published once this returns."""
+        self._newest, self._unwritten = state, lines
+        self._commit(state, lines, finished=self.halted)
+        self._unwritten = []
 
     def _fresh(self) -> int:
         """Return unused noise for a value, from a batch drawn ahead that no forked child shares."""
         if self._generation != Lineage.generation:
             self._noise, self._generation = [], Lineage.generation
         if not self._noise:
-            drawn = self.design.noise.draw(at_least(self.design.query_scale), _AHEAD, self._record.running.entropy)
+            drawn = self.design.noise.draw(at_least(self.design.query_scale), _AHEAD, self._entropy)
             self._noise = drawn[::-1].tolist()
         return self._noise.pop()
+
+
+def _row(fired: bool | None, value: float | None) -> list[Row]:
+    return [{"alert": fired, "alert_value": value}]
+
+
+def _line(answer: AlertAnswer) -> dict[str, int | float | None]:
+    return {"alert": answer.period, "value": answer.value}

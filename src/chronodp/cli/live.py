@@ -98,22 +98,23 @@ def _run(
     for sink in sinks:
         sink.check()
     source = wanted.source(Reader(fields, groups=limits.groups))
-    outlets = wanted.outlets(limits, ledger)
+    streams = wanted.streams(limits, ledger)
     state.write(terms=terms)
     running = Live(
         limits,
         source=source,
-        outlets=outlets,
+        streams=streams,
         state=state,
         key=ledger.keys.derive("live", wanted.top["dataset"], wanted.name),
         ledger=ledger,
         dataset=wanted.top["dataset"],
+        level=wanted.level,
         sinks=sinks,
         tell=view.tell,
         say=view.say,
     )
-    for outlet in outlets:
-        view.say(f"promised: {outlet.certificate.guarantee}")
+    for stream in streams:
+        view.say(f"promised: {stream.certificate.guarantee}")
     server = None
     if "metrics" in wanted.tables:
         server = serve_metrics(running.progress, **wanted.tables["metrics"])

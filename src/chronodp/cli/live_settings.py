@@ -10,12 +10,13 @@ from urllib.parse import quote
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.parameters import check_fraction
 from chronodp.privacy.unit_text import parse_record_unit
 from chronodp.reading import read_toml
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
-    from chronodp.live import Limits, Outlet
+    from chronodp.live import Limits, TotalsStream
     from chronodp.live.records import Fields, Reader
     from chronodp.live.sinks import Sink
     from chronodp.live.sources import Source
@@ -111,9 +112,9 @@ class LiveSettings:
             ids=fields.id is not None,
         )
 
-    def outlets(self, limits: Limits, ledger: Ledger) -> list[Outlet]:
+    def streams(self, limits: Limits, ledger: Ledger) -> list[TotalsStream]:
         """Open, or go on with, what is released; all terms are checked before the first one pays."""
-        from chronodp.live import alert_design, open_outlets, stream_design
+        from chronodp.live import alert_design, open_streams, stream_design
 
         designs: dict[str, Any] = {}
         stream, alert = self.tables.get("stream"), self.tables.get("alert")
@@ -132,8 +133,14 @@ class LiveSettings:
             designs[f"{self.name}.alert"] = alert_design(limits, **{"max_alerts": 1, **alert, "noise": noise})
         if not designs:
             raise InvalidArgument("stream", None, "given, or alert: a table that says what is released")
-        level = (stream or {}).get("level", 0.95)
-        return open_outlets(designs, ledger=ledger, dataset=self.top["dataset"], level=level)
+        check_fraction("level", self.level)
+        return open_streams(designs, ledger=ledger, dataset=self.top["dataset"])
+
+    @property
+    def level(self) -> float:
+        """How often intervals hold the value before noise."""
+        wanted: float = self.tables.get("stream", {}).get("level", 0.95)
+        return wanted
 
     def source(self, reader: Reader) -> Source:
         """Return where records come from."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.correlated.chain import CouplingMarkovChain, Integers
 from chronodp.correlated.fit import Patterns, check_hears, check_series, fit_patterns
-from chronodp.correlated.fran.plan import ARGUMENT, ONE_RECORD
+from chronodp.correlated.fran.present import ARGUMENT, ONE_RECORD
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, LaplaceCost

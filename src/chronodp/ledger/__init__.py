@@ -3,13 +3,13 @@
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.budgets import Entry
 from chronodp.ledger.certificates import Link, SignedLink, registry_entry, verify, verify_chain
+from chronodp.ledger.codec import Snapshot, StateCodec, framed_codec
 from chronodp.ledger.debits import Charge, Spend
+from chronodp.ledger.durable import DurableStream
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.ledger import Ledger, check_ledger
-from chronodp.ledger.packing import Form, Standing, packed
 from chronodp.ledger.requests import Fulfilled
 from chronodp.ledger.restoring import Restored, restore
-from chronodp.ledger.running import Running
 from chronodp.ledger.status import NativeSum, Status
 from chronodp.ledger.stored import StoredRelease, StoredStream
 from chronodp.ledger.streams import Opening, StreamState
@@ -18,9 +18,9 @@ from chronodp.ledger.witness import FileWitness, Witness
 __all__ = [
     "Budget",
     "Charge",
+    "DurableStream",
     "Entry",
     "FileWitness",
-    "Form",
     "Fulfilled",
     "Keys",
     "Ledger",
@@ -28,17 +28,17 @@ __all__ = [
     "NativeSum",
     "Opening",
     "Restored",
-    "Running",
     "SignedLink",
+    "Snapshot",
     "Spend",
-    "Standing",
+    "StateCodec",
     "Status",
     "StoredRelease",
     "StoredStream",
     "StreamState",
     "Witness",
     "check_ledger",
-    "packed",
+    "framed_codec",
     "registry_entry",
     "restore",
     "verify",

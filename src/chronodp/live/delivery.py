@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from chronodp.errors import StreamConflict
-from chronodp.live.outlets import Row
 from chronodp.live.sinks import Sink
 from chronodp.live.state import State
+from chronodp.live.streams import Row
 
 __all__ = ["Delivery"]
 

@@ -11,13 +11,15 @@ from chronodp.errors import StreamConflict
 from chronodp.ledger import Ledger
 from chronodp.live.contribution import Limits
 from chronodp.live.delivery import Delivery
-from chronodp.live.outlets import Outlet, Row
 from chronodp.live.progress import Progress
 from chronodp.live.sinks import Sink
 from chronodp.live.sources import Source
 from chronodp.live.state import State
+from chronodp.live.streams import TotalsStream
 from chronodp.live.tally import Closing, Part, Tally
 from chronodp.live.windows import Clock, SystemClock
+from chronodp.privacy.parameters import check_fraction
+from chronodp.series.stream_answers import Row
 
 __all__ = ["Live"]
 
@@ -38,11 +40,12 @@ class Live:
     Args:
         limits: who is protected, the windows, and how far one person reaches.
         source: where records come from.
-        outlets: what is made of the totals; opened before, with ``state`` agreed on the same terms.
+        streams: what is released of the totals; opened before, with ``state`` agreed on the same terms.
         state: what must not be lost.
         key: of the hash that takes the place of people's names.
-        ledger: of the outlets.
+        ledger: of the streams.
         dataset: whose budget has paid.
+        level: how often intervals hold the value before noise.
         sinks: where releases go.
         clock: what closes windows; the machine's unless a rehearsal says otherwise.
         tell: called with the rows of each released window.
@@ -55,11 +58,12 @@ class Live:
         limits: Limits,
         *,
         source: Source,
-        outlets: Sequence[Outlet],
+        streams: Sequence[TotalsStream],
         state: State,
         key: bytes,
         ledger: Ledger,
         dataset: str,
+        level: float = 0.95,
         sinks: Sequence[Sink] = (),
         clock: Clock | None = None,
         tell: Callable[[list[Row]], None] = lambda _: None,
@@ -67,8 +71,9 @@ class Live:
         reached: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.progress = Progress()
-        self._limits, self._source, self._outlets, self._state = limits, source, tuple(outlets), state
+        self._limits, self._source, self._streams, self._state = limits, source, tuple(streams), state
         self._ledger, self._dataset, self._clock = ledger, dataset, clock or SystemClock()
+        self._level = check_fraction("level", level)
         self._tell, self._say, self._reached = tell, say, reached
         self._tally = Tally(limits, key)
         self._pending: list[Part] = []
@@ -78,14 +83,14 @@ class Live:
         self._trouble: dict[str, str] = {}
         self._strange = 0
         self._check_place()
-        self._first = max([state.settled, *(outlet.period for outlet in self._outlets)])
+        self._first = max([state.settled, *(stream.period for stream in self._streams)])
         self._deliveries = [Delivery(sink, state=state, columns=self.columns) for sink in sinks]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of a released row."""
         group = ("group",) if self._limits.groups else ()
-        return ("window", "time", *group, *(name for outlet in self._outlets for name in outlet.columns))
+        return ("window", "time", *group, *(name for stream in self._streams for name in stream.columns))
 
     @property
     def entries(self) -> int:
@@ -147,7 +152,7 @@ class Live:
         done = windows is not None and self.progress.closed >= windows
         past = until is not None and self._clock.now() >= until
         ended = self._first >= self._limits.windows.length
-        return done or past or ended or all(outlet.finished for outlet in self._outlets)
+        return done or past or ended or all(stream.finished for stream in self._streams)
 
     def _read(self) -> None:
         """Count one batch; first fix what belongs to windows that the clock has closed."""
@@ -185,7 +190,7 @@ class Live:
 
     def _close_windows(self, end: int) -> None:
         begin = self._state.settled
-        while begin < end and not all(outlet.finished for outlet in self._outlets):
+        while begin < end and not all(stream.finished for stream in self._streams):
             until = min(end, begin + _AT_ONCE)
             self._close_some(begin, until)
             begin = until
@@ -196,7 +201,7 @@ class Live:
         self._commit(closing=end if end > closing else None)
         closings = self._closings(begin, end)
         totals = np.array([closing.totals for closing in closings]) * self._limits.grid.step
-        rows = self._labelled(begin, [self._step(outlet, begin, end, totals) for outlet in self._outlets])
+        rows = self._labelled(begin, [self._step(stream, begin, end, totals) for stream in self._streams])
         self._reached("stepped")
         self._state.settle(closings, settled=end)
         self._reached("settled")
@@ -227,21 +232,25 @@ class Live:
             closings.append(closing)
         return closings
 
-    def _step(self, outlet: Outlet, begin: int, end: int, totals: np.typing.NDArray[np.float64]) -> list[list[Row]]:
-        """Release windows that the outlet has not released; tell again what it has."""
-        place = min(max(begin, outlet.period), end)
-        told = outlet.history(begin, place) if place > begin else []
+    def _step(
+        self, stream: TotalsStream, begin: int, end: int, totals: np.typing.NDArray[np.float64]
+    ) -> list[list[Row]]:
+        """Release windows that the stream has not released; return again what it has."""
+        place = min(max(begin, stream.period), end)
+        told = stream.released_windows(begin, place, level=self._level) if place > begin else []
         if place == end:
             return told
-        if outlet.finished:
-            return told + [[dict.fromkeys(outlet.columns)] * self._limits.columns for _ in range(place, end)]
-        return told + outlet.step(place, totals[place - begin :])
+        if stream.finished:
+            return told + [[dict.fromkeys(stream.columns)] * self._limits.columns for _ in range(place, end)]
+        return told + stream.release_windows(place, totals[place - begin :], level=self._level)
 
     def _history(self, begin: int, end: int) -> list[list[Row]]:
-        return self._labelled(begin, [outlet.history(begin, end) for outlet in self._outlets])
+        return self._labelled(
+            begin, [stream.released_windows(begin, end, level=self._level) for stream in self._streams]
+        )
 
     def _labelled(self, begin: int, parts: Sequence[list[list[Row]]]) -> list[list[Row]]:
-        """Return rows by window with their labels and what each outlet tells."""
+        """Return rows by window with their labels and what each stream released."""
         made = []
         for at, tables in enumerate(zip(*parts, strict=True)):
             window = begin + at
@@ -253,16 +262,16 @@ class Live:
     def _check_place(self) -> None:
         """Refuse a state and a ledger that do not belong together: people would count twice, or not at all."""
         settled, closing = self._state.settled, self._state.closing
-        for outlet in self._outlets:
-            if outlet.period > max(settled, closing):
+        for stream in self._streams:
+            if stream.period > max(settled, closing):
                 raise StreamConflict(
-                    f"the ledger has released {outlet.period} windows, the state knows of {max(settled, closing)}: the "
+                    f"the ledger has released {stream.period} windows, the state knows of {max(settled, closing)}: the "
                     "state is missing or was set back, and going on would count people again. Put the newest state "
                     "back, or choose another name"
                 )
-            if not outlet.finished and outlet.period < settled:
+            if not stream.finished and stream.period < settled:
                 raise StreamConflict(
-                    f"the state has settled {settled} windows, the ledger has released {outlet.period}: the ledger "
+                    f"the state has settled {settled} windows, the ledger has released {stream.period}: the ledger "
                     "was set back. Put the newest ledger back, or choose another name"
                 )
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger, Running, Spend, Standing, packed
+from chronodp.ledger import DurableStream, Ledger, framed_codec
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee
-from chronodp.privacy.documents import dump
 from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_fraction, check_kind, check_whole
+from chronodp.privacy.parameters import check_fraction, check_whole
 from chronodp.privacy.units import RecordUnit
-from chronodp.randomness import Entropy, check_entropy
+from chronodp.randomness import Entropy
 from chronodp.series.answers import Memory
 from chronodp.series.ongoing import first_memory, next_noise
 from chronodp.series.recursion import Floats, Integers
-from chronodp.series.stream_answers import answer_steps
+from chronodp.series.stream_answers import Row, answer_steps, rows_by_step
 from chronodp.series.stream_design import StreamDesign, design_stream
 from chronodp.series.workloads import CausalFilter
 
@@ -46,7 +45,7 @@ class StreamAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Memory:
+class _State:
     """What a stream must remember: public but for the buffers, which would give the noise away."""
 
     answers: Memory
@@ -63,7 +62,7 @@ class _Memory:
         return cls(Memory(numbers[:rows].copy()), numbers[rows:].copy())
 
 
-class Stream:
+class Stream(DurableStream[StreamDesign, _State]):
     """Answers a workload at every step, from values that may depend on earlier answers.
 
     Guarantee: all answers together are (epsilon, delta)-differentially private for the unit, however values are chosen;
@@ -97,8 +96,9 @@ class Stream:
     >>> ledger.close_connection()
     """
 
-    design: StreamDesign
-    _running: Running[StreamDesign, _Memory]
+    columns: ClassVar[tuple[str, ...]] = ("value", "lower", "upper")
+    codec = framed_codec(StreamDesign, _State.to_bytes, lambda design, stored: _State.from_bytes(stored, design.keys))
+    takes = ("design", StreamDesign, "a StreamDesign")
 
     def __init__(
         self,
@@ -131,41 +131,6 @@ class Stream:
         )
         self._open(design, ledger, dataset, name, analyst, entropy)
 
-    @classmethod
-    def open(
-        cls,
-        design: StreamDesign,
-        *,
-        ledger: Ledger,
-        dataset: str,
-        name: str,
-        analyst: str = "",
-        entropy: Entropy | None = None,
-    ) -> Self:
-        """Return a stream of a design that was made before."""
-        check_kind("design", design, StreamDesign, "a StreamDesign")
-        stream = cls.__new__(cls)
-        stream._open(design, ledger, dataset, name, analyst, entropy)
-        return stream
-
-    @classmethod
-    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
-        """Return a stream where it stands, after a restart or a crash."""
-        stream = cls.__new__(cls)
-        stream._running = Running.resume(_FORM, ledger, name, entropy=entropy)
-        stream.design = stream._running.design
-        return stream
-
-    @property
-    def period(self) -> int:
-        """The number of the next step, from 0."""
-        return self._running.step
-
-    @property
-    def finished(self) -> bool:
-        """Whether the horizon is reached."""
-        return self._running.finished
-
     @property
     def certificate(self) -> Certificate:
         """What is promised for all steps together."""
@@ -177,7 +142,7 @@ class Stream:
             theorem=design.noise.theorem,
             precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds over {design.length:,} "
             "steps is in the sensitivity",
-            seeded=self._running.seeded,
+            seeded=self._seeded,
         )
 
     def step(self, value: ArrayLike, *, period: int | None = None, level: float = 0.95) -> StreamAnswer:
@@ -198,17 +163,17 @@ class Stream:
         """Release several steps at once, in one transaction; with several keys values are steps by keys."""
         check_fraction("level", level)
         numbers = self._check_values(values)
-        running, design = self._running, self.design
-        with running.lock:
-            begin = running.step
-            running.check_next(first, len(numbers), length=design.length, left_out="skip() counts them as 0")
+        design = self.design
+        with self._lock:
+            begin = self.period
+            self._check_next(first, len(numbers), length=design.length, left_out="skip() counts them as 0")
             if not len(numbers):
                 empty = np.zeros((0,) if design.keys == 1 else (0, design.keys))
                 return StreamAnswer(np.zeros(0, np.int64), empty, empty, empty)
             noisy, buffers = self._add_noise(numbers)
-            answers, half, memory = answer_steps(design, running.memory.answers, noisy, begin=begin, level=level)
-            running.advance(_Memory(memory, buffers), noisy.tolist(), finished=begin + len(numbers) == design.length)
-        return self._told(begin, answers, half)
+            answers, half, after = answer_steps(design, self._state.answers, noisy, begin=begin, level=level)
+            self._commit(_State(after, buffers), noisy.tolist(), finished=begin + len(numbers) == design.length)
+        return self._answer(begin, answers, half)
 
     def skip(self, count: int, *, level: float = 0.95) -> StreamAnswer:
         """Release ``count`` steps in which nothing came: they count as 0, and are answered like all others."""
@@ -219,34 +184,28 @@ class Stream:
         """Return all answers so far, read back from the ledger; nothing is spent."""
         check_fraction("level", level)
         memory = Memory.start(self.design.workload, self.design.keys)
-        answers, half, _ = answer_steps(self.design, memory, self._running.released(), begin=0, level=level)
-        return self._told(0, answers, half)
+        answers, half, _ = answer_steps(self.design, memory, self._committed(), begin=0, level=level)
+        return self._answer(0, answers, half)
+
+    def release_windows(self, first: int, totals: Floats, *, level: float = 0.95) -> list[list[Row]]:
+        """Release windows from ``first`` on, windows by keys, and return rows by window, one a key."""
+        made = self.steps(totals[:, 0] if self.design.keys == 1 else totals, first=first, level=level)
+        return rows_by_step(len(totals), value=made.value, lower=made.lower, upper=made.upper)
+
+    def released_windows(self, first: int, end: int, *, level: float = 0.95) -> list[list[Row]]:
+        """Return rows of windows released before, as `release_windows` did."""
+        made = self.released(level=level)
+        part = slice(first, end)
+        return rows_by_step(end - first, value=made.value[part], lower=made.lower[part], upper=made.upper[part])
 
     def __repr__(self) -> str:
-        return f"Stream({self._running.name!r}, {self.design.workload}, {self.period} steps released)"
+        return f"Stream({self.name!r}, {self.design.workload}, {self.period} steps released)"
 
-    def _open(
-        self,
-        design: StreamDesign,
-        ledger: Ledger,
-        dataset: str,
-        name: str,
-        analyst: str,
-        entropy: Entropy | None,
-    ) -> None:
-        bits = check_entropy(entropy)
-        memory = _Memory(
-            Memory.start(design.workload, design.keys), first_memory(design.shape, design.length, design.keys)
-        )
-        self.design = design
-        self._running = Running.open(
-            _FORM,
-            name,
-            Standing(dump(design), design, memory, bits.seeded),
-            Spend(dataset, design.cost, design.unit, analyst),
-            ledger=ledger,
-            entropy=bits,
-        )
+    @classmethod
+    def _start(cls, design: StreamDesign, entropy: Entropy) -> _State:
+        del entropy
+        answers = Memory.start(design.workload, design.keys)
+        return _State(answers, first_memory(design.shape, design.length, design.keys))
 
     def _check_values(self, values: ArrayLike) -> NDArray[Any]:
         keys = self.design.keys
@@ -259,20 +218,17 @@ class Stream:
         return numbers
 
     def _add_noise(self, numbers: NDArray[Any]) -> tuple[Integers, Floats]:
-        design, running = self.design, self._running
+        design = self.design
         buffers, shaped = next_noise(
             design.shape,
             design.length,
-            running.memory.buffers,
-            running.step,
+            self._state.buffers,
+            self.period,
             len(numbers),
-            design.noise.draws(running.entropy),
+            design.noise.draws(self._entropy),
         )
         return Grid(design.noise.step).to_steps(numbers) + shaped, buffers
 
-    def _told(self, begin: int, answers: Floats, half: Floats) -> StreamAnswer:
+    def _answer(self, begin: int, answers: Floats, half: Floats) -> StreamAnswer:
         value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])
         return StreamAnswer(np.arange(begin, begin + len(answers)), value, value - half, value + half)
-
-
-_FORM = packed(StreamDesign, _Memory.to_bytes, lambda design, stored: _Memory.from_bytes(stored, design.keys))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from chronodp.series.stream_design import StreamDesign
 from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
-__all__ = ["answer_steps"]
+__all__ = ["Row", "answer_steps", "rows_by_step"]
+
+Row: TypeAlias = dict[str, Any]
 
 
 def answer_steps(
@@ -39,3 +42,14 @@ def _half_widths(design: StreamDesign, begin: int, count: int, level: float) -> 
     if noise.law == "gaussian" or isinstance(design.workload, EachPeriod | RunningTotal):
         return quantiles(noise.law, terms, level) * noise.scale
     return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
+
+
+def rows_by_step(count: int, **columns: Any) -> list[list[Row]]:
+    """Return rows by step, one a key, from arrays of steps, or of steps by keys."""
+    tables = {
+        name: np.asarray(values, dtype=np.float64).reshape(count, -1).tolist() for name, values in columns.items()
+    }
+    keys = len(next(iter(tables.values()))[0]) if count else 0
+    return [
+        [{name: table[step][key] for name, table in tables.items()} for key in range(keys)] for step in range(count)
+    ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from chronodp.errors import InvalidArgument, StreamConflict
-from chronodp.ledger import Form, Ledger, Running, Spend, Standing
-from chronodp.privacy import Cost, Swap, dump, load
-from chronodp.randomness import Entropy, check_entropy
+from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec
+from chronodp.privacy import Cost, Swap, Unit, load
+from chronodp.randomness import Entropy
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.blurred import Promise
 from chronodp.temporal.mechanisms import Online, promise_of
@@ -37,7 +37,20 @@ class Released:
     filled: tuple[bool, ...]
 
 
-class BlurredStream:
+def _encode(snapshot: Snapshot[Online, WaitingValues]) -> bytes:
+    waiting = snapshot.state
+    content = {"mechanism": snapshot.plan, "step": waiting.step, "slots": waiting.slots, "seeded": snapshot.seeded}
+    return json.dumps(content).encode()
+
+
+def _decode(sealed: bytes) -> Snapshot[Online, WaitingValues]:
+    content = json.loads(sealed)
+    mechanism: Online = load(content["mechanism"], Online)
+    waiting = WaitingValues(content["step"], content["slots"])
+    return Snapshot(content["mechanism"], mechanism, waiting, bool(content["seeded"]))
+
+
+class BlurredStream(DurableStream[Online, WaitingValues]):
     """Blurs the times of one person's values as they come, with bounded delay.
 
     A budget counts all that it pays as if it were about the same person: give every person a dataset of their own. Open
@@ -73,8 +86,8 @@ class BlurredStream:
     >>> ledger.close_connection()
     """
 
-    mechanism: Online
-    _running: Running[Online, WaitingValues]
+    codec = StateCodec(_encode, _decode)
+    takes = ("mechanism", Online, "BlockShuffle, Backward, Forward or Threshold")
 
     def __init__(
         self,
@@ -86,53 +99,36 @@ class BlurredStream:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        if not isinstance(mechanism, Online):
-            raise InvalidArgument("mechanism", mechanism, "BlockShuffle, Backward, Forward or Threshold")
-        bits = check_entropy(entropy)
-        cost, unit = _price(mechanism)
-        self.mechanism = mechanism
-        self._running = Running.open(
-            _FORM,
-            name,
-            Standing(dump(mechanism), mechanism, start(mechanism, bits), bits.seeded),
-            Spend(dataset, cost, unit, analyst),
-            ledger=ledger,
-            entropy=bits,
-        )
+        self._open(mechanism, ledger, dataset, name, analyst, entropy)
 
-    @classmethod
-    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
-        """Return a stream where it stands, after a restart or a crash."""
-        stream = cls.__new__(cls)
-        stream._running = Running.resume(_FORM, ledger, name, entropy=entropy)
-        stream.mechanism = stream._running.design
-        return stream
+    @property
+    def mechanism(self) -> Online:
+        """What blurs the times."""
+        return self.design
 
     @property
     def period(self) -> int:
         """The number of the next value, from 0."""
-        return self._running.memory.step
+        return self._state.step
 
     @property
     def promise(self) -> Promise:
         """What holds of all releases together: a certificate, or the statement of a mechanism that gives none."""
-        return promise_of(self.mechanism, seeded=self._running.seeded)
+        return promise_of(self.mechanism, seeded=self._seeded)
 
     def step(self, value: object) -> Released:
         """Take the next value, or a list of channels, and return what is released now."""
         kept = _check_value(value)
-        running = self._running
-        with running.lock:
+        with self._lock:
             self._check_open()
-            after, slots = advance(self.mechanism, running.memory, kept, running.entropy)
+            after, slots = advance(self.mechanism, self._state, kept, self._entropy)
             return self._announce(after, slots, finished=False)
 
     def finish(self) -> Released:
         """End the stream and return what was still to come: a last block, or values sent to later times."""
-        running = self._running
-        with running.lock:
+        with self._lock:
             self._check_open()
-            after, slots = finish(self.mechanism, running.memory, running.entropy)
+            after, slots = finish(self.mechanism, self._state, self._entropy)
             return self._announce(after, slots, finished=True)
 
     def __repr__(self) -> str:
@@ -146,18 +142,22 @@ class BlurredStream:
             values=tuple(slot[0] if slot else None for slot in slots),
             filled=tuple(bool(slot) for slot in slots),
         )
-        self._running.advance(after, [slots], finished=finished)
+        self._commit(after, [slots], finished=finished)
         return made
 
     def _check_open(self) -> None:
-        if self._running.finished:
-            raise StreamConflict(f"stream {self._running.name!r} is finished: open another")
+        if self.finished:
+            raise StreamConflict(f"stream {self.name!r} is finished: open another")
 
+    @classmethod
+    def _start(cls, design: Online, entropy: Entropy) -> WaitingValues:
+        return start(design, entropy)
 
-def _price(mechanism: Online) -> tuple[Cost, Swap]:
-    if isinstance(mechanism, BlockShuffle):
-        return mechanism.claim.cost, Swap(mechanism.block)
-    return UNPROTECTED, Swap(mechanism.window)
+    @classmethod
+    def _price(cls, design: Online) -> tuple[Cost, Unit]:
+        if isinstance(design, BlockShuffle):
+            return design.claim.cost, Swap(design.block)
+        return UNPROTECTED, Swap(design.window)
 
 
 def _check_value(value: object) -> object:
@@ -169,19 +169,3 @@ def _check_value(value: object) -> object:
             "value", value, "a number, a text or None, or a list of them, one a channel", private=True
         )
     return plain
-
-
-def _seal(standing: Standing[Online, WaitingValues]) -> bytes:
-    waiting = standing.memory
-    content = {"mechanism": standing.plan, "step": waiting.step, "slots": waiting.slots, "seeded": standing.seeded}
-    return json.dumps(content).encode()
-
-
-def _unseal(state: bytes) -> Standing[Online, WaitingValues]:
-    content = json.loads(state)
-    mechanism: Online = load(content["mechanism"], Online)
-    waiting = WaitingValues(content["step"], content["slots"])
-    return Standing(content["mechanism"], mechanism, waiting, bool(content["seeded"]))
-
-
-_FORM = Form(_seal, _unseal)

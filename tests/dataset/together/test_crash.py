@@ -31,7 +31,7 @@ def test_nothing_is_told_or_opened_that_is_not_paid_for(point: str, tmp_path: Pa
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         assert len(ledger.history("meters")) == PAID[point]
         if PAID[point]:
-            threshold = cdp.Alert.resume(ledger, "june/alarm")._record.state.threshold
+            threshold = cdp.Alert.resume(ledger, "june/alarm")._newest.threshold
         else:
             with pytest.raises(StreamConflict):
                 cdp.Alert.resume(ledger, "june/alarm")
@@ -44,4 +44,4 @@ def test_nothing_is_told_or_opened_that_is_not_paid_for(point: str, tmp_path: Pa
         else:
             assert again == 0
         if PAID[point]:
-            assert cdp.Alert.resume(ledger, "june/alarm")._record.state.threshold == threshold
+            assert cdp.Alert.resume(ledger, "june/alarm")._newest.threshold == threshold

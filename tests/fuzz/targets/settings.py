@@ -146,7 +146,7 @@ def make_live_settings(folder: Path) -> Target:
         wanted = read_settings(file)
         _ = wanted.state
         limits = wanted.limits(str(wanted.tables["windows"].get("start", "2026-01-01")))
-        wanted.outlets(limits, ledger)  # there is no budget: the way ends where it would be paid
+        wanted.streams(limits, ledger)  # there is no budget: the way ends where it would be paid
 
     seeds = _LIVE.format(mark=MARK.decode()).encode(), _WINDOWED.encode()
     return Target("live_settings", seeds, door, secret=b'password = "' + MARK + b'"\n')

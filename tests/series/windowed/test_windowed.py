@@ -167,7 +167,7 @@ def test_a_resumed_stream_goes_on_as_if_nothing_had_happened(mechanism: Windowed
         state, expected = advance(design, state, [place * 10.0, 5.0], entropy)
         made = live.step([place * 10.0, 5.0])
         np.testing.assert_array_equal(made.value, expected)
-        live = WindowedStream.resume(ledger, str(mechanism), entropy=live._running.entropy)
+        live = WindowedStream.resume(ledger, str(mechanism), entropy=live._entropy)
         assert live.period == place + 1
     older = WindowedStream.resume(ledger, str(mechanism))
     live.step([1.0, 1.0])

@@ -17,7 +17,6 @@ from chronodp.alerts import (
     Noise,
     Split,
     advance,
-    opening,
     start,
 )
 from chronodp.audit.adaptive import Game, Live
@@ -177,7 +176,7 @@ def _public() -> tuple[Subject, ...]:
             plan="",
             source="",
             produce=lambda: ("", by_nobody),
-            openings=(opening(design, "alarm", entropy=entropy),),
+            openings=(Alert.opening(design, "alarm", entropy=entropy),),
         )
         return Alert.resume(ledger, "alarm", entropy=entropy)
 
@@ -245,7 +244,7 @@ ENTRIES = (
     ),
     Entry(
         name="alert with its ledger",
-        covers=(Alert, opening),
+        covers=(Alert,),
         precision="whole numbers on a grid; noise of exactly the stated law, its scale rounded up",
         subjects=_public,
     ),

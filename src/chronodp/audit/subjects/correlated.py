@@ -65,17 +65,14 @@ def _stream() -> Subject:
 
     def release(record: int, *, entropy: Entropy) -> float:
         with temporary_ledger(_RECORD) as ledger:
-            live = Fran(
-                _SWAYING, query=Sum(), ages=1, epsilon=2.0, ledger=ledger, dataset="audit", name="a", entropy=entropy
-            )
-            live.design = replace(live.design, step=1.0)
+            live = Fran.open(coarse, ledger=ledger, dataset="audit", name="a", entropy=entropy)
             live.step([record])
             value: float = live.step([0]).value
             return value
 
     with temporary_ledger(_RECORD) as ledger:
         opened = Fran(_SWAYING, query=Sum(), ages=1, epsilon=2.0, ledger=ledger, dataset="audit", name="a")
-        claim = opened.certificate.claim
+        coarse, claim = replace(opened.design, step=1.0), opened.certificate.claim
     return Subject(
         name="the stream of aged answers",
         mechanism=release,

@@ -102,7 +102,7 @@ def _walked(mechanism: WindowedMechanism) -> Subject:
 def _public(mechanism: WindowedMechanism) -> Subject:
     """The public call, ledger and all, for one step on a grid so coarse that it can be walked."""
 
-    def open_on(ledger: WatchedLedger, entropy: Entropy | None) -> WindowedStream:
+    def open_on(ledger: WatchedLedger) -> WindowedStream:
         return WindowedStream(
             mechanism,
             window=2,
@@ -111,17 +111,16 @@ def _public(mechanism: WindowedMechanism) -> Subject:
             ledger=ledger,
             dataset="audit",
             name="audit",
-            entropy=entropy,
         )
 
     def run(values: Values, *, entropy: Entropy) -> tuple[float, ...]:
         with temporary_ledger(Window(2)) as ledger:
-            live = open_on(ledger, entropy)
-            live.design = replace(live.design, step=1.0)
+            live = WindowedStream.open(coarse, ledger=ledger, dataset="audit", name="audit", entropy=entropy)
             return tuple(float(np.ravel(live.step(value).value)[0]) for value in values)
 
     with temporary_ledger(Window(2)) as ledger:
-        claim = open_on(ledger, None).certificate.claim
+        opened = open_on(ledger)
+        coarse, claim = replace(opened.design, step=1.0), opened.certificate.claim
     return Subject(
         name=f"the stream with its ledger, {mechanism}",
         mechanism=run,

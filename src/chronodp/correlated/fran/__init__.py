@@ -2,7 +2,8 @@
 
 from chronodp.correlated.fran.advance import advance
 from chronodp.correlated.fran.design import FranDesign
-from chronodp.correlated.fran.plan import AboutThePresent, about_the_present, design_fran, largest_epsilon
+from chronodp.correlated.fran.plan import about_the_present, design_fran, largest_epsilon
+from chronodp.correlated.fran.present import AboutThePresent
 from chronodp.correlated.fran.state import FranState, begin
 from chronodp.correlated.fran.stream import Fran, FranAnswer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from chronodp.correlated.ageing import check_ages
 from chronodp.correlated.chain import Floats, Integers
+from chronodp.correlated.fran.present import AboutThePresent
 from chronodp.correlated.query import Fold, Query, check_query, fold
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import Cost, Grid, LaplaceCost, PureCost, RepeatedCost, User, Window
-from chronodp.privacy.documents import document
+from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.exact import at_least, written
 from chronodp.privacy.parameters import check_epsilon, check_whole
 
@@ -41,6 +42,7 @@ class FranDesign:
         unit: a `Window` or `User`, with relation "replace": the sequences are known, what they hold is not.
         horizon: how many periods; None if not known.
         step: the grid on which answers lie, a power of two.
+        present: what one release tells about the present if the data follow a model; it lowers no price.
     """
 
     query: Query
@@ -51,6 +53,7 @@ class FranDesign:
     unit: Window | User
     horizon: int | None
     step: float
+    present: AboutThePresent | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         check_query(self.query)

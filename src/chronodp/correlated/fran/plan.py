@@ -3,64 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 from chronodp.correlated.ageing import Ages, check_ages
 from chronodp.correlated.bounds import log_ranges
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary, check_adversary
 from chronodp.correlated.fran.design import FranDesign, finest_step
+from chronodp.correlated.fran.present import ONE_RECORD, AboutThePresent
 from chronodp.correlated.gauge import Gauge, Released
 from chronodp.correlated.query import Query, check_query
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import AssumedCost, Assumption, Claim, PureCost, User, Window
-from chronodp.privacy.documents import document
+from chronodp.privacy import User, Window
 from chronodp.privacy.parameters import check_epsilon, check_positive, check_whole
 
-__all__ = ["ARGUMENT", "ONE_RECORD", "AboutThePresent", "about_the_present", "design_fran", "largest_epsilon"]
+__all__ = ["about_the_present", "design_fran", "largest_epsilon"]
 
-ARGUMENT = "docs/explanation/proofs/correlated.md"
-ONE_RECORD = Window(1, relation="replace")
 _SMALLEST, _LARGEST = 1e-3, 50.0
 _HALVINGS = 40
-
-
-@document("about_the_present")
-@dataclass(frozen=True, slots=True)
-class AboutThePresent:
-    """What one release tells about the present of any sequence, if the data follow the model.
-
-    Attributes:
-        model: the fingerprint of the model.
-        knows_others: certified for an adversary who knows the present of all others; by what, in ``by_others``.
-        knows_none: certified for one who knows nothing else; by what, in ``by_none``.
-        all_releases: of all releases together, however many, for either; None if the model sets no limit.
-    """
-
-    model: str
-    knows_others: float
-    by_others: str
-    knows_none: float
-    by_none: str
-    all_releases: float | None
-
-    @property
-    def claim(self) -> Claim:
-        """The statement as a claim: a cost under an assumption, which no ledger adds to one without."""
-        statement = (
-            f"the sequences follow the coupling Markov chain of fingerprint {self.model[:16]}, which is public or was "
-            "paid for"
-        )
-        cost = PureCost(max(self.knows_others, self.knows_none))
-        return Claim(ONE_RECORD, AssumedCost(cost, Assumption("coupling Markov chain", statement)), ARGUMENT)
-
-    def __str__(self) -> str:
-        return (
-            f"if the sequences follow the model {self.model[:16]}, one release tells at most {self.knows_others:.4g} "
-            f"about a present when all others are known ({self.by_others}), {self.knows_none:.4g} when nothing else is "
-            f"({self.by_none}); all releases together tell "
-            + ("no more than group privacy allows" if self.all_releases is None else f"at most {self.all_releases:.4g}")
-        )
 
 
 def design_fran(
@@ -106,7 +66,8 @@ def design_fran(
     shown = (int(each[0]),) if len(set(each.tolist())) == 1 else tuple(each.tolist())
     parts = tuple(check_epsilon(part) for part in given)
     step = finest_step(check_query(query), chain.sequences, chain.states, parts)
-    return FranDesign(query, chain.sequences, chain.states, shown, parts, unit, horizon, step)
+    design = FranDesign(query, chain.sequences, chain.states, shown, parts, unit, horizon, step)
+    return replace(design, present=about_the_present(gauge, design))
 
 
 def about_the_present(model: CouplingMarkovChain | Gauge, design: FranDesign) -> AboutThePresent:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -12,18 +12,18 @@ from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary
 from chronodp.correlated.fran.advance import advance
 from chronodp.correlated.fran.design import FranDesign
-from chronodp.correlated.fran.plan import ARGUMENT, ONE_RECORD, AboutThePresent, about_the_present, design_fran
+from chronodp.correlated.fran.plan import design_fran
+from chronodp.correlated.fran.present import ARGUMENT, ONE_RECORD, AboutThePresent
 from chronodp.correlated.fran.state import FranState, begin
 from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.query import Query
-from chronodp.ledger import Form, Ledger, Running, Spend, Standing
-from chronodp.ledger.packing import frame, unframe
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec
+from chronodp.ledger.codec import frame, unframe
 from chronodp.privacy import Certificate, Claim, Guarantee, User, Window, dump, load
-from chronodp.randomness import Entropy, check_entropy
+from chronodp.randomness import Entropy
 
 __all__ = ["Fran", "FranAnswer"]
-
-_Public: TypeAlias = tuple[FranDesign, AboutThePresent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,25 @@ class FranAnswer:
     value: Any
 
 
-class Fran:
+def _encode(snapshot: Snapshot[FranDesign, FranState]) -> bytes:
+    head = {"design": snapshot.plan, "present": dump(_stated(snapshot.design)), "seeded": snapshot.seeded}
+    return frame(head, snapshot.state.to_bytes(snapshot.design.states))
+
+
+def _decode(sealed: bytes) -> Snapshot[FranDesign, FranState]:
+    head, state = unframe(sealed)
+    design = replace(load(head["design"], FranDesign), present=load(head["present"], AboutThePresent))
+    return Snapshot(head["design"], design, FranState.from_bytes(state), bool(head["seeded"]))
+
+
+def _stated(design: FranDesign) -> AboutThePresent:
+    """Return what is said beside the guarantee; a design without it was not made for a model."""
+    if design.present is None:
+        raise InvalidArgument("design", design, "what design_fran(...) returns")
+    return design.present
+
+
+class Fran(DurableStream[FranDesign, FranState]):
     """Releases a query of aged states with Laplace noise, period after period (freshness-regulated adaptive noise).
 
     Guarantee: all releases together are (``design.epsilon``, 0)-differentially private for the unit, whatever the
@@ -78,9 +96,8 @@ class Fran:
     >>> ledger.close_connection()
     """
 
-    design: FranDesign
-    present: AboutThePresent
-    _running: Running[_Public, FranState]
+    codec = StateCodec(_encode, _decode)
+    takes = ("design", FranDesign, "what design_fran(...) returns")
 
     def __init__(
         self,
@@ -99,9 +116,8 @@ class Fran:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        gauge = model if isinstance(model, Gauge) else Gauge(model)
         design = design_fran(
-            gauge,
+            model,
             query=query,
             ages=ages,
             epsilon=epsilon,
@@ -110,29 +126,12 @@ class Fran:
             unit=unit,
             horizon=horizon,
         )
-        bits = check_entropy(entropy)
-        self.design, self.present = public = design, about_the_present(gauge, design)
-        self._running = Running.open(
-            _FORM,
-            name,
-            Standing(dump(design), public, begin(design), bits.seeded),
-            Spend(dataset, design.cost, design.unit, analyst),
-            ledger=ledger,
-            entropy=bits,
-        )
-
-    @classmethod
-    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
-        """Return a stream where it stands, after a restart or a crash."""
-        stream = cls.__new__(cls)
-        stream._running = Running.resume(_FORM, ledger, name, entropy=entropy)
-        stream.design, stream.present = stream._running.design
-        return stream
+        self._open(design, ledger, dataset, name, analyst, entropy)
 
     @property
-    def period(self) -> int:
-        """The number of the next period, from 0."""
-        return self._running.step
+    def present(self) -> AboutThePresent:
+        """What one release tells about the present, if the data follow the model."""
+        return _stated(self.design)
 
     @property
     def certificate(self) -> Certificate:
@@ -145,16 +144,15 @@ class Fran:
             guarantee=Guarantee(design.unit, design.epsilon),
             theorem="each record is read by one release (pure)",
             precision=f"whole numbers on a grid of {design.step:g}; scales of noise rounded up",
-            seeded=self._running.seeded,
+            seeded=self._seeded,
         )
 
     def step(self, snapshot: ArrayLike) -> FranAnswer:
         """Take the states of one period, one a sequence, and release the answer about those that are old enough."""
-        running = self._running
-        with running.lock:
-            before = running.memory
-            after, released = advance(self.design, before, snapshot, running.entropy)
-            running.advance(
+        with self._lock:
+            before = self._state
+            after, released = advance(self.design, before, snapshot, self._entropy)
+            self._commit(
                 after,
                 [None if released is None else released.tolist()],
                 finished=after.step == self.design.horizon,
@@ -166,17 +164,11 @@ class Fran:
     def __repr__(self) -> str:
         return f"Fran({self.design.query}, {self.design.sequences} sequences, {self.period} periods)"
 
+    @classmethod
+    def _start(cls, design: FranDesign, entropy: Entropy) -> FranState:
+        del entropy
+        return begin(design)
 
-def _seal(standing: Standing[_Public, FranState]) -> bytes:
-    design, present = standing.design
-    head = {"design": standing.plan, "present": dump(present), "seeded": standing.seeded}
-    return frame(head, standing.memory.to_bytes(design.states))
-
-
-def _unseal(state: bytes) -> Standing[_Public, FranState]:
-    head, memory = unframe(state)
-    public = (load(head["design"], FranDesign), load(head["present"], AboutThePresent))
-    return Standing(head["design"], public, FranState.from_bytes(memory), bool(head["seeded"]))
-
-
-_FORM = Form(_seal, _unseal)
+    @classmethod
+    def _plan(cls, design: FranDesign) -> str:
+        return dump(replace(design, present=None))  # what is said beside the guarantee identifies no stream

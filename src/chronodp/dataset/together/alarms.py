@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from chronodp.alerts import AlertDesign, Exponential, Split, design_alert, opening
+from chronodp.alerts import Alert, AlertDesign, Exponential, Split, design_alert
 from chronodp.dataset.together.sharing import Following, Prepared, Shareable
 from chronodp.engines import Progress
 from chronodp.ledger import Opening
@@ -101,4 +101,4 @@ class AlertPart:
 
     def openings(self, name: str, *, entropy: Entropy) -> tuple[Opening, ...]:
         """Return the alert, its threshold noisy."""
-        return (opening(self.design, name, entropy=entropy),)
+        return (Alert.opening(self.design, name, entropy=entropy),)

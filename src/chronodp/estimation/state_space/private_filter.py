@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,10 +20,10 @@ from chronodp.estimation.state_space.design import FilterDesign
 from chronodp.estimation.state_space.filter import Belief, filter_states, first_belief, pass_through, predict
 from chronodp.estimation.state_space.perturb import Row, perturb
 from chronodp.estimation.state_space.smoother import smooth_states
-from chronodp.ledger import Form, Ledger, Running, Spend, Standing
-from chronodp.privacy import Certificate, Claim, Guarantee, dump, load
+from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec
+from chronodp.privacy import Certificate, Claim, Guarantee, load
 from chronodp.privacy.parameters import check_fraction
-from chronodp.randomness import Entropy, check_entropy
+from chronodp.randomness import Entropy
 
 __all__ = ["PrivateFilter", "StateAnswer"]
 
@@ -47,7 +47,17 @@ class StateAnswer:
     upper: Floats
 
 
-class PrivateFilter:
+def _encode(snapshot: Snapshot[FilterDesign, None]) -> bytes:
+    return json.dumps({"design": snapshot.plan, "seeded": snapshot.seeded}).encode()
+
+
+def _decode(sealed: bytes) -> Snapshot[FilterDesign, None]:
+    head = json.loads(sealed)
+    design: FilterDesign = load(head["design"], FilterDesign)
+    return Snapshot(head["design"], design, None, bool(head["seeded"]))
+
+
+class PrivateFilter(DurableStream[FilterDesign, None]):
     """Estimates the state of a system from measurements that never leave without noise.
 
     Each step releases the measurement on a grid with noise, or with a ``clip`` the public prediction plus the clipped
@@ -82,8 +92,9 @@ class PrivateFilter:
         Le Ny, Pappas (2014), Differentially private filtering.
     """
 
-    design: FilterDesign
-    _running: Running[FilterDesign, None]
+    codec = StateCodec(_encode, _decode)
+    takes = ("design", FilterDesign, "what design_filter(...) returns")
+
     _next: Belief
 
     def __init__(
@@ -96,41 +107,7 @@ class PrivateFilter:
         analyst: str = "",
         entropy: Entropy | None = None,
     ) -> None:
-        if not isinstance(design, FilterDesign):
-            raise InvalidArgument("design", design, "what design_filter(...) returns")
-        bits = check_entropy(entropy)
-        self.design, self._next = design, first_belief(design.model, added=design.added)
-        self._running = Running.open(
-            _FORM,
-            name,
-            Standing(dump(design), design, None, bits.seeded),
-            Spend(dataset, design.cost, design.unit, analyst),
-            ledger=ledger,
-            entropy=bits,
-        )
-
-    @classmethod
-    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
-        """Return a filter where it stands, after a restart or a crash: its state is computed from what was released."""
-        live = cls.__new__(cls)
-        live._running = Running.resume(_FORM, ledger, name, entropy=entropy)
-        live.design = live._running.design
-        model, added = live.design.model, live.design.added
-        live._next = first_belief(model, added=added)
-        if live.period:
-            passed = pass_through(model, live.released(), added=added, first=live._next)
-            live._next = predict(model, Belief(passed.means[-1], passed.posterior[-1]))
-        return live
-
-    @property
-    def period(self) -> int:
-        """The number of the next step, from 0."""
-        return self._running.step
-
-    @property
-    def finished(self) -> bool:
-        """Whether the horizon is reached."""
-        return self._running.finished
+        self._open(design, ledger, dataset, name, analyst, entropy)
 
     @property
     def certificate(self) -> Certificate:
@@ -144,7 +121,7 @@ class PrivateFilter:
             guarantee=Guarantee(design.unit, design.epsilon, design.delta, design.assumptions),
             theorem=design.noise.theorem,
             precision=f"whole numbers on a grid of {design.noise.step:g}; what rounding adds is in the sensitivity",
-            seeded=self._running.seeded,
+            seeded=self._seeded,
             processing=("states estimated by a Kalman filter whose gain is made for the noise",),
         )
 
@@ -166,15 +143,15 @@ class PrivateFilter:
 
         wide = float(ndtri((1 + check_fraction("level", level)) / 2))
         numbers = _check_values(values, self.design.model.channels)
-        running, design = self._running, self.design
-        with running.lock:
-            begin = running.step
-            running.check_next(first, len(numbers), length=design.length, left_out="step(None) has no measurement")
+        design = self.design
+        with self._lock:
+            begin = self.period
+            self._check_next(first, len(numbers), length=design.length, left_out="step(None) has no measurement")
             if not len(numbers):
                 empty = np.zeros((0, design.model.states))
                 return StateAnswer(np.zeros(0, np.int64), empty, empty, empty)
-            rows, beliefs, following = perturb(design, self._next, numbers, running.entropy)
-            running.advance(None, rows, finished=begin + len(rows) == design.length)
+            rows, beliefs, following = perturb(design, self._next, numbers, self._entropy)
+            self._commit(None, rows, finished=begin + len(rows) == design.length)
             self._next = following
         half = wide * beliefs.deviation
         return StateAnswer(
@@ -183,7 +160,7 @@ class PrivateFilter:
 
     def released(self) -> Floats:
         """Return the noisy measurements of all steps so far, steps × channels, NaN where there was none. Free."""
-        rows: Sequence[Row] = self._running.released()
+        rows: Sequence[Row] = self._committed()
         numbers = np.array(rows, dtype=np.float64).reshape(len(rows), self.design.model.channels)
         return numbers * self.design.noise.step
 
@@ -196,7 +173,18 @@ class PrivateFilter:
         return smooth_states(self.design.model, self.released(), added=self.design.added)
 
     def __repr__(self) -> str:
-        return f"PrivateFilter({self._running.name!r}, {self.design.model.states} states, {self.period} steps released)"
+        return f"PrivateFilter({self.name!r}, {self.design.model.states} states, {self.period} steps released)"
+
+    @classmethod
+    def _start(cls, design: FilterDesign, entropy: Entropy) -> None:
+        """Nothing: the state is computed from what was released."""
+
+    def _prepare(self) -> None:
+        model, added = self.design.model, self.design.added
+        self._next = first_belief(model, added=added)
+        if self.period:
+            passed = pass_through(model, self.released(), added=added, first=self._next)
+            self._next = predict(model, Belief(passed.means[-1], passed.posterior[-1]))
 
 
 def _check_values(values: ArrayLike, channels: int) -> Floats:
@@ -210,16 +198,3 @@ def _check_values(values: ArrayLike, channels: int) -> Floats:
     if numbers.dtype.kind not in "iuf" or numbers.ndim != 2 or numbers.shape[1] != channels or np.isinf(numbers).any():
         raise InvalidArgument("values", values, allowed, private=True)
     return numbers.astype(np.float64)
-
-
-def _seal(standing: Standing[FilterDesign, None]) -> bytes:
-    return json.dumps({"design": standing.plan, "seeded": standing.seeded}).encode()
-
-
-def _unseal(state: bytes) -> Standing[FilterDesign, None]:
-    head = json.loads(state)
-    design: FilterDesign = load(head["design"], FilterDesign)
-    return Standing(head["design"], design, None, bool(head["seeded"]))
-
-
-_FORM = Form(_seal, _unseal)

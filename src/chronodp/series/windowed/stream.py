@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.ledger import Ledger, Running, Spend, Standing, packed
-from chronodp.privacy import Certificate, Claim, Guarantee, Window, dump
-from chronodp.privacy.parameters import check_kind, check_whole
-from chronodp.randomness import Entropy, check_entropy
+from chronodp.ledger import DurableStream, Ledger, framed_codec
+from chronodp.privacy import Certificate, Claim, Guarantee, Window
+from chronodp.privacy.parameters import check_whole
+from chronodp.randomness import Entropy
+from chronodp.series.stream_answers import Row, rows_by_step
 from chronodp.series.windowed.advance import advance
 from chronodp.series.windowed.design import LONGEST_WINDOW, WindowedDesign, design_windowed
 from chronodp.series.windowed.mechanisms import WindowedMechanism
@@ -40,7 +41,7 @@ class WindowedAnswer:
     spend: Fraction
 
 
-class WindowedStream:
+class WindowedStream(DurableStream[WindowedDesign, WindowedState]):
     """Releases counts step by step, without end, so that any window of so many periods is protected.
 
     Guarantee: all releases together are (epsilon, delta)-differentially private for `Window` (everything of one person
@@ -74,8 +75,9 @@ class WindowedStream:
     >>> ledger.close_connection()
     """
 
-    design: WindowedDesign
-    _running: Running[WindowedDesign, WindowedState]
+    columns: ClassVar[tuple[str, ...]] = ("value",)
+    codec = framed_codec(WindowedDesign, WindowedState.to_bytes, lambda _, stored: WindowedState.from_bytes(stored))
+    takes = ("design", WindowedDesign, "a WindowedDesign")
 
     def __init__(
         self,
@@ -99,40 +101,10 @@ class WindowedStream:
         )
         self._open(design, ledger, dataset, name, analyst, entropy)
 
-    @classmethod
-    def open(
-        cls,
-        design: WindowedDesign,
-        *,
-        ledger: Ledger,
-        dataset: str,
-        name: str,
-        analyst: str = "",
-        entropy: Entropy | None = None,
-    ) -> Self:
-        """Return a stream of a design that was made before."""
-        check_kind("design", design, WindowedDesign, "a WindowedDesign")
-        stream = cls.__new__(cls)
-        stream._open(design, ledger, dataset, name, analyst, entropy)
-        return stream
-
-    @classmethod
-    def resume(cls, ledger: Ledger, name: str, *, entropy: Entropy | None = None) -> Self:
-        """Return a stream where it stands, after a restart or a crash."""
-        stream = cls.__new__(cls)
-        stream._running = Running.resume(_FORM, ledger, name, entropy=entropy)
-        stream.design = stream._running.design
-        return stream
-
-    @property
-    def period(self) -> int:
-        """The number of the next step, from 0."""
-        return self._running.step
-
     @property
     def rolling_spend(self) -> Fraction:
         """The largest share of the guarantee, from 0 to 1, that any window so far was charged."""
-        return self._running.memory.rolling_spend(self.design)
+        return self._state.rolling_spend(self.design)
 
     @property
     def certificate(self) -> Certificate:
@@ -144,47 +116,39 @@ class WindowedStream:
             guarantee=Guarantee(design.unit, design.epsilon, design.delta),
             theorem="Gaussian differential privacy (exact)" if design.delta else "sums over any window (pure)",
             precision=f"whole numbers on a grid of {design.step:g}; shares of the budget are whole numbers",
-            seeded=self._running.seeded,
+            seeded=self._seeded,
         )
 
     def step(self, values: ArrayLike) -> WindowedAnswer:
         """Release the next step: one number, or with several columns one each."""
-        running = self._running
-        with running.lock:
-            before = running.memory
-            after, released = advance(self.design, before, values, running.entropy)
-            running.advance(after, [released.tolist()])
+        with self._lock:
+            before = self._state
+            after, released = advance(self.design, before, values, self._entropy)
+            self._commit(after, [released.tolist()])
             charged = int(after.spent[-1])
         value = float(released[0]) if self.design.columns == 1 else released
         return WindowedAnswer(before.step, value, charged > self.design.watch, Fraction(charged, self.design.total))
 
     def released(self) -> NDArray[np.float64]:
         """Return all releases so far, steps by columns, read back from the ledger; nothing is spent."""
-        rows = self._running.released()
+        rows = self._committed()
         return np.array(rows, dtype=np.float64).reshape(len(rows), self.design.columns)
+
+    def release_windows(self, first: int, totals: NDArray[np.float64], *, level: float = 0.95) -> list[list[Row]]:
+        """Release windows from ``first`` on, windows by columns, one after another, as rows by window."""
+        del level  # it has no intervals
+        self._check_next(first, len(totals), length=first + len(totals), left_out="a window without records is 0")
+        return rows_by_step(len(totals), value=np.array([self.step(row).value for row in totals]))
+
+    def released_windows(self, first: int, end: int, *, level: float = 0.95) -> list[list[Row]]:
+        """Return rows of windows released before, as `release_windows` did."""
+        del level
+        return rows_by_step(end - first, value=self.released()[first:end])
 
     def __repr__(self) -> str:
         return f"WindowedStream({self.design.mechanism}, {self.design.unit}, {self.period} steps released)"
 
-    def _open(
-        self,
-        design: WindowedDesign,
-        ledger: Ledger,
-        dataset: str,
-        name: str,
-        analyst: str,
-        entropy: Entropy | None,
-    ) -> None:
-        bits = check_entropy(entropy)
-        self.design = design
-        self._running = Running.open(
-            _FORM,
-            name,
-            Standing(dump(design), design, start(design), bits.seeded),
-            Spend(dataset, design.cost, design.unit, analyst),
-            ledger=ledger,
-            entropy=bits,
-        )
-
-
-_FORM = packed(WindowedDesign, WindowedState.to_bytes, lambda _, stored: WindowedState.from_bytes(stored))
+    @classmethod
+    def _start(cls, design: WindowedDesign, entropy: Entropy) -> WindowedState:
+        del entropy
+        return start(design)

@@ -1,0 +1,51 @@
+"""What one release tells about the present of a sequence, if the data follow the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chronodp.privacy import AssumedCost, Assumption, Claim, PureCost, Window
+from chronodp.privacy.documents import document
+
+__all__ = ["ARGUMENT", "ONE_RECORD", "AboutThePresent"]
+
+ARGUMENT = "docs/explanation/proofs/correlated.md"
+ONE_RECORD = Window(1, relation="replace")
+
+
+@document("about_the_present")
+@dataclass(frozen=True, slots=True)
+class AboutThePresent:
+    """What one release tells about the present of any sequence, if the data follow the model.
+
+    Attributes:
+        model: the fingerprint of the model.
+        knows_others: certified for an adversary who knows the present of all others; by what, in ``by_others``.
+        knows_none: certified for one who knows nothing else; by what, in ``by_none``.
+        all_releases: of all releases together, however many, for either; None if the model sets no limit.
+    """
+
+    model: str
+    knows_others: float
+    by_others: str
+    knows_none: float
+    by_none: str
+    all_releases: float | None
+
+    @property
+    def claim(self) -> Claim:
+        """The statement as a claim: a cost under an assumption, which no ledger adds to one without."""
+        statement = (
+            f"the sequences follow the coupling Markov chain of fingerprint {self.model[:16]}, which is public or was "
+            "paid for"
+        )
+        cost = PureCost(max(self.knows_others, self.knows_none))
+        return Claim(ONE_RECORD, AssumedCost(cost, Assumption("coupling Markov chain", statement)), ARGUMENT)
+
+    def __str__(self) -> str:
+        return (
+            f"if the sequences follow the model {self.model[:16]}, one release tells at most {self.knows_others:.4g} "
+            f"about a present when all others are known ({self.by_others}), {self.knows_none:.4g} when nothing else is "
+            f"({self.by_none}); all releases together tell "
+            + ("no more than group privacy allows" if self.all_releases is None else f"at most {self.all_releases:.4g}")
+        )

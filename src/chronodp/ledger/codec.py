@@ -1,0 +1,86 @@
+"""How a stream becomes the bytes that the ledger seals, and comes back from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from chronodp.errors import UnknownDocument
+from chronodp.privacy.documents import load
+from chronodp.reading import parse_json
+
+__all__ = ["Snapshot", "StateCodec", "frame", "framed_codec", "unframe"]
+
+Design = TypeVar("Design")
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(Generic[Design, State]):
+    """All that a stream must know to go on.
+
+    Attributes:
+        plan: the JSON that identifies it.
+        design: what the plan describes. Public.
+        state: what the mechanism remembers between steps. Secret.
+        seeded: whether draws so far could be repeated.
+    """
+
+    plan: str
+    design: Design
+    state: State = field(repr=False)
+    seeded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StateCodec(Generic[Design, State]):
+    """How streams of one kind become bytes and come back. A codec never changes: what was sealed must resume."""
+
+    encode: Callable[[Snapshot[Design, State]], bytes]
+    decode: Callable[[bytes], Snapshot[Design, State]]
+
+
+def framed_codec(
+    kind: type[Design], write: Callable[[State], bytes], read: Callable[[Design, bytes], State]
+) -> StateCodec[Design, State]:
+    """Return the codec of streams whose state is bytes behind a head.
+
+        4 bytes            size of the head, big-endian
+        that many bytes    JSON: {"design": …, "seeded": …}
+        the rest           the state, as ``write`` makes it
+
+    Args:
+        kind: of their design.
+        write: a state as bytes.
+        read: a state of a design, from bytes.
+    """
+
+    def encode(snapshot: Snapshot[Design, State]) -> bytes:
+        return frame({"design": snapshot.plan, "seeded": snapshot.seeded}, write(snapshot.state))
+
+    def decode(sealed: bytes) -> Snapshot[Design, State]:
+        head, state = unframe(sealed)
+        plan = head.get("design")
+        if not isinstance(plan, str):
+            raise UnknownDocument("a stream's state is damaged")
+        design: Design = load(plan, kind)
+        return Snapshot(plan, design, read(design, state), head["seeded"])
+
+    return StateCodec(encode, decode)
+
+
+def frame(head: Mapping[str, Any], state: bytes) -> bytes:
+    """Return a head of plain texts and numbers, and a state behind it."""
+    text = json.dumps(head).encode()
+    return len(text).to_bytes(4, "big") + text + state
+
+
+def unframe(sealed: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the head and the state behind it."""
+    size = int.from_bytes(sealed[:4], "big")
+    head = parse_json(sealed[4 : 4 + size])
+    if not isinstance(head, dict) or not isinstance(head.get("seeded"), bool):
+        raise UnknownDocument("a stream's state is damaged")
+    return head, sealed[4 + size :]

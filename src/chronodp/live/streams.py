@@ -1,0 +1,140 @@
+"""What is released of the totals of windows: a stream of answers, an alert, or both; each window once.
+
+The number of a window is the number of its step. The ledger knows which steps were taken, so after a crash a window
+whose step is on disk is not stepped again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.alerts import Alert
+from chronodp.alerts.design import AlertDesign, design_alert
+from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
+from chronodp.ledger import Ledger
+from chronodp.live.contribution import Limits
+from chronodp.privacy import Certificate, SequenceCost, Window
+from chronodp.privacy.parameters import check_kind
+from chronodp.series import EachPeriod, Stream
+from chronodp.series.stream_answers import Row
+from chronodp.series.stream_design import StreamDesign, design_stream
+from chronodp.series.windowed import WindowedDesign, WindowedMechanism, WindowedStream, design_windowed
+from chronodp.series.workloads import CausalFilter
+
+__all__ = ["Row", "TotalsStream", "alert_design", "open_streams", "stream_design"]
+
+Totals: TypeAlias = NDArray[np.float64]
+Design: TypeAlias = StreamDesign | WindowedDesign | AlertDesign
+
+_KINDS: dict[type, Any] = {StreamDesign: Stream, WindowedDesign: WindowedStream, AlertDesign: Alert}
+
+
+class TotalsStream(Protocol):
+    """A stream that takes the totals of windows in order: `Stream`, `WindowedStream` or `Alert`."""
+
+    columns: ClassVar[tuple[str, ...]]
+
+    @property
+    def period(self) -> int:
+        """The next window to release."""
+        ...
+
+    @property
+    def finished(self) -> bool:
+        """Whether no further window can be released."""
+        ...
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised."""
+        ...
+
+    def release_windows(self, first: int, totals: Totals, *, level: float) -> list[list[Row]]:
+        """Release windows from ``first`` on; what is returned is on disk: rows by window, one a group."""
+        ...
+
+    def released_windows(self, first: int, end: int, *, level: float) -> list[list[Row]]:
+        """Return what was released of windows before, as `release_windows` did."""
+        ...
+
+
+def stream_design(
+    limits: Limits,
+    *,
+    workload: CausalFilter,
+    share: WindowedMechanism | None = None,
+    epsilon: float,
+    delta: float = 0.0,
+) -> StreamDesign | WindowedDesign:
+    """Return the stream that fits the limits: what one unit changes comes from there. Nothing is spent."""
+    check_kind("limits", limits, Limits, "Limits")
+    if share is None:
+        return design_stream(
+            workload,
+            unit=limits.claimed,
+            change=limits.change,
+            horizon=limits.windows.count,
+            max_periods=limits.touched,
+            keys=limits.columns,
+            max_groups=limits.max_groups,
+            epsilon=epsilon,
+            delta=delta,
+        )
+    if not isinstance(limits.claimed, Window) or workload != EachPeriod():
+        raise InvalidArgument("share", str(share), "left out, or the unit a window and the workload each_period")
+    return design_windowed(
+        share,
+        unit=limits.claimed,
+        change=limits.change,
+        columns=limits.columns,
+        max_groups=limits.max_groups,
+        epsilon=epsilon,
+        delta=delta,
+    )
+
+
+def alert_design(limits: Limits, **terms: Any) -> AlertDesign:
+    """Return the alert that fits the limits. Nothing is spent."""
+    if check_kind("limits", limits, Limits, "Limits").columns > 1:
+        raise InvalidArgument("alert", f"of {limits.columns} groups", "left out where there are groups")
+    return design_alert(change=limits.change, unit=limits.claimed, **terms)
+
+
+def open_streams(designs: Mapping[str, Design], *, ledger: Ledger, dataset: str) -> list[TotalsStream]:
+    """Go on with the streams and alerts of these names, or open them: they pay then, and none before all fit.
+
+    Args:
+        designs: what is released, made for the limits of the live stream, by the names of streams.
+        ledger: what pays.
+        dataset: whose budget pays.
+    """
+    for design in designs.values():
+        if type(design) not in _KINDS:
+            raise InvalidArgument("designs", design, "what stream_design(...) and alert_design(...) return, by name")
+    known = {stream.name for stream in ledger.stored.streams()}
+    fresh = [design for name, design in designs.items() if name not in known]
+    if fresh:
+        ledger.check_fits(dataset, SequenceCost(tuple(design.cost for design in fresh)), unit=fresh[0].unit)
+    return [_open_or_resume(design, ledger, dataset, name) for name, design in designs.items()]
+
+
+def _open_or_resume(design: Any, ledger: Ledger, dataset: str, name: str) -> TotalsStream:
+    """Resume the stream of that name if it has the wanted terms; open it if there is none."""
+    kind = _KINDS[type(design)]
+    try:
+        found = kind.resume(ledger, name)
+    except UnknownDocument:
+        raise StreamConflict(f"{name!r} is the name of another kind of stream: choose another") from None
+    except UnknownStream:
+        opened: TotalsStream = kind.open(design, ledger=ledger, dataset=dataset, name=name)
+        return opened
+    # A stream that 0.1.0 opened does not say what its unit means: its windows do.
+    if found.design not in (design, replace(design, unit=design.unit.unsaid())):
+        raise StreamConflict(f"stream {name!r} was opened with other terms: put them back, or choose another name")
+    resumed: TotalsStream = found
+    return resumed
