@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines import Progress, ReadingCheck, Tally
-from chronodp.ledger import Ledger, check_ledger
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Fulfilled
+from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Guarantee, dump
 from chronodp.privacy.parameters import check_delta, check_flag, check_fraction
 from chronodp.privacy.printing import labelled
-from chronodp.randomness import Entropy, check_entropy
+from chronodp.randomness import Entropy
 from chronodp.report import watched
 from chronodp.series.describe import describe, half_width
 from chronodp.series.design import Design, Table
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.planner import design_release
 from chronodp.series.release import Release, release_text
+from chronodp.series.releasing import ReleasePlan
 from chronodp.series.shaping import draw_noise
 from chronodp.series.workloads import Workload, check_workload
 
@@ -54,7 +57,7 @@ class Origin(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan:
+class Plan(ReleasePlan[tuple[Steps, ...], Release]):
     """One release, priced and with its error known; `release` spends.
 
     Attributes:
@@ -99,55 +102,6 @@ class Plan:
         """Return how far noise carries what the plan is tuned for (of a mean: its sum) at worst, at a level."""
         return half_width(self.design, check_fraction("level", level))
 
-    def release(
-        self,
-        ledger: Ledger,
-        *,
-        dataset: str,
-        request: str,
-        analyst: str = "",
-        entropy: Entropy | None = None,
-        progress: Progress | None = None,
-    ) -> Release:
-        """Debit the cost, draw the noise and return the release, signed and stored; the same request returns it again.
-
-        Guarantee: (epsilon, delta)-differential privacy for the plan's unit; exact in finite precision. The argument
-        stands in ``docs/explanation/proofs/release.md``.
-
-        Args:
-            ledger: what pays.
-            dataset: whose budget in it.
-            request: an id of your choice, once for each release. Under the same id other data, or another plan, are
-                refused.
-            analyst: whose part of the budget pays.
-            entropy: of the noise; secure unless a test says otherwise.
-            progress: told which fraction is done; a bar on the terminal if not given.
-        """
-        check_ledger(ledger)
-        bits = check_entropy(entropy)
-        table = self.design.table
-        # The ledger's own secret decides the choice of periods, so that a repeated request repeats it.
-        purpose = ("periods", dataset, request)
-        key = ledger.keys.derive(*purpose)
-        with watched(progress, f"Reading {self.origin}") as tell:
-            numbers = self.read(key=key.hex(), progress=tell)
-
-        def produce() -> tuple[str, Certificate]:
-            return self.draw(numbers, bits), self.certificate_for(seeded=bits.seeded)
-
-        fulfilled = ledger.fulfil(
-            dataset,
-            request=request,
-            cost=self.design.cost,
-            unit=table.claimed,
-            plan=dump(self.design),
-            source=ledger.keys.fingerprint(*(part.astype("<i8").tobytes() for part in numbers), of=purpose),
-            produce=produce,
-            analyst=analyst,
-            dates=table.span,
-        )
-        return Release(fulfilled.release, fulfilled.signed)
-
     def read(self, *, key: str, progress: Progress) -> tuple[Steps, ...]:
         """Return the exact numbers, which nobody may see; ``key`` decides which periods of a person count."""
         return self.origin.numbers(self.design, key=key, progress=progress)
@@ -160,6 +114,15 @@ class Plan:
             for part, noise in zip(numbers, design.noises, strict=True)
         ]
         return release_text(design, noisy)
+
+    @property
+    def identity(self) -> str:
+        """The text that identifies the plan."""
+        return dump(self.design)
+
+    def content(self, numbers: tuple[Steps, ...]) -> tuple[bytes, ...]:
+        """Return what identifies the data. Nobody may see it."""
+        return tuple(part.astype("<i8").tobytes() for part in numbers)
 
     def on(self, data: object, *, start: Any = None, end: Any = None) -> Plan:
         """Return the same plan for other data, such as next month's: same guarantee, other dates."""
@@ -199,6 +162,21 @@ class Plan:
             "rounding its shape adds is in the sensitivity",
             seeded=seeded,
         )
+
+    _purpose = "periods"
+
+    @property
+    def _reading(self) -> str:
+        return f"Reading {self.origin}"
+
+    def _days(self, given: Dates | None) -> Dates | None:
+        own = self.design.table.span
+        if own is not None and given is not None:
+            raise InvalidArgument("dates", given, "left out: the plan's own periods say when its data begin and end")
+        return given if own is None else own
+
+    def _released(self, fulfilled: Fulfilled) -> Release:
+        return Release(fulfilled.release, fulfilled.signed)
 
     def __repr__(self) -> str:
         table = self.design.table

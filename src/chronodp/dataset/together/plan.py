@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chronodp.dataset.together.release import ReleaseTogether, stream_name, together_text
-from chronodp.dataset.together.sharing import Part
+from chronodp.dataset.together.sharing import Part, Prepared
 from chronodp.dataset.together.strategies import Asked, Strategy
 from chronodp.engines import Progress
-from chronodp.ledger import Ledger, check_ledger
+from chronodp.ledger import Fulfilled, Opening
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Certificate, Claim, Cost, Guarantee, PureCost, SequenceCost, Unit
 from chronodp.privacy.clock import microseconds_of
 from chronodp.privacy.printing import labelled
-from chronodp.randomness import Entropy, check_entropy
-from chronodp.report import watched
+from chronodp.randomness import Entropy
+from chronodp.series.releasing import ReleasePlan
 
 if TYPE_CHECKING:
     import pandas
@@ -29,8 +29,10 @@ _ARGUMENT = "docs/explanation/proofs/sharing-a-budget.md"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlanTogether:
+class PlanTogether(ReleasePlan[dict[str, Prepared], ReleaseTogether]):
     """Several queries, priced as one and with every error known; `release` spends.
+
+    Alerts are opened by the same transaction that debits; they go on under the name ``request/query``.
 
     Attributes:
         asked: the queries with their weights.
@@ -104,62 +106,42 @@ class PlanTogether:
         ]
         return pandas.DataFrame(rows)
 
-    def release(
-        self,
-        ledger: Ledger,
-        *,
-        dataset: str,
-        request: str,
-        analyst: str = "",
-        dates: Dates | None = None,
-        entropy: Entropy | None = None,
-        progress: Progress | None = None,
-    ) -> ReleaseTogether:
-        """Debit one cost, draw all noise and return all releases, signed as one; the same request returns them again.
+    def read(self, *, key: str, progress: Progress) -> dict[str, Prepared]:
+        """Return what each query's data hold, which nobody may see.
 
-        Alerts are opened by the same transaction that debits; they go on under the name ``request/query``.
-
-        Guarantee: (epsilon, delta)-differential privacy for the plan's unit, of everything together; exact in finite
-        precision. The argument stands in ``docs/explanation/proofs/sharing-a-budget.md``.
-
-        Args:
-            ledger: what pays.
-            dataset: whose budget in it.
-            request: an id of your choice, once for each release. Under the same id other data, or another plan, are
-                refused.
-            analyst: whose part of the budget pays.
-            dates: days of what has no calendar, such as alerts and spectra, for a budget that renews: on the clocks of
-                the queries that have one, else on the budget's; or moments with an offset.
-            entropy: of the noise; secure unless a test says otherwise.
-            progress: told which fraction is done; a bar on the terminal if not given.
+        One key serves all: a person's periods are chosen alike in every query.
         """
-        check_ledger(ledger)
-        bits = check_entropy(entropy)
-        # One key for all: a person's periods are chosen alike in every query.
-        purpose = ("periods", dataset, request)
-        key = ledger.keys.derive(*purpose).hex()
-        prepared = {}
-        with watched(progress, f"Reading for {len(self.parts)} queries") as tell:
-            for place, (name, part) in enumerate(self.parts.items()):
-                prepared[name] = part.prepare(key=key, progress=_within(tell, place, len(self.parts)))
-        openings = [part.openings(stream_name(request, name), entropy=bits) for name, part in self.parts.items()]
+        count = len(self.parts)
+        return {
+            name: part.prepare(key=key, progress=_within(progress, place, count))
+            for place, (name, part) in enumerate(self.parts.items())
+        }
 
-        def produce() -> tuple[str, Certificate]:
-            texts = {name: one.draw(bits) for name, one in prepared.items()}
-            return together_text(texts, self._derived), self._certificate(seeded=bits.seeded)
+    def draw(self, numbers: dict[str, Prepared], entropy: Entropy) -> str:
+        """Return the text of all releases, with fresh noise; whoever calls has debited the cost before."""
+        return together_text({name: one.draw(entropy) for name, one in numbers.items()}, self._derived)
 
-        fulfilled = ledger.fulfil(
-            dataset,
-            request=request,
-            cost=self.cost,
-            unit=self.unit,
-            plan=together_text({name: part.identity for name, part in self.parts.items()}, self._derived),
-            source=ledger.keys.fingerprint(*(piece for one in prepared.values() for piece in one.content), of=purpose),
-            produce=produce,
-            analyst=analyst,
-            dates=self._days(dates),
-            openings=tuple(opening for some in openings for opening in some),
-        )
+    @property
+    def identity(self) -> str:
+        """The text that identifies the plan."""
+        return together_text({name: part.identity for name, part in self.parts.items()}, self._derived)
+
+    def content(self, numbers: dict[str, Prepared]) -> tuple[bytes, ...]:
+        """Return what identifies the data. Nobody may see it."""
+        return tuple(piece for one in numbers.values() for piece in one.content)
+
+    _purpose = "periods"
+
+    @property
+    def _reading(self) -> str:
+        return f"Reading for {len(self.parts)} queries"
+
+    def _openings(self, request: str, entropy: Entropy) -> tuple[Opening, ...]:
+        """Alerts go on under the name ``request/query``."""
+        openings = [part.openings(stream_name(request, name), entropy=entropy) for name, part in self.parts.items()]
+        return tuple(opening for some in openings for opening in some)
+
+    def _released(self, fulfilled: Fulfilled) -> ReleaseTogether:
         return ReleaseTogether(fulfilled.release, fulfilled.signed)
 
     @property
@@ -184,7 +166,8 @@ class PlanTogether:
         edges = [edge for dates in known for edge in dates if isinstance(edge, dt.datetime)]
         return min(edges, key=microseconds_of), max(edges, key=microseconds_of)
 
-    def _certificate(self, *, seeded: bool) -> Certificate:
+    def certificate_for(self, *, seeded: bool) -> Certificate:
+        """Return what all releases together are certified by."""
         gaussian = self.chosen.law == "gaussian"
         theorem = "Gaussian differential privacy (exact" if gaussian else "basic composition (pure"
         bounded = gaussian and any(isinstance(part.cost, PureCost) for part in self.parts.values())

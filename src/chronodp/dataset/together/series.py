@@ -8,13 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from chronodp.dataset.records import Records
-from chronodp.dataset.together.sharing import Following, Prepared, Shareable, terms_of
-from chronodp.engines import Progress
+from chronodp.dataset.together.sharing import Following, PlanPart, Shareable, terms_of
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Opening
 from chronodp.ledger.budget import Dates
-from chronodp.privacy import Cost, Unit, dump
-from chronodp.randomness import Entropy
+from chronodp.privacy import Unit
 from chronodp.series import EachPeriod, Origin, Plan, Table, make_plan
 from chronodp.series.tails import Law
 from chronodp.series.windows import coarser
@@ -77,15 +74,10 @@ class SharedSeries:
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesPart:
+class SeriesPart(PlanPart):
     """A series planned at its share."""
 
     plan: Plan
-
-    @property
-    def cost(self) -> Cost:
-        """What it costs."""
-        return self.plan.design.cost
 
     @property
     def rmse(self) -> float:
@@ -96,21 +88,6 @@ class SeriesPart:
     def dates(self) -> Dates | None:
         """When its data begin and end."""
         return self.plan.design.table.span
-
-    @property
-    def identity(self) -> str:
-        """The design as text."""
-        return dump(self.plan.design)
-
-    def prepare(self, *, key: str, progress: Progress) -> Prepared:
-        """Read the data."""
-        numbers = self.plan.read(key=key, progress=progress)
-        content = tuple(part.astype("<i8").tobytes() for part in numbers)
-        return Prepared(content, lambda entropy: self.plan.draw(numbers, entropy))
-
-    def openings(self, name: str, *, entropy: Entropy) -> tuple[Opening, ...]:  # noqa: ARG002  # of Part
-        """Return no streams."""
-        return ()
 
 
 def _is_total(table: Table) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from chronodp.accounting import gaussian
 from chronodp.engines import Progress
@@ -12,9 +12,10 @@ from chronodp.ledger import Opening
 from chronodp.ledger.budget import Dates
 from chronodp.privacy import Cost, Unit
 from chronodp.randomness import Entropy
+from chronodp.series.releasing import ReleasePlan
 from chronodp.series.tails import Law
 
-__all__ = ["Following", "Part", "Prepared", "Shareable", "terms_of"]
+__all__ = ["Following", "Part", "PlanPart", "Prepared", "Shareable", "terms_of"]
 
 _LARGE = 6.0
 
@@ -75,6 +76,33 @@ class Part(Protocol):
     def openings(self, name: str, *, entropy: Entropy) -> tuple[Opening, ...]:
         """Return the streams that are opened with it."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPart:
+    """A part that is a plan of its own: it is read, identified and drawn as if it were released alone."""
+
+    plan: ReleasePlan[Any, Any]
+
+    @property
+    def cost(self) -> Cost:
+        """What it costs."""
+        return self.plan.claim.cost
+
+    @property
+    def identity(self) -> str:
+        """A text that tells it from any other."""
+        return self.plan.identity
+
+    def prepare(self, *, key: str, progress: Progress) -> Prepared:
+        """Read the data; ``key`` decides which periods of a person count."""
+        numbers = self.plan.read(key=key, progress=progress)
+        return Prepared(self.plan.content(numbers), lambda entropy: self.plan.draw(numbers, entropy))
+
+    def openings(self, name: str, *, entropy: Entropy) -> tuple[Opening, ...]:
+        """Return no streams."""
+        del name, entropy
+        return ()
 
 
 @runtime_checkable

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chronodp.dataset.together.sharing import Following, Prepared, Shareable, terms_of
-from chronodp.engines import Progress
+from chronodp.dataset.together.sharing import Following, PlanPart, Shareable, terms_of
 from chronodp.estimation.spectrum import SpectrumPlan, Strongest
-from chronodp.ledger import Opening
 from chronodp.ledger.budget import Dates
-from chronodp.privacy import Cost, Unit, dump
-from chronodp.randomness import Entropy
+from chronodp.privacy import Unit
 from chronodp.series.tails import Law
 
 __all__ = ["SharedSpectrum", "SpectrumPart"]
@@ -54,15 +51,10 @@ class SharedSpectrum:
 
 
 @dataclass(frozen=True, slots=True)
-class SpectrumPart:
+class SpectrumPart(PlanPart):
     """A spectrum planned at its share."""
 
     plan: SpectrumPlan
-
-    @property
-    def cost(self) -> Cost:
-        """What it costs."""
-        return self.plan.design.cost
 
     @property
     def rmse(self) -> float:
@@ -73,17 +65,3 @@ class SpectrumPart:
     def dates(self) -> Dates | None:
         """None: its periods are only numbered."""
         return None
-
-    @property
-    def identity(self) -> str:
-        """The design as text."""
-        return dump(self.plan.design)
-
-    def prepare(self, *, key: str, progress: Progress) -> Prepared:  # noqa: ARG002  # of Part
-        """Transform the series."""
-        exact = self.plan.read(progress=progress)
-        return Prepared((self.plan.content,), lambda entropy: self.plan.draw(exact, entropy))
-
-    def openings(self, name: str, *, entropy: Entropy) -> tuple[Opening, ...]:  # noqa: ARG002  # of Part
-        """Return no streams."""
-        return ()

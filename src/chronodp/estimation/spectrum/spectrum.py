@@ -16,14 +16,13 @@ from chronodp.estimation.spectrum.exact_transform import DIGITS, exact_numbers
 from chronodp.estimation.spectrum.harmonics import count_numbers, is_real
 from chronodp.estimation.spectrum.release import SpectrumRelease, spectrum_text
 from chronodp.estimation.spectrum.wanted import Strongest, Wanted, Whole
-from chronodp.ledger import Ledger, check_ledger
-from chronodp.ledger.budget import Dates
+from chronodp.ledger import Fulfilled
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, dump
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.printing import labelled
 from chronodp.privacy.units import check_unit
-from chronodp.randomness import Entropy, check_entropy
-from chronodp.report import watched
+from chronodp.randomness import Entropy
+from chronodp.series.releasing import ReleasePlan
 
 __all__ = ["Spectrum", "SpectrumPlan", "draw_spectrum", "exact_of"]
 
@@ -68,7 +67,7 @@ class Spectrum:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class SpectrumPlan:
+class SpectrumPlan(ReleasePlan[list[int], SpectrumRelease]):
     """One spectrum, priced and with its error known; `release` spends.
 
     Attributes:
@@ -95,60 +94,6 @@ class SpectrumPlan:
         numbers = known or count_numbers(design.harmonics, design.horizon)
         return float(design.deviation * np.sqrt(2 * numbers) / design.horizon)
 
-    def release(
-        self,
-        ledger: Ledger,
-        *,
-        dataset: str,
-        request: str,
-        analyst: str = "",
-        dates: Dates | None = None,
-        entropy: Entropy | None = None,
-        progress: Progress | None = None,
-    ) -> SpectrumRelease:
-        """Debit the cost, draw the noise and return the spectrum, signed and stored; the same request returns it again.
-
-        Guarantee: (epsilon, delta)-differential privacy for the plan's unit; exact in finite precision. The argument
-        stands in ``docs/explanation/proofs/spectrum.md``.
-
-        Args:
-            ledger: what pays.
-            dataset: whose budget in it.
-            request: an id of your choice, once for each release. Under the same id other data, or another plan, are
-                refused.
-            analyst: whose part of the budget pays.
-            dates: days of the data, for a budget that renews.
-            entropy: of the noise; secure unless a test says otherwise.
-            progress: told which fraction is done; a bar on the terminal if not given.
-        """
-        check_ledger(ledger)
-        design = self.design
-        bits = check_entropy(entropy)
-        with watched(progress, f"Transforming {design.horizon:,} periods") as tell:
-            exact = self.read(progress=tell)
-
-        def produce() -> tuple[str, Certificate]:
-            return self.draw(exact, bits), self._certificate(seeded=bits.seeded)
-
-        fulfilled = ledger.fulfil(
-            dataset,
-            request=request,
-            cost=design.cost,
-            unit=design.unit,
-            plan=dump(design),
-            source=ledger.keys.fingerprint(self.content, of=("spectrum", dataset, request)),
-            produce=produce,
-            analyst=analyst,
-            dates=dates,
-        )
-        return SpectrumRelease(fulfilled.release, fulfilled.signed)
-
-    @property
-    def content(self) -> bytes:
-        """What identifies the series. Nobody may see it."""
-        held: bytes = self._values.astype("<f8").tobytes()
-        return held
-
     def within(self, *, epsilon: float, delta: float) -> SpectrumPlan:
         """Return the plan of the same spectrum at another price."""
         design = self.design
@@ -163,15 +108,17 @@ class SpectrumPlan:
         )
         return SpectrumPlan(fresh, self._values)
 
-    def read(self, *, progress: Progress) -> list[int]:
+    def read(self, *, key: str, progress: Progress) -> list[int]:
         """Return the exact numbers, which nobody may see."""
+        del key  # all periods count
         return exact_of(self.design, self._values, progress=progress)
 
-    def draw(self, exact: list[int], entropy: Entropy) -> str:
+    def draw(self, numbers: list[int], entropy: Entropy) -> str:
         """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
-        return spectrum_text(self.design, *draw_spectrum(self.design, exact, entropy))
+        return spectrum_text(self.design, *draw_spectrum(self.design, numbers, entropy))
 
-    def _certificate(self, *, seeded: bool) -> Certificate:
+    def certificate_for(self, *, seeded: bool) -> Certificate:
+        """Return what a release by this plan is certified by."""
         design = self.design
         chosen = isinstance(design.wanted, Strongest)
         return Certificate(
@@ -184,6 +131,25 @@ class SpectrumPlan:
             "rounded cosines add is in the sensitivity",
             seeded=seeded,
         )
+
+    @property
+    def identity(self) -> str:
+        """The text that identifies the plan."""
+        return dump(self.design)
+
+    def content(self, numbers: list[int]) -> tuple[bytes, ...]:
+        """Return what identifies the series: its values, whatever was made of them. Nobody may see it."""
+        del numbers
+        return (self._values.astype("<f8").tobytes(),)
+
+    _purpose = "spectrum"
+
+    @property
+    def _reading(self) -> str:
+        return f"Transforming {self.design.horizon:,} periods"
+
+    def _released(self, fulfilled: Fulfilled) -> SpectrumRelease:
+        return SpectrumRelease(fulfilled.release, fulfilled.signed)
 
     def __repr__(self) -> str:
         return (

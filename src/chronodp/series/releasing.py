@@ -1,0 +1,127 @@
+"""The one way from a plan to a release: check, read, debit, draw, sign and store."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
+
+from chronodp.engines import Progress
+from chronodp.ledger import Fulfilled, Ledger, Opening, check_ledger
+from chronodp.ledger.budget import Dates
+from chronodp.privacy import Certificate, Claim
+from chronodp.randomness import Entropy, check_entropy
+from chronodp.report import watched
+
+__all__ = ["ReleasePlan"]
+
+Exact = TypeVar("Exact")
+Released = TypeVar("Released")
+
+
+class ReleasePlan(ABC, Generic[Exact, Released]):
+    """Something priced that `release` pays for; a plan adds how its data are read and how its noise is drawn."""
+
+    __slots__ = ()
+
+    def release(
+        self,
+        ledger: Ledger,
+        *,
+        dataset: str,
+        request: str,
+        analyst: str = "",
+        dates: Dates | None = None,
+        entropy: Entropy | None = None,
+        progress: Progress | None = None,
+    ) -> Released:
+        """Debit the cost, draw the noise and return the release, signed and stored; the same request returns it again.
+
+        Guarantee: (epsilon, delta)-differential privacy for the plan's unit, of everything together; exact in finite
+        precision. The argument stands where ``claim`` says.
+
+        Args:
+            ledger: what pays.
+            dataset: whose budget in it.
+            request: an id of your choice, once for each release. Under the same id other data, or another plan, are
+                refused.
+            analyst: whose part of the budget pays.
+            dates: days of what has no calendar, such as totals that were added up before, alerts and spectra, for a
+                budget that renews: on the clocks of the queries that have one, else on the budget's; or moments with
+                an offset.
+            entropy: of the noise; secure unless a test says otherwise.
+            progress: told which fraction is done; a bar on the terminal if not given.
+        """
+        check_ledger(ledger)
+        bits = check_entropy(entropy)
+        days = self._days(dates)
+        purpose = (self._purpose, dataset, request)
+        # The ledger's own secret decides which periods of a person count, so that a repeated request repeats it.
+        key = ledger.keys.derive(*purpose).hex()
+        with watched(progress, self._reading) as tell:
+            exact = self.read(key=key, progress=tell)
+
+        def produce() -> tuple[str, Certificate]:
+            return self.draw(exact, bits), self.certificate_for(seeded=bits.seeded)
+
+        fulfilled = ledger.fulfil(
+            dataset,
+            request=request,
+            cost=self.claim.cost,
+            unit=self.claim.unit,
+            plan=self.identity,
+            source=ledger.keys.fingerprint(*self.content(exact), of=purpose),
+            produce=produce,
+            analyst=analyst,
+            dates=days,
+            openings=self._openings(request, bits),
+        )
+        return self._released(fulfilled)
+
+    @property
+    @abstractmethod
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+
+    @abstractmethod
+    def read(self, *, key: str, progress: Progress) -> Exact:
+        """Return the exact numbers, which nobody may see; ``key`` decides which periods of a person count."""
+
+    @abstractmethod
+    def draw(self, numbers: Exact, entropy: Entropy) -> str:
+        """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
+
+    @abstractmethod
+    def certificate_for(self, *, seeded: bool) -> Certificate:
+        """Return what a release by this plan is certified by."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """The text that identifies the plan."""
+
+    @abstractmethod
+    def content(self, numbers: Exact) -> tuple[bytes, ...]:
+        """Return what identifies the data. Nobody may see it."""
+
+    @property
+    @abstractmethod
+    def _purpose(self) -> str:
+        """What the keys of this plan's requests are derived for. Never changes: stored requests are found by it."""
+
+    @property
+    @abstractmethod
+    def _reading(self) -> str:
+        """What a bar says while data are read."""
+
+    @abstractmethod
+    def _released(self, fulfilled: Fulfilled) -> Released:
+        """Return what the ledger stored, for the caller."""
+
+    def _days(self, given: Dates | None) -> Dates | None:
+        """Return when the data begin and end."""
+        return given
+
+    def _openings(self, request: str, entropy: Entropy) -> tuple[Opening, ...]:
+        """Return the streams that the same cost pays for."""
+        del request, entropy
+        return ()
