@@ -112,6 +112,13 @@ class InvalidArgument(ChronodpError, ValueError):
         fresh.args = (f"{self.name} must be {self.allowed}; got a {self._kind}",) if self._kind else self.args
         return fresh
 
+    def renamed(self, name: str) -> InvalidArgument:
+        """Return the same refusal, concealed, under another name: where in a file what was given stands."""
+        fresh = self.concealed()
+        fresh.args = (name + str(fresh).removeprefix(self.name),)
+        fresh.name = name
+        return fresh
+
 
 class MissingBound(InvalidArgument):
     """A sensitivity was asked for without the bound that makes it finite."""

@@ -24,11 +24,14 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 
-__all__ = ["check_path", "closed_file", "parse_arrays", "parse_json", "parse_toml", "read_text", "read_toml"]
+__all__ = ["check_path", "closed_file", "line_of", "parse_arrays", "parse_json", "parse_toml", "read_text"]
 
 
 # Complaints of the reader of TOML that repeat a key or a letter of the text.
 _REPEATING = ("Cannot ", "Duplicate ", "Illegal character", "Found invalid character")
+_HEADER = re.compile(r"^\s*(?P<brackets>\[{1,2})\s*(?P<path>[^\]]+?)\s*\]{1,2}\s*(#.*)?$")
+_KEY = re.compile(r"""^\s*(?P<path>(?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -55,6 +58,23 @@ def parse_toml(argument: str, name: str, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(argument, name, f"a TOML file ({_reason(error)})", place=True) from None
+
+
+def line_of(text: str, path: tuple[str | int, ...]) -> int:
+    r"""Return the line, from 1, of a key in a TOML text, or of the nearest table or key around it.
+
+    Tables of one name in double brackets are told apart by their number, from 0.
+
+    >>> line_of("[meters]\nepsilon = 4\n[[sinks]]\n[[sinks]]\nkind = 1\n", ("sinks", 1, "kind"))
+    5
+    """
+    lines = _lines_of(text)
+    while path:
+        below = [line for known, line in lines.items() if known[: len(path)] == path]
+        if below:
+            return min(below)
+        path = path[:-1]
+    return 1
 
 
 def parse_arrays(content: bytes, *names: str) -> list[NDArray[Any]]:
@@ -97,9 +117,30 @@ def read_text(argument: str, path: object) -> str:
         raise InvalidArgument(argument, str(path), "a file that can be read", place=True) from None
 
 
-def read_toml(argument: str, path: str | Path) -> dict[str, Any]:
-    """Return what a TOML file says."""
-    return parse_toml(argument, str(path), read_text(argument, path))
+def _lines_of(text: str) -> dict[tuple[str | int, ...], int]:
+    """Return the line of every table and key that begins one."""
+    table: tuple[str | int, ...] = ()
+    newest: dict[tuple[str | int, ...], int] = {}  # which of the tables in double brackets is being written
+    found: dict[tuple[str | int, ...], int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            *around, last = _parts(header["path"]) or ("",)
+            table = ()
+            for part in around:
+                table = (*table, part)
+                table += (newest[table],) if table in newest else ()
+            table = (*table, last)
+            if header["brackets"] == "[[":
+                newest[table] = newest.get(table, -1) + 1
+                table = (*table, newest[table])
+            found.setdefault(table, number)
+        elif key := _KEY.match(line):
+            found.setdefault((*table, *_parts(key["path"])), number)
+    return found
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in _PART.findall(path))
 
 
 def _decoded(text: str | bytes) -> str:

@@ -99,9 +99,9 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ('kind = "file"', 'kind = "pigeon"', "kind in [source] must be one of kafka, mqtt, file"),
-        ('kind = "file"', 'kind = "kafka"\nservers = "x:1"', "topic in [source] must be given"),
-        ('time = "at"', 'tyme = "at"', "tyme in [fields] must be one of time, user"),
+        ('kind = "file"', 'kind = "pigeon"', "source.kind must be one of kafka, mqtt, file"),
+        ('kind = "file"', 'kind = "kafka"\nservers = "x:1"', "source.topic must be given"),
+        ('time = "at"', 'tyme = "at"', "fields.tyme must be one of time, user"),
         ('user = "who"', "", "user is missing: name the field with the person"),
         ("max_periods = 3", "", "max_periods is missing"),
         ("max_periods = 3", "max_periods = 0", "max_periods must be a whole number"),
@@ -112,11 +112,11 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
         ("[[sinks]]", "[alert]\nabove = 5.0\nepsilon = 950.0\n\n[[sinks]]", "asked"),  # each alone would fit
         ("[stream]", "[strem]", "strem must be one of name, dataset"),
         ('workload = "each_period"', 'workload = "median"', "workload must be running_total"),
-        ('user = "who"', 'user = "who"\nvalue = "kwh"', "clip in [measure] must be given"),
-        ("[[sinks]]", "[metrics]\nport = 'x'\n[[sinks]]", "port in [metrics] must be a whole number"),
-        ('kind = "csv"', 'kind = "csv"\nfolder = 1', "folder in [sinks] must be one of kind, path"),
+        ('user = "who"', 'user = "who"\nvalue = "kwh"', "measure.clip must be given"),
+        ("[[sinks]]", "[metrics]\nport = 'x'\n[[sinks]]", "metrics.port must be a whole number"),
+        ('kind = "csv"', 'kind = "csv"\nfolder = 1', "sinks.folder must be one of kind, path"),
         ("out.csv", "nowhere/out.csv", "path must be a file in a folder that can be written"),
-        ('kind = "csv"', 'kind = "fax"', "kind in [sinks] must be one of kafka, mqtt, csv, parquet"),
+        ('kind = "csv"', 'kind = "fax"', "sinks.kind must be one of kafka, mqtt, csv, parquet"),
         ('dataset = "visits"', "", "dataset must be given"),
         ('dataset = "visits"', 'dataset = "other"', "other"),
         ("name =", "name = =", "a TOML file (Invalid value (at line 2"),

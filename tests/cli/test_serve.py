@@ -37,10 +37,10 @@ def test_a_policy_is_checked_before_it_is_served(tmp_path: Path, refuse: Callabl
     assert json.loads(run("curator", "check", str(policy), "--json"))["analysts"] == ["ana", "ben"]
     assert "shared" in run("curator", "check", str(policy))
     policy.write_text(policy.read_text(encoding="utf-8").replace("every =", "evry =", 1), encoding="utf-8")
-    assert "line 10" in refuse("curator", "check", str(policy))
+    assert "line 14: datasets.meters.evry" in refuse("curator", "check", str(policy))
     ledger = str(tmp_path / "budget.db")
     refused = refuse("serve", "--policy", str(policy), "--ledger", ledger)
-    assert "line 10" in refused
+    assert "line 14: datasets.meters.evry" in refused
     assert "http://" not in refused  # no address of what is not served
     assert "--demo" in refuse("serve", "--ledger", ledger)
     policy = write_policy(tmp_path)

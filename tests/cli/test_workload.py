@@ -115,9 +115,9 @@ def test_one_peak_needs_no_workload() -> None:
     [
         ('of = "load"\npeak', 'of = "lod"\npeak', "a query above it"),
         ('peak = "1D"', 'peak = "1D"\ntrough = "1D"', "a query above it"),
-        ("change = 3.0", "", "change in query 'alarm'"),
-        ("change = 3.0", "changed = 3.0", "changed in 'alarm'"),
-        ("max_alerts = 2", 'max_alerts = 2\nunit = "event"', "unit in 'alarm'"),
+        ("change = 3.0", "", "queries.alarm.change must be given: the most that one unit"),
+        ("change = 3.0", "changed = 3.0", "queries.alarm.changed must be one of"),
+        ("max_alerts = 2", 'max_alerts = 2\nunit = "event"', "queries.alarm.unit must be one of above"),
         ("epsilon = 1.0", "", "epsilon"),
         ("epsilon = 1.0", "epsilon = 1.0\nepsilom = 2.0", "epsilom"),
         ('sum = "kwh"', 'sum = "kwh"\nweight = 1.0', "given for 'peak' as well"),

@@ -42,15 +42,15 @@ def test_what_is_wrong_in_a_runs_file_is_said(tmp_path: Path) -> None:
         ("http://127.0.0.1", "http://10.0.0.1", "http is for loopback"),
         ("http://127.0.0.1", "ftp://127.0.0.1", "such as https://"),
         ("http://127.0.0.1:", "http://127.0.0.1:9", "such as https://"),
-        ("[seconds]", "state = 3\n[seconds]", "a table of texts"),
+        ("[seconds]", "state = 3\n[seconds]", r"line 12: server\.state must be a text"),
         ('identity = "', 'identity = "zz', "a public key as hexadecimal digits"),
         ('identity = "', 'identity = "00', "a public key of 32 bytes"),
-        ("[seconds]", "[seconds]\ntrain = 3", "train in \\[seconds\\]"),
+        ("[seconds]", "[seconds]\ntrain = 3", r"seconds\.train must be one of advertise"),
         ("[seconds]", "[second]", "second must be one of"),
         ("linger = 2.0", "linger = -1.0", "linger must be"),
         ("attempts = 20", "threshold = 2", "threshold must be a whole number from 3 to 4"),
         ("clip = 1.0", 'clip = 1.0\nstart = "nothing.npy"', "a .npy file"),
-        ("clip = 1.0", "clip = 1.0\nspeed = 3", "speed in \\[task\\]"),
+        ("clip = 1.0", "clip = 1.0\nspeed = 3", r"task\.speed must be one of rounds"),
         ("[task]", "[task", "a TOML file"),
     ):
         file.write_text(good.replace(old, new, 1), encoding="utf-8")

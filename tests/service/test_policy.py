@@ -35,7 +35,7 @@ from tests.service.town import write_policy
         ("epsilon = 8.0", f"epsilon = 1{400 * '0'}", ("meters.epsilon", "a number")),
         ("epsilon = 8.0", "epsilon = inf", ("meters.epsilon", "a number")),
         ("share = true", 'share = "yes"', ("meters.share", "true or false")),
-        ("share = true", "shared = true", ("meters.shared", "left out, or one of")),
+        ("share = true", "shared = true", ("meters.shared", "(perhaps share)")),
         ("floor = 0.05", "floor = 0", ("service.floor", "0.01")),
         ("[datasets.meters.analysts.ana]", '[datasets.meters.analysts."a/b"]', ("a/b", "letters, digits")),
         ('title = "Test"', "title = ", ("TOML", "line 3")),

@@ -14,14 +14,15 @@ import typer
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.unit_text import parse_record_unit
-from chronodp.reading import closed_file, read_toml
+from chronodp.reading import closed_file
+from chronodp.settings import Section, anything, load_settings
 
 if TYPE_CHECKING:
     from chronodp.dataset import Query
     from chronodp.engines import Reading
     from chronodp.series import Plan
 
-__all__ = ["OPTIONS", "Asked", "asks"]
+__all__ = ["FILE_OPTIONS", "Asked", "asks", "read_options"]
 
 _BLOCKS = ("total", "peak", "trough")
 
@@ -72,6 +73,8 @@ OPTIONS: dict[str, Any] = {
     "epsilon": Annotated[float | None, typer.Option(help="Epsilon of the release.")],
     "delta": Annotated[float | None, typer.Option(help="Delta of the release; 0 for a pure guarantee.")],
 }
+FILE_OPTIONS = {name: anything() for name in OPTIONS}
+"""The same in a TOML file; `TimeSeries` and its queries check what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +164,15 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         flags = {name: given.pop(name) for name in OPTIONS}
-        of_file = flags["config"] is not None or str(flags["data"] or "").endswith(".toml")
-        with closed_file() if of_file else contextlib.nullcontext():
-            command(asked=_merge(flags), **given)
+        options = {name: value for name, value in flags.items() if value is not None and name != "config"}
+        with contextlib.ExitStack() as around:
+            if flags["config"] is not None or str(flags["data"] or "").endswith(".toml"):
+                around.enter_context(closed_file())
+            if flags["config"] is not None:
+                said = read_options(flags["config"])
+                around.enter_context(said.pointing(but=options))
+                options = {**said, **options}
+            command(asked=Asked(options), **given)
 
     parameters = [*shared, *own]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by inspect
@@ -171,20 +180,9 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _merge(flags: dict[str, Any]) -> Asked:
-    options: dict[str, Any] = {}
-    if flags["config"] is not None:
-        options = _read(flags["config"])
-    options |= {name: value for name, value in flags.items() if value is not None and name != "config"}
-    return Asked(options)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    options = read_toml("config", path)
-    unknown = sorted(options.keys() - OPTIONS.keys())
-    if unknown:
-        raise InvalidArgument(f"{unknown[0]} in {path.name}", None, f"one of the options {', '.join(OPTIONS)}")
-    return options
+def read_options(path: Path) -> Section:
+    """Return the options in the file of --config."""
+    return load_settings("config", path, FILE_OPTIONS)
 
 
 def _groups(by: object) -> dict[str, list[object]]:

@@ -14,7 +14,7 @@ from chronodp.cli.options import JsonLines
 from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
-from chronodp.reading import read_toml
+from chronodp.settings import load_settings, options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -201,7 +201,8 @@ def _end(parameters: NDArray[np.float32], out: Path | None, *, as_json: bool) ->
 
 
 def _own(path: Path) -> dict[str, Any]:
-    found = read_toml("own_file", path).get("holder")
-    if not isinstance(found, dict):
-        raise InvalidArgument("own_file", str(path), "a TOML file with a table [holder]")
-    return found
+    """Return the table [holder] of a file, which may be a copy of the run's with more in it."""
+    own: dict[str, Any] = load_settings("own_file", path, {"holder": options(needed="a table [holder]")}, others=True)[
+        "holder"
+    ]
+    return own

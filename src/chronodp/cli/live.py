@@ -68,13 +68,13 @@ def live(
 
     with closed_file():
         wanted = read_settings(settings)
-        zone = check_zone(wanted.tables["windows"].get("timezone", "UTC"))
+        zone = check_zone(wanted.said["windows"].get("timezone", "UTC"))
         end = None if until is None else microseconds_of(check_moment("until", until, zone))
-        address = str(wanted.top["ledger"])
+        address = str(wanted.said["ledger"])
         if "://" not in address and not Path(address).exists():
             raise InvalidArgument("ledger", address, "the file of a ledger: `chronodp budget open` makes one")
-        with Ledger(address, keys=wanted.top.get("keys")) as ledger:
-            wanted.limits(wanted.tables["windows"].get("start", "2026-01-01"))  # refuses before anything is made
+        with Ledger(address, keys=wanted.said.get("keys")) as ledger:
+            wanted.limits(wanted.said["windows"].get("start", "2026-01-01"))  # refuses before anything is made
             state = State(wanted.state, keys=ledger.keys, name=wanted.name)
             try:
                 screen = not as_json and sys.stdout.isatty()
@@ -91,8 +91,8 @@ def _run(
     from chronodp.live.metrics import serve_metrics
 
     limits, fields = wanted.limits(_start(wanted, state)), wanted.fields()
-    releases = " and ".join(name for name in ("stream", "alert") if name in wanted.tables)
-    terms = terms_of(limits, dataset=wanted.top["dataset"], user=fields.user, id=fields.id, releases=releases)
+    releases = " and ".join(name for name in ("stream", "alert") if name in wanted.said)
+    terms = terms_of(limits, dataset=wanted.said["dataset"], user=fields.user, id=fields.id, releases=releases)
     state.check_terms(terms)
     sinks = wanted.make_sinks()
     for sink in sinks:
@@ -105,9 +105,9 @@ def _run(
         source=source,
         streams=streams,
         state=state,
-        key=ledger.keys.derive("live", wanted.top["dataset"], wanted.name),
+        key=ledger.keys.derive("live", wanted.said["dataset"], wanted.name),
         ledger=ledger,
-        dataset=wanted.top["dataset"],
+        dataset=wanted.said["dataset"],
         level=wanted.level,
         sinks=sinks,
         tell=view.tell,
@@ -116,8 +116,8 @@ def _run(
     for stream in streams:
         view.say(f"promised: {stream.certificate.guarantee}")
     server = None
-    if "metrics" in wanted.tables:
-        server = serve_metrics(running.progress, **wanted.tables["metrics"])
+    if "metrics" in wanted.said:
+        server = serve_metrics(running.progress, **wanted.said["metrics"])
     try:
         with _Stop() as stopped:
             running.run(windows=windows, until=until, stop=stopped, each=lambda: view.refresh(running.progress))
@@ -133,13 +133,13 @@ def _start(wanted: LiveSettings, state: State) -> str:
     from chronodp.live import SystemClock
     from chronodp.live.windows import begin_of
 
-    told = wanted.tables["windows"].get("start")
+    told = wanted.said["windows"].get("start")
     if told is not None:
         return str(told)
     known = state.fact("terms")
     if known is not None:
         return str(json.loads(known)["start"])
-    grid = wanted.tables["windows"]
+    grid = wanted.said["windows"]
     return begin_of(grid["every"], SystemClock().now(), grid.get("timezone", "UTC"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,21 @@ from urllib.parse import quote
 
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
-from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_fraction
 from chronodp.privacy.unit_text import parse_record_unit
-from chronodp.reading import read_toml
+from chronodp.settings import (
+    Section,
+    Setting,
+    Settings,
+    anything,
+    load_settings,
+    options,
+    rows,
+    table,
+    text,
+    truth,
+    whole,
+)
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
@@ -23,130 +35,158 @@ if TYPE_CHECKING:
 
 __all__ = ["LiveSettings", "read_settings"]
 
-_NAMES = ("name", "dataset", "ledger", "keys", "state", "unit", "max_periods")
-_TABLES = {
-    "fields": ("time", "user", "value", "group", "id", "time_unit"),
-    "windows": ("every", "start", "timezone", "lateness", "skew", "horizon"),
-    "measure": ("clip", "at_most", "groups", "max_groups"),
-    "stream": ("workload", "share", "epsilon", "delta", "level"),
-    "alert": ("above", "below", "max_alerts", "epsilon", "value_epsilon", "noise"),
-    "metrics": ("port", "address", "owner"),
+_MQTT = {
+    "host": text(needed=True),
+    "topic": text(needed=True),
+    "port": whole(),
+    "client": text(),
+    "username": text(),
+    "password": text(),
+    "secure": truth(),
 }
-_SOURCES = {
-    "kafka": (("servers", "topic"), ("group", "options")),
-    "mqtt": (("host", "topic"), ("port", "client", "username", "password", "secure")),
-    "file": (("path",), ("layout",)),
+_KAFKA = {"servers": text(needed=True), "topic": text(needed=True), "options": options()}
+_SOURCES: dict[str, Settings] = {
+    "kafka": {**_KAFKA, "group": text()},
+    "mqtt": _MQTT,
+    "file": {"path": text(needed=True), "layout": text()},
 }
-_SINKS = {
-    "kafka": (("servers", "topic"), ("options",)),
-    "mqtt": (("host", "topic"), ("port", "client", "username", "password", "secure")),
-    "csv": (("path",), ()),
-    "parquet": (("path",), ()),
+_SINKS: dict[str, Settings] = {
+    "kafka": _KAFKA,
+    "mqtt": _MQTT,
+    "csv": {"path": text(needed=True)},
+    "parquet": {"path": text(needed=True)},
+}
+
+
+def _of_kind(kinds: Mapping[str, Settings]) -> Setting:
+    """Declare a table whose ``kind`` says what else it holds."""
+
+    def settings(given: Section) -> Settings:
+        kind = given.get("kind")
+        if not isinstance(kind, str) or kind not in kinds:
+            raise given.wrong("kind", f"one of {', '.join(kinds)}")
+        return {"kind": text(), **kinds[kind]}
+
+    return table(settings, needed=True)
+
+
+def _open(names: str, *needed: str) -> Settings:
+    """Declare keys whose values the room below checks."""
+    return {name: anything(needed=name in needed) for name in names.split()}
+
+
+_LIVE: Settings = {
+    "name": text(needed=True, longest=2000),
+    "dataset": text(needed=True, longest=2000),
+    "ledger": text(default="budget.db"),
+    "keys": text(),
+    "state": text(),
+    "unit": anything(default="user"),
+    "max_periods": anything(),
+    "source": _of_kind(_SOURCES),
+    "fields": table(_open("time user value group id time_unit", "time"), needed=True),
+    "windows": table(_open("every start timezone lateness skew horizon", "every"), needed=True),
+    "measure": table(_open("clip at_most groups max_groups"), default=True),
+    "stream": table(_open("workload share epsilon delta level", "epsilon")),
+    "alert": table(_open("above below max_alerts epsilon value_epsilon noise", "epsilon")),
+    "metrics": table({"port": whole(needed=True), "address": text(), "owner": truth()}),
+    "sinks": rows(_of_kind(_SINKS)),
 }
 
 
 @dataclass(frozen=True)
 class LiveSettings:
-    """What a file of settings says.
+    """What a file of settings says: by key what stands at its top, and each table by its name."""
 
-    Attributes:
-        top: what stands above all tables.
-        tables: each table by its name.
-        sinks: the tables of sinks.
-    """
-
-    top: dict[str, Any]
-    tables: dict[str, dict[str, Any]]
-    sinks: list[dict[str, Any]]
+    said: Section
 
     @property
     def name(self) -> str:
         """The name of the stream."""
-        return str(self.top["name"])
+        return str(self.said["name"])
 
     @property
     def state(self) -> Path:
         """Where the state is kept: beside the ledger's file unless told otherwise."""
-        if "state" in self.top:
-            return Path(self.top["state"])
-        if "://" in self.top["ledger"]:
-            raise InvalidArgument(
-                "state", None, "given where the ledger is a database: a file for what must not be lost"
-            )
-        return Path(f"{self.top['ledger']}.{quote(self.name, safe='')}.live")
+        if "state" in self.said:
+            return Path(self.said["state"])
+        if "://" in self.said["ledger"]:
+            raise self.said.wrong("state", "given where the ledger is a database: a file for what must not be lost")
+        return Path(f"{self.said['ledger']}.{quote(self.name, safe='')}.live")
 
     def fields(self) -> Fields:
         """Return which fields of a record say what."""
         from chronodp.live.records import Fields
 
-        zone = self.tables["windows"].get("timezone", "UTC")
-        return Fields(**{"time": None, **self.tables["fields"]}, timezone=zone)
+        with self.said.pointing():
+            return Fields(**self.said["fields"], timezone=self.said["windows"].get("timezone", "UTC"))
 
     def limits(self, start: str) -> Limits:
         """Return who is protected and how far one person reaches; windows begin at ``start``."""
         from chronodp.live import Limits, Windows
 
-        fields, measure, grid = self.fields(), self.tables["measure"], dict(self.tables["windows"])
+        fields, measure, grid = self.fields(), self.said["measure"], dict(self.said["windows"])
         horizon = grid.pop("horizon", None)
         if "clip" in measure and fields.value is None:
-            raise InvalidArgument("value in [fields]", None, "the name of the field to add up, where clip is given")
+            raise self.said["fields"].wrong("value", "the name of the field to add up, where clip is given")
         if "clip" not in measure and fields.value is not None:
-            raise InvalidArgument(
-                "clip in [measure]", None, "given where a value is added up, such as clip = [0.0, 5.0]"
-            )
+            raise measure.wrong("clip", "given where a value is added up, such as clip = [0.0, 5.0]")
         groups = measure.get("groups", [])
         if not isinstance(groups, list) or not all(isinstance(key, str | int) for key in groups):
-            raise InvalidArgument("groups in [measure]", None, "a list of public keys")
+            raise measure.wrong("groups", "a list of public keys")
         if bool(groups) != (fields.group is not None):
-            raise InvalidArgument("groups in [measure]", None, "given with `group` in [fields], and only with it")
+            raise measure.wrong("groups", "given with `group` in [fields], and only with it")
         clip = measure.get("clip")
-        return Limits(
-            parse_record_unit(self.top.get("unit", "user")),
-            Windows(**{**grid, "start": start, "count": horizon}),
-            clip=tuple(clip) if isinstance(clip, list) else clip,
-            at_most=None if clip is not None else measure.get("at_most", 1),
-            max_periods=self.top.get("max_periods"),
-            groups=tuple(str(key) for key in groups),
-            max_groups=measure.get("max_groups", 1),
-            people=fields.user is not None,
-            ids=fields.id is not None,
-        )
+        with self.said.pointing():
+            return Limits(
+                parse_record_unit(self.said["unit"]),
+                Windows(**{**grid, "start": start, "count": horizon}),
+                clip=tuple(clip) if isinstance(clip, list) else clip,
+                at_most=None if clip is not None else measure.get("at_most", 1),
+                max_periods=self.said.get("max_periods"),
+                groups=tuple(str(key) for key in groups),
+                max_groups=measure.get("max_groups", 1),
+                people=fields.user is not None,
+                ids=fields.id is not None,
+            )
 
     def streams(self, limits: Limits, ledger: Ledger) -> list[TotalsStream]:
         """Open, or go on with, what is released; all terms are checked before the first one pays."""
         from chronodp.live import alert_design, open_streams, stream_design
 
         designs: dict[str, Any] = {}
-        stream, alert = self.tables.get("stream"), self.tables.get("alert")
+        stream, alert = self.said.get("stream"), self.said.get("alert")
         if stream is not None:
             share = stream.get("share")
-            designs[self.name] = stream_design(
-                limits,
-                workload=parse_workload(stream.get("workload", "each_period" if share else "running_total")),
-                share=None if share is None else parse_share(share),
-                epsilon=_needed(stream, "epsilon", "stream"),
-                delta=stream.get("delta", 0.0),
-            )
+            with stream.pointing():
+                designs[self.name] = stream_design(
+                    limits,
+                    workload=parse_workload(stream.get("workload", "each_period" if share else "running_total")),
+                    share=None if share is None else parse_share(share),
+                    epsilon=stream["epsilon"],
+                    delta=stream.get("delta", 0.0),
+                )
         if alert is not None:
-            _needed(alert, "epsilon", "alert")
-            noise = parse_noise(alert.get("noise", "exponential"))
-            designs[f"{self.name}.alert"] = alert_design(limits, **{"max_alerts": 1, **alert, "noise": noise})
+            with alert.pointing():
+                noise = parse_noise(alert.get("noise", "exponential"))
+                designs[f"{self.name}.alert"] = alert_design(limits, **{"max_alerts": 1, **alert, "noise": noise})
         if not designs:
-            raise InvalidArgument("stream", None, "given, or alert: a table that says what is released")
-        check_fraction("level", self.level)
-        return open_streams(designs, ledger=ledger, dataset=self.top["dataset"])
+            raise self.said.wrong("stream", "given, or alert: a table that says what is released")
+        with self.said.pointing():
+            check_fraction("level", self.level)
+            return open_streams(designs, ledger=ledger, dataset=self.said["dataset"])
 
     @property
     def level(self) -> float:
         """How often intervals hold the value before noise."""
-        wanted: float = self.tables.get("stream", {}).get("level", 0.95)
+        wanted: float = self.said.get("stream", {}).get("level", 0.95)
         return wanted
 
     def source(self, reader: Reader) -> Source:
         """Return where records come from."""
         from chronodp.live.sources import FileSource, KafkaSource, MqttSource
 
-        given = dict(self.tables["source"])
+        given = dict(self.said["source"])
         kind = given.pop("kind")
         who = f"chronodp-{self.name}"
         match kind:
@@ -161,8 +201,8 @@ class LiveSettings:
         from chronodp.live.sinks import CsvSink, KafkaSink, MqttSink, ParquetSink
 
         made: list[Sink] = []
-        for number, table in enumerate(self.sinks):
-            given = dict(table)
+        for number, sink in enumerate(self.said["sinks"]):
+            given = dict(sink)
             kind = given.pop("kind")
             match kind:
                 case "kafka":
@@ -179,62 +219,4 @@ class LiveSettings:
 
 def read_settings(path: Path) -> LiveSettings:
     """Return the settings in a file; what is unknown, missing or of the wrong kind is named."""
-    content = read_toml("settings", path)
-    sinks = content.pop("sinks", [])
-    if not isinstance(sinks, list) or not all(isinstance(sink, dict) for sink in sinks):
-        raise InvalidArgument("sinks", None, "tables [[sinks]], one for each")
-    tables = {name: content.pop(name) for name in ("source", *_TABLES) if name in content}
-    _check_keys("", content, _NAMES, others=("source", *_TABLES))
-    for name in ("name", "dataset"):
-        if not isinstance(content.get(name), str) or not content[name]:
-            raise InvalidArgument(name, content.get(name), "given, at the top of the file")
-    for name, table in tables.items():
-        if not isinstance(table, dict):
-            raise InvalidArgument(name, None, f"a table [{name}]")
-        if name in _TABLES:
-            _check_keys(name, table, _TABLES[name])
-    for name in ("source", "fields", "windows"):
-        if name not in tables:
-            raise InvalidArgument(name, None, f"given: a table [{name}]")
-    tables.setdefault("measure", {})
-    _needed(tables["windows"], "every", "windows")
-    _needed(tables["fields"], "time", "fields")
-    _check_kind("source", tables["source"], _SOURCES)
-    for sink in sinks:
-        _check_kind("sinks", sink, _SINKS)
-    if "metrics" in tables:
-        _needed(tables["metrics"], "port", "metrics")
-        _check_types("metrics", tables["metrics"])
-    return LiveSettings({"ledger": "budget.db", **content}, tables, sinks)
-
-
-def _check_kind(where: str, table: dict[str, Any], kinds: dict[str, Any]) -> None:
-    kind = table.get("kind")
-    if kind not in kinds:
-        raise InvalidArgument(f"kind in [{where}]", kind, f"one of {', '.join(kinds)}")
-    needed, others = kinds[kind]
-    for key in needed:
-        _needed(table, key, where)
-    _check_keys(where, table, ("kind", *needed, *others))
-    _check_types(where, table)
-
-
-def _check_types(where: str, table: dict[str, Any]) -> None:
-    kinds = {"port": (int, "a whole number"), "secure": (bool, "true or false"), "owner": (bool, "true or false")}
-    for key, value in table.items():
-        kind, allowed = kinds.get(key, (dict, "a table") if key == "options" else (str, "a text"))
-        if type(value) is not kind:
-            raise InvalidArgument(f"{key} in [{where}]", value, allowed, private=key == "password")
-
-
-def _check_keys(where: str, table: dict[str, Any], known: tuple[str, ...], others: tuple[str, ...] = ()) -> None:
-    unknown = sorted(table.keys() - set(known))
-    if unknown:
-        place = f"{unknown[0]} in [{where}]" if where else unknown[0]
-        raise InvalidArgument(place, table[unknown[0]], f"one of {', '.join((*known, *others))}", private=True)
-
-
-def _needed(table: dict[str, Any], key: str, where: str) -> Any:
-    if table.get(key) is None:
-        raise InvalidArgument(f"{key} in [{where}]", None, "given")
-    return table[key]
+    return LiveSettings(load_settings("settings", path, _LIVE))

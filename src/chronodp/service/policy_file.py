@@ -2,187 +2,194 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from chronodp.engines import Reading
-from chronodp.errors import ChronodpError, InvalidArgument, MissingBound
+from chronodp.errors import ChronodpError
 from chronodp.ledger.budget import Budget, Renewal
 from chronodp.privacy import Calendar, Unit
 from chronodp.privacy.unit_text import parse_record_unit
 from chronodp.privacy.units import RecordUnit
-from chronodp.reading import check_path, parse_toml, read_text
 from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, Running
-from chronodp.service.section import Section
-from chronodp.service.toml_lines import toml_lines
+from chronodp.settings import (
+    Place,
+    Section,
+    Setting,
+    anything,
+    each,
+    load_settings,
+    number,
+    table,
+    text,
+    texts,
+    truth,
+    whole,
+)
 
 __all__ = ["read_policy"]
 
 _NAME = "a name of 1 to 80 letters, digits, dots, hyphens or underscores"
 _EXTRA = set("._-")
+_LONGEST = 2000
+_RUNNING, _CELLS = Running(), Reading()
+
+
+def _clip(value: Any, place: Place) -> tuple[float, float]:
+    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)) or value[0] >= value[1]:
+        raise place.wrong(value, "two numbers, the least and the most of one person in a period")
+    return float(value[0]), float(value[1])
+
+
+def _groups(value: Any, place: Place) -> Groups:
+    names = list(value) if isinstance(value, dict | list) else []
+    sizes = value if isinstance(value, dict) else {}
+    whole_sizes = all(type(size) is int and size >= 0 for size in sizes.values())
+    if not names or not all(isinstance(key, str) for key in names) or len(set(names)) < len(names) or not whole_sizes:
+        allowed = 'public keys ["north", "south"], or with how many people each has, { north = 4000, south = 6000 }'
+        raise place.wrong(value, allowed)
+    return Groups(tuple(names), dict(sizes))
+
+
+def _renewal(value: Any, place: Place) -> Renewal:
+    for known in get_args(Renewal):
+        if value == known:
+            return known  # type: ignore[no-any-return]  # it is one of those just listed
+    raise place.wrong(value, f"one of {', '.join(get_args(Renewal))}, or left out")
+
+
+def _unit(value: Any, place: Place) -> RecordUnit:
+    """Return the unit that a text such as ``window:24/replace`` names."""
+    try:
+        return parse_record_unit(value)
+    except ChronodpError:
+        allowed = "user, event, user_period:1D, window:24 or window:24@1h, perhaps with /replace"
+        raise place.wrong(value, allowed) from None
+
+
+_SERVICE = {
+    "title": text(longest=100, default=_RUNNING.title),
+    "floor": number(least=0.01, most=3600, default=_RUNNING.floor),
+    "quantum": number(least=0.01, most=3600, default=_RUNNING.quantum),
+    "parallel": whole(least=1, default=_RUNNING.parallel),
+    "rate": number(least=0.1, default=_RUNNING.rate),
+    "waiting": whole(least=1, default=_RUNNING.waiting),
+    "lease": number(least=1, most=3600, default=_RUNNING.lease),
+    "session": number(least=60, most=7 * 86400, default=_RUNNING.session),
+}
+_COLUMN = {"clip": Setting(_clip, missing=""), "about": text(longest=_LONGEST, default="")}
+_ALLOW = {
+    "measures": texts(of=MEASURES, default=MEASURES),
+    "workloads": texts(of=WORKLOADS, default=WORKLOADS),
+    "grids": texts(),
+    "epsilon": number(least=0),
+    "cells": whole(least=1, default=100_000),
+    "least_group": whole(least=0, default=0),
+}
+_ANALYST = {"epsilon": number(least=0, needed=True), "delta": number(least=0, most=1)}
+_READING = {
+    "time_format": text(longest=_LONGEST, default=_CELLS.time_format),
+    "decimal": text(longest=_LONGEST, default=_CELLS.decimal),
+    "separator": anything(),
+    "encoding": text(longest=_LONGEST, default=_CELLS.encoding),
+    "line_breaks": truth(default=_CELLS.line_breaks),
+}
+_DATASET = {
+    "source": text(longest=_LONGEST, needed=True),
+    "about": text(longest=_LONGEST, default=""),
+    "time": text(longest=_LONGEST, needed=True),
+    "user": text(longest=_LONGEST),
+    "every": text(longest=_LONGEST, needed=True),
+    "start": anything(needed=True),
+    "end": anything(needed=True),
+    "timezone": text(longest=_LONGEST, default="UTC"),
+    "unit": Setting(_unit, missing=""),
+    "max_periods": anything(),
+    "people": whole(least=0, default=0),
+    "columns": each(table(_COLUMN)),
+    "groups": each(Setting(_groups)),
+    "allow": table(_ALLOW, default=True),
+    "epsilon": number(least=0, needed=True),
+    "delta": number(least=0, most=1, default=0.0),
+    "renews": Setting(_renewal),
+    "analysts": each(table(_ANALYST)),
+    "share": truth(default=True),
+    "reading": table(_READING, default=True),
+}
+_POLICY = {
+    "service": table(_SERVICE, default=True),
+    "datasets": each(table(_DATASET), needed="a table [datasets.NAME] for each dataset"),
+}
 
 
 def read_policy(path: str | Path) -> Policy:
     """Return the policy in a file. Sources are looked for beside the file, and only when something is released."""
-    file = check_path("policy", path)
-    text = read_text("policy", file)
-    content = parse_toml("policy", file.name, text)
-    whole = Section(content, (), file=file, lines=toml_lines(text))
-    running = _running(whole.below("service"))
-    datasets = {name: _dataset(name, part, file.parent) for name, part in whole.sections("datasets").items()}
-    whole.finish()
-    if not datasets:
-        raise whole.wrong("datasets", None, "given: a table [datasets.NAME] for each dataset")
-    return Policy(datasets, running)
-
-
-def _running(part: Section) -> Running:
-    usual = Running()
-    read = Running(
-        title=part.text("title", usual.title, longest=100),
-        floor=part.number("floor", usual.floor, least=0.01, most=3600),
-        quantum=part.number("quantum", usual.quantum, least=0.01, most=3600),
-        parallel=part.whole("parallel", usual.parallel, least=1),
-        rate=part.number("rate", usual.rate, least=0.1),
-        waiting=part.whole("waiting", usual.waiting, least=1),
-        lease=part.number("lease", usual.lease, least=1, most=3600),
-        session=part.number("session", usual.session, least=60, most=7 * 86400),
-    )
-    part.finish()
-    return read
+    said = load_settings("policy", path, _POLICY)
+    folder = Path(path).parent
+    datasets = {name: _dataset(name, part, folder) for name, part in said["datasets"].items()}
+    return Policy(datasets, Running(**said["service"]))
 
 
 def _dataset(name: str, part: Section, folder: Path) -> Dataset:
     _check_name(part, name)
-    every = part.text("every")
-    unit = _unit(part)
-    epsilon, delta = part.number("epsilon", least=0), part.number("delta", 0.0, least=0, most=1)
-    renews = part.optional_text("renews")
-    if renews is not None and renews not in get_args(Renewal):
-        raise part.wrong("renews", renews, f"one of {', '.join(get_args(Renewal))}, or left out")
-    try:
-        calendar = Calendar(every, part.value("start"), part.value("end"), part.text("timezone", "UTC"))
-        Budget(unit, epsilon, delta, renews=cast("Renewal | None", renews))
+    allow = {"epsilon": None, "grids": (part["every"],), **part["allow"]}
+    with part.pointing():
+        calendar = Calendar(part["every"], part["start"], part["end"], part["timezone"])
+        Budget(part["unit"], part["epsilon"], part["delta"], renews=part.get("renews"))
+    analysts = {who: _allotment(who, one, part["unit"], part["delta"]) for who, one in part["analysts"].items()}
+    with part["reading"].pointing():
+        reading = Reading(**part["reading"])
+    with part.pointing():
         dataset = Dataset(
             name=name,
-            source=str(folder / part.text("source")),
-            about=part.text("about", ""),
-            time=part.text("time"),
-            user=part.optional_text("user"),
+            source=str(folder / part["source"]),
+            about=part["about"],
+            time=part["time"],
+            user=part.get("user"),
             calendar=calendar,
-            unit=unit,
-            max_periods=part.value("max_periods"),
-            people=part.whole("people", 0, least=0),
-            columns={column: _column(below) for column, below in part.sections("columns").items()},
-            groups=_groups(part.below("groups")),
-            allowed=_allowed(part.below("allow"), every),
-            epsilon=epsilon,
-            delta=delta,
-            renews=cast("Renewal | None", renews),
-            analysts={who: _allotment(who, below, unit, delta) for who, below in part.sections("analysts").items()},
-            share=part.truth("share", True),
-            reading=_reading(part.below("reading")),
+            unit=part["unit"],
+            max_periods=part.get("max_periods"),
+            people=part["people"],
+            columns={column: Column(**one) for column, one in part["columns"].items()},
+            groups=dict(part["groups"]),
+            allowed=Allowed(**allow),
+            epsilon=part["epsilon"],
+            delta=part["delta"],
+            renews=part.get("renews"),
+            analysts=analysts,
+            share=part["share"],
+            reading=reading,
         )
         dataset.series()
-    except InvalidArgument as error:
-        if part.path[0] in error.name:  # it has its line already
-            raise
-        allowed = f"given: {error.allowed}" if isinstance(error, MissingBound) else error.allowed
-        raise part.wrong(error.name, part.content.get(error.name), allowed) from None
     _check_sizes(part, dataset)
-    part.finish()
     return dataset
-
-
-def _unit(part: Section) -> RecordUnit:
-    """Return the unit that a text such as ``window:24/replace`` names."""
-    text = part.text("unit")
-    try:
-        return parse_record_unit(text)
-    except ChronodpError:
-        allowed = "user, event, user_period:1D, window:24 or window:24@1h, perhaps with /replace"
-        raise part.wrong("unit", text, allowed) from None
-
-
-def _reading(part: Section) -> Reading:
-    usual = Reading()
-    given: dict[str, Any] = {
-        "time_format": part.text("time_format", usual.time_format),
-        "decimal": part.text("decimal", usual.decimal),
-        "separator": part.value("separator"),
-        "encoding": part.text("encoding", usual.encoding),
-        "line_breaks": part.truth("line_breaks", usual.line_breaks),
-    }
-    part.finish()
-    try:
-        return Reading(**given)
-    except InvalidArgument as error:
-        raise part.wrong(error.name, part.content.get(error.name), error.allowed) from None
-
-
-def _column(part: Section) -> Column:
-    clip = part.value("clip")
-    if not isinstance(clip, list) or len(clip) != 2 or not all(_is_number(end) for end in clip) or clip[0] >= clip[1]:
-        raise part.wrong("clip", str(clip), "two numbers, the least and the most of one person in a period")
-    read = Column((float(clip[0]), float(clip[1])), part.text("about", ""))
-    part.finish()
-    return read
-
-
-def _groups(part: Section) -> dict[str, Groups]:
-    groups = {}
-    for column, keys in part.content.items():
-        part.value(column)
-        allowed = 'public keys ["north", "south"], or with how many people each has, { north = 4000, south = 6000 }'
-        sizes = keys if isinstance(keys, dict) else {}
-        names = list(keys) if isinstance(keys, dict | list) else []
-        if not names or not all(isinstance(key, str) for key in names) or len(set(names)) < len(names):
-            raise part.wrong(column, str(keys), allowed)
-        if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes.values()):
-            raise part.wrong(column, str(keys), allowed)
-        groups[column] = Groups(tuple(names), dict(sizes))
-    return groups
-
-
-def _allowed(part: Section, every: str) -> Allowed:
-    read = Allowed(
-        measures=part.texts("measures", MEASURES, of=MEASURES),
-        workloads=part.texts("workloads", WORKLOADS, of=WORKLOADS),
-        grids=part.texts("grids", (every,)),
-        epsilon=part.number("epsilon", least=0) if "epsilon" in part.content else None,
-        cells=part.whole("cells", 100_000, least=1),
-        least_group=part.whole("least_group", 0, least=0),
-    )
-    part.finish()
-    return read
 
 
 def _allotment(name: str, part: Section, unit: Unit, delta: float) -> Allotment:
     _check_name(part, name)
-    allotment = Allotment(part.number("epsilon", least=0), part.number("delta", delta, least=0, most=1))
-    part.finish()
-    try:
+    allotment = Allotment(part["epsilon"], part.get("delta", delta))
+    with part.pointing():
         Budget(unit, allotment.epsilon, allotment.delta)
-    except InvalidArgument as error:
-        raise part.wrong(error.name, part.content.get(error.name), error.allowed) from None
     return allotment
 
 
 def _check_sizes(part: Section, dataset: Dataset) -> None:
     if not dataset.allowed.least_group:
         return
-    below = part.below("groups")
     if dataset.groups and not dataset.people:
-        raise part.wrong("people", None, "given: least_group compares publicly declared numbers of people")
+        raise part.place.below("people").wrong(None, "given: least_group compares publicly declared numbers of people")
     for column, groups in dataset.groups.items():
         if not groups.people:
-            raise below.wrong(column, "keys alone", "keys with how many people each has, since least_group is set")
+            place = part["groups"].place.below(column)
+            raise place.wrong(list(groups.keys), "keys with how many people each has, since least_group is set")
 
 
 def _check_name(part: Section, name: str) -> None:
     if not 1 <= len(name) <= 80 or not all(letter.isalnum() or letter in _EXTRA for letter in name):
-        raise part.wrong("", name, _NAME)
+        raise part.place.wrong(name, _NAME)
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    # A whole number beyond all floats is none.
+    return isinstance(value, float) or (type(value) is int and abs(value) <= sys.float_info.max)

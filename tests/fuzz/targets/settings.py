@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import chronodp as cdp
-from chronodp.cli.asking import Asked, _read
+from chronodp.cli.asking import Asked, read_options
 from chronodp.cli.live_settings import read_settings
 from chronodp.cli.workload import plan_workload
 from chronodp.federated.aggregation import Identity
@@ -145,7 +145,7 @@ def make_live_settings(folder: Path) -> Target:
         file.write_bytes(content)
         wanted = read_settings(file)
         _ = wanted.state
-        limits = wanted.limits(str(wanted.tables["windows"].get("start", "2026-01-01")))
+        limits = wanted.limits(str(wanted.said["windows"].get("start", "2026-01-01")))
         wanted.streams(limits, ledger)  # there is no budget: the way ends where it would be paid
 
     seeds = _LIVE.format(mark=MARK.decode()).encode(), _WINDOWED.encode()
@@ -159,7 +159,7 @@ def make_options(folder: Path) -> Target:
 
     def door(content: bytes) -> None:
         file.write_bytes(content)
-        options = _read(file)
+        options = read_options(file)
         Asked({**options, "data": str(rows)}).query()
 
     return Target("options", tuple(text.encode() for text in texts), door)

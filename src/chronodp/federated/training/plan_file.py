@@ -5,12 +5,10 @@ Everything in it is public, and the same at every holder; the tables of people t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.terms import check_name
 from chronodp.federated.models import (
     Architecture,
@@ -25,22 +23,63 @@ from chronodp.federated.models import (
     Risk,
 )
 from chronodp.federated.training.plan import TrainingPlan, plan_training
-from chronodp.reading import check_path, closed_file, read_toml
+from chronodp.reading import closed_file
+from chronodp.settings import Place, Section, Setting, Settings, anything, each, load_settings, table, text, truth
 
 __all__ = ["PlanFile", "read_plan"]
 
-_TOP = ("name", "budget", "person", "time", "label", "model", "columns", "holders", "held_out")
 _NEEDED = ("epsilon", "delta", "batch", "rounds", "local_steps")
-_PLAN = (
-    *_NEEDED,
-    "clip",
-    "learning_rate",
-    "momentum",
-    "update_clip",
-    "holders_per_person",
-    "accept_large_delta",
-)
+_USUAL = ("clip", "learning_rate", "momentum", "update_clip", "holders_per_person")
 _KINDS: dict[str, type[Architecture]] = {"linear": Linear, "recurrent": Recurrent, "convolution": Convolution}
+
+
+def _people(value: Any, place: Place) -> int:
+    if not isinstance(value, int) or value < 1:
+        raise place.wrong(value, "the declared number of people, at least 1")
+    return int(value)
+
+
+def _bounds(value: Any, place: Place) -> list[Any]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise place.wrong(value, "two public bounds, such as [40, 160]")
+    return value
+
+
+def _options_of(model: Section) -> Settings:
+    """Return what a model of this architecture and outcome may hold."""
+    kind = model.get("architecture", "convolution")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise model.wrong("architecture", f"one of {', '.join(_KINDS)}")
+    forecasts = model.get("outcome") == "forecast"
+    return {
+        "architecture": text(default="convolution"),
+        "length": anything(needed=True),
+        "outcome": anything(default="risk"),
+        "prevalence": anything(default=0.5),
+        "column": anything(needed=forecasts),
+        "horizon": anything(needed=forecasts),
+        "start": anything(default=0),
+        **{one.name: anything() for one in fields(_KINDS[kind])},
+    }
+
+
+_PLAN: Settings = {
+    "name": anything(),
+    **{name: anything(needed=True) for name in _NEEDED},
+    **{name: anything() for name in _USUAL},
+    "accept_large_delta": truth(default=False),
+    "budget": anything(),
+    "person": text(default="person"),
+    "time": text(default="time"),
+    "label": text(default="label"),
+    "model": table(_options_of, needed=True),
+    "columns": each(Setting(_bounds), needed="a table [columns] with the bounds of each"),
+    "holders": each(
+        table({"data": text(default=""), "people": Setting(_people, missing="")}),
+        needed="at least one table [holders.NAME] with data and people",
+    ),
+    "held_out": table({"data": text(), "public": truth()}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,71 +116,36 @@ class PlanFile:
 @closed_file()
 def read_plan(path: str | Path) -> PlanFile:
     """Return what a TOML file says, its noise found anew; no data is read."""
-    place = check_path("plan", path)
-    said = read_toml("plan", place)
-    if unknown := sorted(said.keys() - {*_TOP, *_PLAN}):
-        raise InvalidArgument("plan", unknown[0], f"one of {', '.join((*_TOP, *_PLAN))}")
-    holders = _table(said, "holders")
-    model = _model(_table(said, "model"), _table(said, "columns"))
-    people = {check_name("holders", name): _people(name, holder) for name, holder in holders.items()}
-    if not people:
-        raise InvalidArgument("holders", None, "at least one table [holders.NAME] with data and people")
-    for needed in _NEEDED:
-        if needed not in said:
-            raise InvalidArgument(needed, None, "given in the plan's file")
-    held = _table(said, "held_out") if "held_out" in said else {}
-    return PlanFile(
-        name=check_name("name", said.get("name", place.stem)),
-        plan=plan_training(model, people=min(people.values()), **{name: said[name] for name in _PLAN if name in said}),
-        people=people,
-        tables={name: place.parent / str(holder.get("data", "")) for name, holder in holders.items()},
-        held_out=place.parent / str(held.get("data", "")) if held else None,
-        public=bool(held.get("public", False)),
-        person=str(said.get("person", "person")),
-        time=str(said.get("time", "time")),
-        label=str(said.get("label", "label")),
-        budget=said.get("budget"),
-        accept_large_delta=bool(said.get("accept_large_delta", False)),
-    )
+    said = load_settings("plan", path, _PLAN)
+    place = Path(path)
+    holders, held = said["holders"], said.get("held_out", {})
+    people = {check_name("holders", name): holder["people"] for name, holder in holders.items()}
+    numbers = {name: said[name] for name in (*_NEEDED, *_USUAL, "accept_large_delta") if name in said}
+    with said.pointing():
+        return PlanFile(
+            name=check_name("name", said.get("name", place.stem)),
+            plan=plan_training(_model(said["model"], said["columns"]), people=min(people.values()), **numbers),
+            people=people,
+            tables={name: place.parent / holder["data"] for name, holder in holders.items()},
+            held_out=place.parent / held.get("data", "") if held else None,
+            public=held.get("public", False),
+            person=said["person"],
+            time=said["time"],
+            label=said["label"],
+            budget=said.get("budget"),
+            accept_large_delta=said["accept_large_delta"],
+        )
 
 
-def _table(said: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = said.get(name)
-    if not isinstance(found, dict):
-        raise InvalidArgument(name, found, f"a table [{name}] in the plan's file")
-    return found
-
-
-def _people(name: str, holder: object) -> int:
-    if not isinstance(holder, dict) or not isinstance(holder.get("people"), int) or holder["people"] < 1:
-        raise InvalidArgument(f"holders.{name}", None, "a table with data and the declared number of people")
-    return int(holder["people"])
-
-
-def _model(said: Mapping[str, Any], columns: Mapping[str, Any]) -> ModelDesign:
-    options = dict(said)
-    kind, length = options.pop("architecture", "convolution"), options.pop("length", None)
-    outcome_kind, horizon = options.pop("outcome", "risk"), options.pop("horizon", None)
-    prevalence, target = options.pop("prevalence", 0.5), options.pop("column", None)
-    start = options.pop("start", 0)
-    if kind not in _KINDS:
-        raise InvalidArgument("architecture", kind, f"one of {', '.join(_KINDS)}")
-    known = {name: _column(name, bounds) for name, bounds in columns.items()}
-    try:
-        architecture = _KINDS[kind](**options)
-    except TypeError:
-        raise InvalidArgument("model", ", ".join(options), f"options that a {kind} model has") from None
-    outcome: Outcome = Risk(prevalence)
-    if outcome_kind == "forecast":
-        if target not in known:
-            raise InvalidArgument("column", target, f"the column to forecast, one of {', '.join(known)}")
-        outcome = Forecast(known[target], horizon)
-    elif outcome_kind != "risk":
-        raise InvalidArgument("outcome", outcome_kind, "risk or forecast")
-    return ModelDesign(Inputs(tuple(known.values()), length), outcome, architecture, start)
-
-
-def _column(name: str, bounds: object) -> Column:
-    if not isinstance(bounds, list) or len(bounds) != 2:
-        raise InvalidArgument(f"columns.{name}", str(bounds), "two public bounds, such as [40, 160]")
-    return Column(name, *bounds)
+def _model(said: Section, columns: Section) -> ModelDesign:
+    kind = _KINDS[said["architecture"]]
+    architecture = kind(**{one.name: said[one.name] for one in fields(kind) if one.name in said})
+    known = {name: Column(name, *bounds) for name, bounds in columns.items()}
+    outcome: Outcome = Risk(said["prevalence"])
+    if said["outcome"] == "forecast":
+        if not isinstance(said["column"], str) or said["column"] not in known:
+            raise said.wrong("column", f"the column to forecast, one of {', '.join(known)}")
+        outcome = Forecast(known[said["column"]], said["horizon"])
+    elif said["outcome"] != "risk":
+        raise said.wrong("outcome", "risk or forecast")
+    return ModelDesign(Inputs(tuple(known.values()), said["length"]), outcome, architecture, said["start"])

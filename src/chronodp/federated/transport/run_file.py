@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,19 +17,75 @@ from chronodp.federated.holder import Task
 from chronodp.federated.quantise import Grid
 from chronodp.federated.rounds import check_weights, digest_of, starting_point
 from chronodp.privacy.parameters import check_positive, check_whole
-from chronodp.reading import check_path, closed_file, read_toml
+from chronodp.reading import closed_file
+from chronodp.settings import Place, Section, Setting, Settings, anything, each, load_settings, options, table, text
 
 __all__ = ["LOOPBACK", "RunFile", "read_run"]
 
 _SECONDS = {"advertise": 3600.0, "share": 60.0, "mask": 60.0, "consent": 60.0, "unmask": 120.0}
 _LINGER = 60.0
-_KNOWN = {
-    "": {"name", "threshold", "attempts", "task", "server", "seconds", "holders", "holder"},
-    "task": {"rounds", "size", "model", "clip", "bits", "start", "plan"},
-    "server": {"address", "authority", "tokens", "state"},
-    "holders": {"identity", "weight"},
-}
+_NUMBERS = ("rounds", "size", "model", "clip", "bits")
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+def _identity(value: Any, place: Place) -> bytes:
+    try:
+        return bytes.fromhex(value)
+    except (ValueError, TypeError):
+        raise place.wrong(value, "a public key as hexadecimal digits") from None
+
+
+def _address(value: Any, place: Place) -> str:
+    try:
+        parts = urlsplit(value) if isinstance(value, str) else None
+        port = parts.port if parts is not None else None
+    except ValueError:
+        parts = port = None
+    if (
+        parts is None
+        or port == 0
+        or parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or parts.path not in ("", "/")
+    ):
+        raise place.wrong(value, "such as https://training.example.org:8443")
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise place.wrong(value, "https: tokens and parameters do not travel in the open; http is for loopback")
+    return str(value).rstrip("/")
+
+
+def _task(task: Section) -> Settings:
+    """Return what a task may hold: its own numbers, or a plan alone, which says all the rest."""
+    if "plan" in task:
+        if len(task) > 1:
+            raise task.wrong("plan", "a plan alone: it says all the rest")
+        return {"plan": text()}
+    needed = "a table with rounds, size, model, clip and bits, or with a plan"
+    return {**{name: anything(needed=needed) for name in _NUMBERS}, "start": text(), "plan": text()}
+
+
+_RUN: Settings = {
+    "name": anything(default=""),
+    "threshold": anything(),
+    "attempts": anything(default=3),
+    "task": table(_task, needed=True),
+    "server": table(
+        {
+            "address": Setting(_address, missing="such as https://training.example.org:8443"),
+            "authority": text(),
+            "tokens": text(default="tokens.json"),
+            "state": text(default="server.db"),
+        },
+        needed=True,
+    ),
+    "seconds": table(
+        {name: anything(default=usual) for name, usual in {**_SECONDS, "linger": _LINGER}.items()}, default=True
+    ),
+    "holders": each(
+        table({"identity": Setting(_identity, missing="a public key as hexadecimal digits"), "weight": anything()})
+    ),
+    "holder": options(),
+}
 
 
 @dataclass(frozen=True)
@@ -85,116 +140,55 @@ class RunFile:
 @closed_file()
 def read_run(path: str | Path) -> RunFile:
     """Return the run that a TOML file describes; paths in it are seen from where the file lies."""
-    place = check_path("run", path)
-    content = read_toml("run", place)
-    _check_known("", content)
-    options, server, people = (_table(content, name) for name in ("task", "server", "holders"))
-    task, start = _planned(options, place.parent, people) if "plan" in options else _given(options, place.parent)
-    roster = tuple((name, _identity(name, people[name])) for name in sorted(people))
+    said = load_settings("run", path, _RUN)
+    folder, people = Path(path).parent, said["holders"]
+    with said.pointing():
+        return _run(said, folder, people)
+
+
+def _run(said: Section, folder: Path, people: Section) -> RunFile:
+    task, start = _planned(said["task"], folder, people) if "plan" in said["task"] else _given(said["task"], folder)
+    roster = tuple((name, people[name]["identity"]) for name in sorted(people))
     given = {name: one["weight"] for name, one in people.items() if "weight" in one}
     weights = check_weights(given, sorted(people)) if given else None
     agreed = {"task": task.to_json(), "weights": weights, "start": digest_of(start).hex()}
-    waits = _table(content, "seconds")
-    linger = check_positive("linger", waits.pop("linger", _LINGER))
+    waits, server = said["seconds"], said["server"]
     run = RunFile(
         terms=Terms(
-            content.get("name", ""),
+            said["name"],
             json.dumps(agreed, sort_keys=True),
             roster,
-            content.get("threshold", usual_threshold(len(roster))),
+            said.get("threshold", usual_threshold(len(roster))),
             task.size,
             task.bits,
         ),
         task=task,
         weights=weights,
-        seconds=_seconds(waits),
-        linger=linger,
-        attempts=check_whole("attempts", content.get("attempts", 3), most=1000),
-        address=_address(server.get("address")),
-        authority=place.parent / server["authority"] if "authority" in server else None,
-        tokens=place.parent / server.get("tokens", "tokens.json"),
-        state=place.parent / server.get("state", "server.db"),
+        seconds={Phase[name.upper()]: check_positive(name, waits[name]) for name in _SECONDS},
+        linger=check_positive("linger", waits["linger"]),
+        attempts=check_whole("attempts", said["attempts"], most=1000),
+        address=server["address"],
+        authority=folder / server["authority"] if "authority" in server else None,
+        tokens=folder / server["tokens"],
+        state=folder / server["state"],
         start=start,
-        holder=_table(content, "holder"),
+        holder=dict(said.get("holder", {})),
     )
     check_whole("holders", run.grid.holders, least=2)  # and that their sum fits into the ring
     return run
 
 
-def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = content.get(name, {})
-    if not isinstance(found, dict):
-        raise InvalidArgument(name, found, f"a table [{name}]")
-    if name in ("task", "server"):
-        _check_known(name, found)
-    if name == "server" and not all(isinstance(value, str) for value in found.values()):
-        raise InvalidArgument(name, found, "a table of texts")
-    return dict(found)
-
-
-def _check_known(table: str, content: Mapping[str, Any]) -> None:
-    for name in sorted(content.keys() - _KNOWN[table]):
-        where = f"{name} in [{table}]" if table else name
-        raise InvalidArgument(where, "unknown", f"one of {', '.join(sorted(_KNOWN[table]))}")
-
-
-def _identity(name: str, entry: object) -> bytes:
-    if not isinstance(entry, dict):
-        raise InvalidArgument("holders", entry, f"tables such as [holders.{name}]")
-    _check_known("holders", entry)
-    try:
-        return bytes.fromhex(entry["identity"])
-    except (KeyError, ValueError, TypeError):
-        raise InvalidArgument(
-            f"identity of {name}", entry.get("identity"), "a public key as hexadecimal digits"
-        ) from None
-
-
-def _seconds(given: Mapping[str, Any]) -> dict[Phase, float]:
-    for name in sorted(given.keys() - _SECONDS.keys()):
-        raise InvalidArgument(f"{name} in [seconds]", given[name], f"one of {', '.join(_SECONDS)} or linger")
-    return {Phase[name.upper()]: check_positive(name, given.get(name, usual)) for name, usual in _SECONDS.items()}
-
-
-def _address(given: object) -> str:
-    try:
-        parts = urlsplit(given) if isinstance(given, str) else None
-        port = parts.port if parts is not None else None
-    except ValueError:
-        parts = port = None
-    if (
-        parts is None
-        or port == 0
-        or parts.scheme not in ("http", "https")
-        or not parts.hostname
-        or parts.path not in ("", "/")
-    ):
-        raise InvalidArgument("address", given, "such as https://training.example.org:8443")
-    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
-        raise InvalidArgument(
-            "address", given, "https: tokens and parameters do not travel in the open; http is for loopback"
-        )
-    return str(given).rstrip("/")
-
-
-def _given(options: dict[str, Any], folder: Path) -> tuple[Task, NDArray[np.float32]]:
+def _given(options: Section, folder: Path) -> tuple[Task, NDArray[np.float32]]:
     """Return a task whose numbers stand in the file, and where it starts."""
-    start = options.pop("start", None)
-    try:
-        task = Task(**options)
-    except TypeError:
-        allowed = "a table with rounds, size, model, clip and bits, or with a plan"
-        raise InvalidArgument("task", sorted(options), allowed) from None
-    return task, starting_point(None if start is None else _load_start(folder / start), task)
+    task = Task(**{name: options[name] for name in _NUMBERS})
+    return task, starting_point(_load_start(folder / options["start"]) if "start" in options else None, task)
 
 
-def _planned(options: Mapping[str, Any], folder: Path, holders: Mapping[str, Any]) -> tuple[Task, NDArray[np.float32]]:
+def _planned(options: Section, folder: Path, holders: Section) -> tuple[Task, NDArray[np.float32]]:
     """Return the task of a training plan's file, and the model's first parameters."""
     from chronodp.federated.training.plan_file import read_plan
 
-    if len(options) > 1:
-        raise InvalidArgument("task", sorted(options), "a plan alone: it says all the rest")
-    file = read_plan(folder / str(options["plan"]))
+    file = read_plan(folder / options["plan"])
     if set(holders) != set(file.people):
         raise InvalidArgument("holders", sorted(holders), f"those of the plan: {', '.join(sorted(file.people))}")
     return file.plan.task(), file.plan.model.first_parameters()

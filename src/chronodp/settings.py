@@ -1,0 +1,286 @@
+"""Settings in TOML files: a room declares what its file may hold, and this one reader checks it.
+
+A file is declared as data, ``{"name": text(needed=True), "source": table({"path": text()})}``. A key that is not known,
+one that is missing and a value of another kind are refused with file, line and key. Nothing of the file is repeated but
+its keys: it may be another file than was meant, one with secrets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import math
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from chronodp.errors import InvalidArgument
+from chronodp.reading import check_path, line_of, parse_toml, read_text
+
+__all__ = [
+    "Place",
+    "Section",
+    "Setting",
+    "Settings",
+    "anything",
+    "each",
+    "load_settings",
+    "number",
+    "options",
+    "rows",
+    "table",
+    "text",
+    "texts",
+    "truth",
+    "whole",
+]
+
+_BARE = re.compile(r"[\w-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a key stands.
+
+    Attributes:
+        file: the name of the file.
+        text: of the file, in which lines are looked for.
+        path: the tables around the key, and the key. Rows of ``[[sinks]]`` are numbered from 0.
+    """
+
+    file: str
+    text: str = field(repr=False)
+    path: tuple[str | int, ...] = ()
+
+    def below(self, key: str | int) -> Place:
+        """Return the place of a key in this table."""
+        return Place(self.file, self.text, (*self.path, key))
+
+    def wrong(self, given: object, allowed: str) -> InvalidArgument:
+        """Return the refusal of what stands here."""
+        return InvalidArgument(str(self), given, allowed).concealed()
+
+    def __str__(self) -> str:
+        shown = [part if _BARE.fullmatch(part) else repr(part) for part in self.path if isinstance(part, str)]
+        return f"{self.file}, line {line_of(self.text, self.path)}: {'.'.join(shown) or 'the file'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a key may hold.
+
+    Attributes:
+        read: returns the value, or raises what is wrong with it.
+        missing: what must be given where the key is not there; None if it may be left out.
+        default: what stands for it then; None leaves it out.
+    """
+
+    read: Callable[[Any, Place], Any]
+    missing: str | None = None
+    default: Any = None
+
+
+Settings: TypeAlias = Mapping[str, Setting]
+
+
+class Section(Mapping[str, Any]):
+    """A table that was checked: its values by key, those left out with their defaults."""
+
+    def __init__(self, values: dict[str, Any], place: Place, known: Iterable[str]) -> None:
+        self.place = place
+        self._values, self._known = values, frozenset(known)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def wrong(self, key: str, allowed: str) -> InvalidArgument:
+        """Return the refusal of what a key holds, or of its absence."""
+        return self.place.below(key).wrong(self.get(key), allowed)
+
+    @contextlib.contextmanager
+    def pointing(self, *, but: Iterable[str] = ()) -> Iterator[None]:
+        """Add file and line to refusals of arguments that are named as one key here or below.
+
+        ``but`` names arguments that came from elsewhere, such as options of a command.
+        """
+        try:
+            yield
+        except InvalidArgument as error:
+            places = [] if error.name in but else list(self._places(error.name))
+            if not places and error.name in self._known and error.name not in but:
+                places = [self.place.below(error.name)]
+            if len(places) != 1:
+                raise
+            raise error.renamed(str(places[0])) from None
+
+    def _places(self, key: str) -> Iterator[Place]:
+        if key in self._values:
+            yield self.place.below(key)
+        for value in self._values.values():
+            for section in value if isinstance(value, tuple) else (value,):
+                if isinstance(section, Section):
+                    yield from section._places(key)
+
+
+def load_settings(argument: str, path: object, settings: Settings, *, others: bool = False) -> Section:
+    """Return what a TOML file says, if it is what was declared.
+
+    Args:
+        argument: how the caller names the file.
+        path: of the file.
+        settings: its keys.
+        others: whether it may hold more than that, which is left out.
+    """
+    file = check_path(argument, path)
+    content = read_text(argument, file)
+    said = parse_toml(argument, str(file), content)
+    if others:
+        said = {key: said[key] for key in settings if key in said}
+    return _read(said, settings, Place(file.name, content))
+
+
+def text(*, needed: bool | str = False, default: str | None = None, longest: int | None = None) -> Setting:
+    """Declare a text; with ``longest``, one that says something within so many letters."""
+
+    def accepts(value: object) -> bool:
+        if not isinstance(value, str):
+            return False
+        return longest is None or value == default or (0 < len(value.strip()) <= len(value) <= longest)
+
+    return _kind("a text", lambda value: accepts(value) and "\x00" not in value, needed, default)
+
+
+def number(
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    needed: bool | str = False,
+    default: float | None = None,
+) -> Setting:
+    """Declare a finite number within limits."""
+    within = (
+        f" from {least:g} to {most:g}" if most < math.inf else f" of at least {least:g}" if least > -math.inf else ""
+    )
+    # TOML has infinities, and whole numbers beyond all floats.
+    lower, upper = max(least, -sys.float_info.max), min(most, sys.float_info.max)
+    accepts = _kind(
+        f"a number{within}",
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and lower <= value <= upper,
+        needed,
+        default,
+    )
+    return Setting(lambda value, place: float(accepts.read(value, place)), accepts.missing, default)
+
+
+def whole(*, least: int | None = None, needed: bool | str = False, default: int | None = None) -> Setting:
+    """Declare a whole number."""
+    words = "a whole number" if least is None else f"a whole number of at least {least}"
+    return _kind(words, lambda value: type(value) is int and (least is None or value >= least), needed, default)
+
+
+def truth(*, needed: bool | str = False, default: bool | None = None) -> Setting:
+    """Declare true or false."""
+    return _kind("true or false", lambda value: isinstance(value, bool), needed, default)
+
+
+def texts(*, of: tuple[str, ...] | None = None, default: tuple[str, ...] | None = None) -> Setting:
+    """Declare a list of texts, each of a known list if there is one; it is read as a tuple."""
+    accepts = _kind(
+        "a list of texts" if of is None else f"a list made of {', '.join(of)}",
+        lambda value: (
+            bool(value)
+            and isinstance(value, list | tuple)
+            and all(isinstance(part, str) and (of is None or part in of) for part in value)
+        ),
+    )
+    return Setting(lambda value, place: tuple(accepts.read(value, place)), None, default)
+
+
+def anything(*, needed: bool | str = False, default: Any = None) -> Setting:
+    """Declare what its room checks, in words of its own; `Section.pointing` adds the line to them."""
+    return _kind("", lambda _value: True, needed, default)
+
+
+def options(*, needed: bool | str = False) -> Setting:
+    """Declare a table that is handed on as it stands."""
+    return _kind("a table", lambda value: isinstance(value, dict), needed)
+
+
+def table(
+    settings: Settings | Callable[[Section], Settings], *, needed: bool = False, default: bool = False
+) -> Setting:
+    """Declare a table, its keys known, or decided by what it holds; with ``default``, as if empty where it is not."""
+
+    def read(value: Any, place: Place) -> Section:
+        if not isinstance(value, dict):
+            raise place.wrong(value, f"a table [{_shown(place)}]")
+        known = settings(Section(value, place, ())) if callable(settings) else settings
+        return _read(value, known, place)
+
+    return Setting(read, "a table [{}]" if needed else None, {} if default else None)
+
+
+def each(setting: Setting, *, needed: str | None = None) -> Setting:
+    """Declare a table whose keys are names, each with the same kind of value; empty where it is not there."""
+
+    def read(value: Any, place: Place) -> Section:
+        if not isinstance(value, dict) or (needed is not None and not value):
+            raise place.wrong(value, needed or f"a table [{_shown(place)}.NAME] for each")
+        return Section({name: setting.read(one, place.below(name)) for name, one in value.items()}, place, ())
+
+    return Setting(read, needed, {})
+
+
+def rows(setting: Setting) -> Setting:
+    """Declare tables ``[[NAME]]``, any number of them; they are read as a tuple."""
+
+    def read(value: Any, place: Place) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple) or not all(isinstance(one, dict) for one in value):
+            raise place.wrong(value, f"tables [[{_shown(place)}]], one for each")
+        return tuple(setting.read(one, place.below(number)) for number, one in enumerate(value))
+
+    return Setting(read, None, ())
+
+
+def _kind(allowed: str, accepts: Callable[[Any], bool], needed: bool | str = False, default: Any = None) -> Setting:
+    def read(value: Any, place: Place) -> Any:
+        if not accepts(value):
+            raise place.wrong(value, allowed)
+        return value
+
+    return Setting(read, (needed if isinstance(needed, str) else "") if needed else None, default)
+
+
+def _read(content: dict[str, Any], settings: Settings, place: Place) -> Section:
+    unknown = {key: difflib.get_close_matches(key, settings, n=1) for key in content if key not in settings}
+    # A key that is misspelt comes first: it is why another one is missing.
+    for key in sorted(unknown, key=lambda key: not unknown[key]):
+        if not unknown[key]:
+            _check_missing(content, settings, place)
+        perhaps = f" (perhaps {unknown[key][0]})" if unknown[key] else ""
+        raise place.below(key).wrong(content[key], f"one of {', '.join(settings)}{perhaps}")
+    _check_missing(content, settings, place)
+    values = {}
+    for key, setting in settings.items():
+        if key in content or setting.default is not None:
+            values[key] = setting.read(content.get(key, setting.default), place.below(key))
+    return Section(values, place, settings)
+
+
+def _check_missing(content: dict[str, Any], settings: Settings, place: Place) -> None:
+    for key, setting in settings.items():
+        if setting.missing is not None and key not in content:
+            words = setting.missing.replace("{}", _shown(place.below(key)))
+            raise place.below(key).wrong(None, f"given: {words}" if words else "given")
+
+
+def _shown(place: Place) -> str:
+    return ".".join(part for part in place.path if isinstance(part, str))
