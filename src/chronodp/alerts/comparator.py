@@ -16,6 +16,7 @@ from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import Certificate, Certified, Claim, Grid, Guarantee, PureCost, dump
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import at_least, written
+from chronodp.privacy.fields import settle
 from chronodp.privacy.grid import FARTHEST
 from chronodp.privacy.parameters import check_epsilon, check_number
 from chronodp.privacy.units import RecordUnit
@@ -70,7 +71,7 @@ class Comparator:
         if check_number("step", self.step) == 0:
             wide = 1 / self.epsilon
             step = choose_step(threshold, float(self.change), self.epsilon, narrowest=wide, widest=wide)
-            object.__setattr__(self, "step", step)
+            settle(self, step=step)
         Grid(self.step)
         if self.step > self.change:
             raise InvalidArgument("step", self.step, f"no coarser than the change, {float(self.change):g}")

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import written
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_epsilon, check_flag, check_whole
 
 __all__ = ["Split", "best_split", "float_above"]
@@ -30,8 +31,7 @@ class Split:
     alert: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", check_epsilon(self.threshold, "threshold"))
-        object.__setattr__(self, "alert", check_epsilon(self.alert, "alert"))
+        settle(self, threshold=check_epsilon(self.threshold, "threshold"), alert=check_epsilon(self.alert, "alert"))
 
     def exact(self, max_alerts: int) -> Fraction:
         """Return ε₀ + c ε₁ of the numbers as people write them."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from chronodp.audit.enumerated_entropy import BITS, EnumeratedEntropy, Unfollowed, exponential
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.fields import settle
 from chronodp.randomness import Entropy
 
 __all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "freeze", "outcomes"]
@@ -93,7 +94,7 @@ class Finding:
     _aligned: tuple[_Aligned, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_aligned", tuple(_both_ways(self.pairs)))
+        settle(self, _aligned=tuple(_both_ways(self.pairs)))
 
     @property
     def impossible(self) -> Fraction:

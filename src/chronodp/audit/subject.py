@@ -15,6 +15,7 @@ from chronodp.audit.allowance import Allowance
 from chronodp.audit.enumerated_entropy import Unfollowed
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Claim
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_listed, check_number
 from chronodp.randomness import Entropy
 
@@ -110,7 +111,7 @@ class Subject:
             raise InvalidArgument("name", self.name, "a text")
         if not callable(self.mechanism):
             raise InvalidArgument("mechanism", self.mechanism, "a function of data, and of entropy if it draws")
-        object.__setattr__(self, "draws", _takes_entropy(self.mechanism))
+        settle(self, draws=_takes_entropy(self.mechanism))
         if not isinstance(self.claim, Claim):
             raise InvalidArgument("claim", self.claim, "a Claim")
         given = check_listed("neighbours", self.neighbours, object, "a list of pairs of inputs")
@@ -118,10 +119,9 @@ class Subject:
         if not pairs or len(pairs) != len(given):
             raise InvalidArgument("neighbours", len(given), "at least one pair of inputs")
         check_number("epsilon", self.epsilon)
-        object.__setattr__(self, "neighbours", pairs)
-        object.__setattr__(self, "delta", check_delta(self.delta))
+        settle(self, neighbours=pairs, delta=check_delta(self.delta))
         if not self.epsilon:
-            object.__setattr__(self, "epsilon", _epsilon_of(self.claim, self.delta))
+            settle(self, epsilon=_epsilon_of(self.claim, self.delta))
         check_epsilon(self.epsilon)
 
     def run(self, data: object, entropy: Entropy) -> object:

@@ -10,6 +10,7 @@ import numpy as np
 from chronodp.correlated.chain import Floats, Integers
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_number
 
 __all__ = ["Fold", "Maximum", "Mean", "Query", "Several", "Sum", "WeightedSum", "check_query", "fold"]
@@ -25,7 +26,7 @@ class Mean:
     scores: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scores", _check_numbers("scores", self.scores))
+        settle(self, scores=_check_numbers("scores", self.scores))
 
     def __str__(self) -> str:
         return "the mean"
@@ -39,7 +40,7 @@ class Sum:
     scores: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scores", _check_numbers("scores", self.scores))
+        settle(self, scores=_check_numbers("scores", self.scores))
 
     def __str__(self) -> str:
         return "the sum"
@@ -54,8 +55,7 @@ class WeightedSum:
     scores: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("weights", "scores"):
-            object.__setattr__(self, name, _check_numbers(name, getattr(self, name)))
+        settle(self, weights=_check_numbers("weights", self.weights), scores=_check_numbers("scores", self.scores))
         if not any(self.weights):
             raise InvalidArgument("weights", 0.0, "numbers, one a sequence, not all of them 0")
 
@@ -71,7 +71,7 @@ class Maximum:
     scores: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scores", _check_numbers("scores", self.scores))
+        settle(self, scores=_check_numbers("scores", self.scores))
 
     def __str__(self) -> str:
         return "the maximum"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.terms import RINGS
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_positive, check_table, check_text, check_whole
 
 __all__ = ["Holder", "Task", "check_update", "load_holder"]
@@ -41,7 +42,7 @@ class Task:
         check_whole("size", self.size, most=2**28)
         if not isinstance(self.model, str) or not self.model:
             raise InvalidArgument("model", self.model, "the fingerprint of a model")
-        object.__setattr__(self, "clip", check_positive("clip", self.clip))  # 1 and 1.0 are one task
+        settle(self, clip=check_positive("clip", self.clip))  # 1 and 1.0 are one task
         if type(self.bits) is not int or self.bits not in RINGS:
             raise InvalidArgument("bits", self.bits, f"one of {', '.join(map(str, RINGS))}")
 

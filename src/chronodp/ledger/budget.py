@@ -12,6 +12,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger.filters import Filter, Kind
 from chronodp.privacy.clock import check_zone, days_touched, microseconds_of
 from chronodp.privacy.documents import LATER, document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_word
 from chronodp.privacy.units import Unit, check_unit
 
@@ -54,14 +55,13 @@ class Budget:
 
     def __post_init__(self) -> None:
         check_unit("unit", self.unit)
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        object.__setattr__(self, "delta", check_delta(self.delta))
+        settle(self, epsilon=check_epsilon(self.epsilon), delta=check_delta(self.delta))
         if self.rule is None:
-            object.__setattr__(self, "rule", "gaussian" if self.delta else "pure")
+            settle(self, rule="gaussian" if self.delta else "pure")
         check_word("rule", self.rule, ("pure", "gaussian", "renyi"))
         if self.reserve is None:
-            object.__setattr__(self, "reserve", self.delta if self.rule == "pure" else 0.0)
-        object.__setattr__(self, "reserve", check_delta(self.reserve, "reserve"))
+            settle(self, reserve=self.delta if self.rule == "pure" else 0.0)
+        settle(self, reserve=check_delta(self.reserve, "reserve"))
         if self.renews is not None and (not isinstance(self.renews, str) or self.renews not in _PERIODS_A_YEAR):
             raise InvalidArgument("renews", self.renews, "None, '1D', '1W', '1mo' or '1Y'")
         if self.timezone is not None:

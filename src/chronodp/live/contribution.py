@@ -12,6 +12,7 @@ from chronodp.live.windows import Windows
 from chronodp.privacy import Calendar, Contribution, Grid
 from chronodp.privacy.calendar import LONGEST
 from chronodp.privacy.documents import to_document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_flag, check_kind, check_listed, check_text, check_whole
 from chronodp.privacy.sensitivity import check_clip
 from chronodp.privacy.units import RecordUnit, check_record_unit
@@ -64,7 +65,7 @@ class Limits:
         if (self.clip is None) == (self.at_most is None):
             raise InvalidArgument("measure", None, "either `clip` of a sum or `at_most` of a count")
         if self.clip is not None:
-            object.__setattr__(self, "clip", check_clip(self.clip))
+            settle(self, clip=check_clip(self.clip))
         else:
             check_whole("at_most", self.at_most, most=2**30)
         if not self.people and not self.unit.of_rows:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar
 from chronodp.privacy.clock import check_zone, moment_at
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_positive, check_whole
 
 __all__ = ["Clock", "ScaledClock", "SystemClock", "Windows", "begin_of", "parse_duration"]
@@ -94,7 +95,7 @@ class Windows:
         if self.count is not None:
             check_whole("horizon", self.count, most=_MOST)
         one = Calendar.from_length(self.every, self.start, 1, self.timezone)
-        object.__setattr__(self, "start", one.start)
+        settle(self, start=one.start)
         parse_duration("lateness", self.lateness)
         parse_duration("skew", self.skew)
         if self.width is None and self.count is not None and self.count > _MOST_UNEVEN:

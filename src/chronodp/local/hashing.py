@@ -16,6 +16,7 @@ from chronodp.local.response import respond
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, PureCost, Report
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["PRIME", "LocalHashing"]
@@ -51,8 +52,7 @@ class LocalHashing:
     choices: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_local_epsilon(self.epsilon))
-        object.__setattr__(self, "choices", check_choices(self.choices))
+        settle(self, epsilon=check_local_epsilon(self.epsilon), choices=check_choices(self.choices))
 
     @cached_property
     def buckets(self) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.local.odds import check_local_epsilon
 from chronodp.local.values import FINEST, Range, check_range
 from chronodp.privacy import Claim, PureCost, Report
+from chronodp.privacy.fields import settle
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["Number"]
@@ -30,10 +31,9 @@ class Number(ABC):
     grid: int = FINEST
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_local_epsilon(self.epsilon))
+        settle(self, epsilon=check_local_epsilon(self.epsilon))
         found = check_range(self.clip, self.grid)
-        object.__setattr__(self, "clip", (found.lower, found.upper))
-        object.__setattr__(self, "grid", found.steps)
+        settle(self, clip=(found.lower, found.upper), grid=found.steps)
 
     @cached_property
     def range(self) -> Range:

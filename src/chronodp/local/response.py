@@ -15,6 +15,7 @@ from chronodp.local.odds import check_local_epsilon, split_odds
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, RandomizedResponseCost, Report
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["RandomizedResponse", "respond"]
@@ -49,8 +50,7 @@ class RandomizedResponse:
     choices: int = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_local_epsilon(self.epsilon))
-        object.__setattr__(self, "choices", check_choices(self.choices))
+        settle(self, epsilon=check_local_epsilon(self.epsilon), choices=check_choices(self.choices))
 
     @cached_property
     def weights(self) -> tuple[int, int]:

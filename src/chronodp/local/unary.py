@@ -17,6 +17,7 @@ from chronodp.local.odds import WHOLE, check_local_epsilon, exponential_below
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, PureCost, Report
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["WIDEST", "OptimizedUnary", "SymmetricUnary", "Unary"]
@@ -34,8 +35,7 @@ class Unary(ABC):
     choices: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_local_epsilon(self.epsilon))
-        object.__setattr__(self, "choices", check_choices(self.choices))
+        settle(self, epsilon=check_local_epsilon(self.epsilon), choices=check_choices(self.choices))
         if self.choices > WIDEST:
             raise InvalidArgument("choices", self.choices, f"at most {WIDEST}; LocalHashing takes larger alphabets")
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.clock import check_moment, check_zone, instant_of, microseconds_of, moment_at, offset_at
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_whole
 from chronodp.privacy.periods import advance, civil_begin, first_begin, width_of
 
@@ -72,8 +73,7 @@ class Calendar:
         last = check_moment("end", self.end, zone)
         if first >= last:
             raise InvalidArgument("end", self.end, f"after the start, {first.isoformat()}")
-        object.__setattr__(self, "start", first.isoformat())
-        object.__setattr__(self, "end", last.isoformat())
+        settle(self, start=first.isoformat(), end=last.isoformat())
         _ = self.edges  # computed now, so that an end off the grid is refused here
 
     @classmethod

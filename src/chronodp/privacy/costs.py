@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_epsilon, check_fraction, check_positive, check_whole
 
 __all__ = [
@@ -36,7 +37,7 @@ class PureCost:
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        settle(self, epsilon=check_epsilon(self.epsilon))
 
     def __str__(self) -> str:
         return f"ε = {self.epsilon:g}"
@@ -51,8 +52,7 @@ class ApproximateCost:
     delta: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        object.__setattr__(self, "delta", check_fraction("delta", self.delta))
+        settle(self, epsilon=check_epsilon(self.epsilon), delta=check_fraction("delta", self.delta))
 
     def __str__(self) -> str:
         return f"(ε, δ) = ({self.epsilon:g}, {self.delta:g})"
@@ -67,8 +67,9 @@ class LaplaceCost:
     scale: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sensitivity", check_positive("sensitivity", self.sensitivity))
-        object.__setattr__(self, "scale", check_positive("scale", self.scale))
+        settle(
+            self, sensitivity=check_positive("sensitivity", self.sensitivity), scale=check_positive("scale", self.scale)
+        )
 
     def __str__(self) -> str:
         return f"Laplace noise of scale {self.scale:g} on l1 sensitivity {self.sensitivity:g}"
@@ -83,8 +84,9 @@ class GaussianCost:
     sigma: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sensitivity", check_positive("sensitivity", self.sensitivity))
-        object.__setattr__(self, "sigma", check_positive("sigma", self.sigma))
+        settle(
+            self, sensitivity=check_positive("sensitivity", self.sensitivity), sigma=check_positive("sigma", self.sigma)
+        )
 
     def __str__(self) -> str:
         return f"Gaussian noise of σ {self.sigma:g} on l2 sensitivity {self.sensitivity:g}"
@@ -103,9 +105,12 @@ class SampledGaussianCost:
     rate: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sensitivity", check_positive("sensitivity", self.sensitivity))
-        object.__setattr__(self, "sigma", check_positive("sigma", self.sigma))
-        object.__setattr__(self, "rate", check_fraction("rate", self.rate))
+        settle(
+            self,
+            sensitivity=check_positive("sensitivity", self.sensitivity),
+            sigma=check_positive("sigma", self.sigma),
+            rate=check_fraction("rate", self.rate),
+        )
 
     def __str__(self) -> str:
         noise = f"Gaussian noise of σ {self.sigma:g} on l2 sensitivity {self.sensitivity:g}"
@@ -121,7 +126,7 @@ class RandomizedResponseCost:
     choices: int = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        settle(self, epsilon=check_epsilon(self.epsilon))
         check_whole("choices", self.choices, least=2)
 
     def __str__(self) -> str:

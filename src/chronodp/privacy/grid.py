@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy.exact import written
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_number, check_positive
 
 __all__ = ["FARTHEST", "Grid", "as_numbers", "stored_steps"]
@@ -38,7 +39,7 @@ class Grid:
         step = check_number("step", self.step, allowed)
         if math.frexp(step)[0] != 0.5:
             raise InvalidArgument("step", self.step, allowed)
-        object.__setattr__(self, "step", step)
+        settle(self, step=step)
 
     @classmethod
     def for_scale(cls, scale: float, *, bits: int = 20) -> Self:

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import Assumption, Cost, check_cost
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_flag
 from chronodp.privacy.printing import labelled
 from chronodp.privacy.units import Unit, check_unit
@@ -39,8 +40,7 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         check_unit("unit", self.unit)
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        object.__setattr__(self, "delta", check_delta(self.delta))
+        settle(self, epsilon=check_epsilon(self.epsilon), delta=check_delta(self.delta))
         if not all(isinstance(assumption, Assumption) for assumption in self.assumptions):
             raise InvalidArgument("assumptions", self.assumptions, "a tuple of Assumption")
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_positive
 
 __all__ = ["ClippedRegret", "Scoring", "Votes", "ballots_of", "tally"]
@@ -37,7 +38,7 @@ class ClippedRegret:
     clip: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "clip", check_positive("clip", self.clip))
+        settle(self, clip=check_positive("clip", self.clip))
 
     def __str__(self) -> str:
         return f"regrets clipped at {self.clip!r}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.fields import settle
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_positive
 
@@ -24,8 +25,7 @@ class _Candidates:
     change: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _check_values(self.values))
-        object.__setattr__(self, "change", check_positive("change", self.change))
+        settle(self, values=_check_values(self.values), change=check_positive("change", self.change))
 
     def __len__(self) -> int:
         return len(self.values)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_number, check_whole
 
 __all__ = [
@@ -161,7 +162,7 @@ class Hierarchy:
         checked = {check_whole("levels", level) for level in self.levels}
         if len(checked) < len(self.levels):
             raise InvalidArgument("levels", self.levels, allowed)
-        object.__setattr__(self, "levels", tuple(sorted(checked | {1})))
+        settle(self, levels=tuple(sorted(checked | {1})))
 
     def __str__(self) -> str:
         *most, last = map(str, self.levels)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Swap
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_whole
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
@@ -58,8 +59,11 @@ class BlockShuffle:
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "block", check_whole("block", self.block, least=2, most=LONGEST_BLOCK))
-        object.__setattr__(self, "epsilon", check_budget("epsilon", self.epsilon))
+        settle(
+            self,
+            block=check_whole("block", self.block, least=2, most=LONGEST_BLOCK),
+            epsilon=check_budget("epsilon", self.epsilon),
+        )
 
     @property
     def odds(self) -> Odds:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_fraction, check_number, check_positive, check_whole
 
 __all__ = ["Damage", "UnitCosts", "average_damage", "count_damage", "frequency_counting", "moving_average"]
@@ -56,11 +57,11 @@ class UnitCosts:
     delay: float
 
     def __post_init__(self) -> None:
-        for name in ("missing", "repeated", "empty", "delay"):
-            value = check_number(name, getattr(self, name))
-            if value < 0:
-                raise InvalidArgument(name, value, "a finite number of at least 0")
-            object.__setattr__(self, name, value)
+        costs = {name: check_number(name, getattr(self, name)) for name in ("missing", "repeated", "empty", "delay")}
+        for name, cost in costs.items():
+            if cost < 0:
+                raise InvalidArgument(name, cost, "a finite number of at least 0")
+        settle(self, **costs)
 
     @classmethod
     def relative(

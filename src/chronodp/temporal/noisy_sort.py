@@ -13,6 +13,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Swap
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import at_least, written
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_epsilon, check_whole
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
@@ -50,8 +51,7 @@ class NoisySort:
     steps: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "window", check_whole("window", self.window, most=2**20))
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        settle(self, window=check_whole("window", self.window, most=2**20), epsilon=check_epsilon(self.epsilon))
         if self.scale > 2**_WIDEST:
             allowed = (
                 f"at least {2 * self.window / 2**_WIDEST:.3g} for this window: wider noise cannot be drawn exactly"

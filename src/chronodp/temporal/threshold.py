@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_whole
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
@@ -61,8 +62,11 @@ class Threshold:
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "window", check_whole("window", self.window, least=3, most=LONGEST))
-        object.__setattr__(self, "epsilon", check_budget("epsilon", self.epsilon))
+        settle(
+            self,
+            window=check_whole("window", self.window, least=3, most=LONGEST),
+            epsilon=check_budget("epsilon", self.epsilon),
+        )
 
     @property
     def choice(self) -> Choice:

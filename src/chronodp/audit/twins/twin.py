@@ -9,6 +9,7 @@ from typing import Any
 from chronodp.audit.subject import Check, Many, Subject
 from chronodp.audit.walked import Enumerated
 from chronodp.privacy import Claim
+from chronodp.privacy.fields import settle
 
 __all__ = ["Twin"]
 
@@ -42,7 +43,7 @@ class Twin:
     broken_many: Many | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", self.subjects[0].epsilon)
+        settle(self, epsilon=self.subjects[0].epsilon)
 
     @property
     def subjects(self) -> tuple[Subject, Subject]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from chronodp.errors import InvalidArgument
 from chronodp.estimation.spectrum.harmonics import highest
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_fraction, check_whole
 
 __all__ = ["Lowest", "Only", "Strongest", "Wanted", "Whole", "check_wanted"]
@@ -68,7 +69,7 @@ class Strongest:
     def __post_init__(self) -> None:
         check_whole("among", self.among)
         check_whole("count", self.count, most=self.among)
-        object.__setattr__(self, "share", check_fraction("share", self.share))
+        settle(self, share=check_fraction("share", self.share))
 
     def __str__(self) -> str:
         return f"the {self.count} strongest of harmonics 1 to {self.among}, and the total"

@@ -14,6 +14,7 @@ from chronodp.estimation.state_space.model import StateSpace
 from chronodp.estimation.touched import Touched
 from chronodp.privacy import Assumption, Sensitivity
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_positive
 
 __all__ = ["LONGEST_RESPONSE", "CausedChange", "Change", "MeasuredChange", "cause_sensitivity", "impulse_response"]
@@ -36,7 +37,7 @@ class MeasuredChange:
     most: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "most", check_positive("change", self.most))
+        settle(self, most=check_positive("change", self.most))
 
     def __str__(self) -> str:
         return f"measurements changed by at most {self.most:g}"
@@ -54,7 +55,7 @@ class CausedChange:
     most: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "most", check_positive("change", self.most))
+        settle(self, most=check_positive("change", self.most))
 
     def __str__(self) -> str:
         return f"inputs changed by at most {self.most:g}, seen through the system"

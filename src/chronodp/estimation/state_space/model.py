@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from chronodp.errors import InvalidArgument
 from chronodp.estimation.columns import Floats
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 
 __all__ = ["Matrix", "StateSpace", "Vector"]
 
@@ -60,23 +61,26 @@ class StateSpace:
 
     def __post_init__(self) -> None:
         n, m = self._sizes()
-        object.__setattr__(self, "transition", _matrix("transition", self.transition, (n, n)))
-        object.__setattr__(self, "observation", _matrix("observation", self.observation, (m, n)))
-        object.__setattr__(self, "process_noise", _covariance("process_noise", self.process_noise, n, definite=False))
+        settle(
+            self,
+            transition=_matrix("transition", self.transition, (n, n)),
+            observation=_matrix("observation", self.observation, (m, n)),
+            process_noise=_covariance("process_noise", self.process_noise, n, definite=False),
+        )
         noise = _covariance("measurement_noise", self.measurement_noise, m, definite=True)
-        object.__setattr__(self, "measurement_noise", noise)
+        settle(self, measurement_noise=noise)
         if self.cause is not None:
             width = _array("cause", self.cause, f"{n} × p numbers")
             columns = width.shape[1] if width.ndim == 2 else 0
-            object.__setattr__(self, "cause", _matrix("cause", self.cause, (n, max(columns, 1))))
+            settle(self, cause=_matrix("cause", self.cause, (n, max(columns, 1))))
         if self.initial_mean is not None:
             mean = _array("initial_mean", self.initial_mean, f"{n} numbers, one a state")
             if mean.shape != (n,):
                 raise InvalidArgument("initial_mean", f"shape {mean.shape}", f"of shape ({n},): one number a state")
-            object.__setattr__(self, "initial_mean", tuple(mean.tolist()))
+            settle(self, initial_mean=tuple(mean.tolist()))
         if self.initial_covariance is not None:
             start = _covariance("initial_covariance", self.initial_covariance, n, definite=False)
-            object.__setattr__(self, "initial_covariance", start)
+            settle(self, initial_covariance=start)
 
     @property
     def states(self) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.federated.models.inputs import Column
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_fraction, check_whole
 
@@ -32,7 +33,7 @@ class Risk:
     prevalence: float = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "prevalence", check_fraction("prevalence", self.prevalence))
+        settle(self, prevalence=check_fraction("prevalence", self.prevalence))
 
     @property
     def width(self) -> int:

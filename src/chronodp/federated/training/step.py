@@ -18,6 +18,7 @@ from chronodp.federated.training.clipping import whole_rows
 from chronodp.privacy import Claim, SampledGaussianCost, User
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import at_least, written
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_fraction, check_positive, check_whole
 from chronodp.randomness import Entropy
 
@@ -46,9 +47,12 @@ class StepDesign:
     resolution: int = RESOLUTION
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "clip", check_positive("clip", self.clip))
-        object.__setattr__(self, "sigma", check_positive("sigma", self.sigma))
-        object.__setattr__(self, "rate", check_fraction("rate", self.rate))
+        settle(
+            self,
+            clip=check_positive("clip", self.clip),
+            sigma=check_positive("sigma", self.sigma),
+            rate=check_fraction("rate", self.rate),
+        )
         check_whole("resolution", self.resolution, most=RESOLUTION)
 
     @property

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from chronodp.local.odds import check_local_epsilon
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_whole
 
 __all__ = ["LONGEST", "Fresh", "Memoised", "Protocol", "Slots", "WindowAsked", "WindowBudget", "WindowPopulation"]
@@ -23,7 +24,7 @@ class Fresh:
     horizon: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "horizon", check_whole("horizon", self.horizon, most=LONGEST))
+        settle(self, horizon=check_whole("horizon", self.horizon, most=LONGEST))
 
     def __str__(self) -> str:
         return f"a fresh answer in each of {self.horizon} slots"
@@ -42,8 +43,8 @@ class Slots:
     reports: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "horizon", check_whole("horizon", self.horizon, most=LONGEST))
-        object.__setattr__(self, "reports", check_whole("reports", self.reports, most=self.horizon))
+        settle(self, horizon=check_whole("horizon", self.horizon, most=LONGEST))
+        settle(self, reports=check_whole("reports", self.reports, most=self.horizon))
 
     def __str__(self) -> str:
         return f"fresh answers in {self.reports} of {self.horizon} slots, drawn at random"
@@ -80,10 +81,9 @@ class Memoised:
 
     def __post_init__(self) -> None:
         permanent = check_local_epsilon(self.permanent_epsilon, "permanent_epsilon")
-        object.__setattr__(self, "permanent_epsilon", permanent)
-        object.__setattr__(self, "horizon", check_whole("horizon", self.horizon, most=LONGEST))
+        settle(self, permanent_epsilon=permanent, horizon=check_whole("horizon", self.horizon, most=LONGEST))
         if self.max_values is not None:
-            object.__setattr__(self, "max_values", check_whole("max_values", self.max_values))
+            settle(self, max_values=check_whole("max_values", self.max_values))
 
     def __str__(self) -> str:
         return f"an answer kept for each value, repeated over {self.horizon} slots"
@@ -97,7 +97,7 @@ class WindowBudget:
     window: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "window", check_whole("window", self.window, most=LONGEST))
+        settle(self, window=check_whole("window", self.window, most=LONGEST))
 
     def __str__(self) -> str:
         return f"a fresh answer in every slot, counted over any {self.window}"
@@ -117,7 +117,7 @@ class WindowPopulation:
     window: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "window", check_whole("window", self.window, most=LONGEST))
+        settle(self, window=check_whole("window", self.window, most=LONGEST))
 
     def __str__(self) -> str:
         return f"one fresh answer in every {self.window} slots, at a place drawn at random"
@@ -134,7 +134,7 @@ class WindowAsked:
     window: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "window", check_whole("window", self.window, most=LONGEST))
+        settle(self, window=check_whole("window", self.window, most=LONGEST))
 
     def __str__(self) -> str:
         return f"a fresh answer when asked, at most one in any {self.window} slots"

@@ -10,6 +10,7 @@ import numpy as np
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.calendar import Calendar
 from chronodp.privacy.documents import LATER, document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_whole
 from chronodp.privacy.periods import parse_every, width_of, words_of
 from chronodp.privacy.stretches import Stretches, Touch
@@ -62,7 +63,7 @@ class Window(StretchUnit):
         parse_every(self.every)
         check_timezone(self.every, self.timezone)
         if self.begins is not None:
-            object.__setattr__(self, "begins", check_begins(self.every, self.begins))
+            settle(self, begins=check_begins(self.every, self.begins))
 
     @property
     def protects(self) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Unit
+from chronodp.privacy.fields import settle
 from chronodp.privacy.grid import as_numbers
 from chronodp.privacy.parameters import check_whole
 from chronodp.privacy.units import check_record_unit
@@ -33,7 +34,7 @@ class Panel:
     def __init__(self, series: Iterable[ArrayLike]) -> None:
         if not isinstance(series, Iterable) or getattr(series, "ndim", 1) == 0:
             raise InvalidArgument("series", series, "one series a person", private=True)
-        object.__setattr__(self, "series", tuple(_numbers("series", one) for one in series))
+        settle(self, series=tuple(_numbers("series", one) for one in series))
 
     def bound(self, votes: Floats, unit: Unit) -> Utilities | MonotoneUtilities:
         """Return the votes as utilities, as far as one unit changes them."""
@@ -62,8 +63,7 @@ class Blocks:
         check_whole("length", length, least=2)
         numbers = _numbers("values", values)
         starts = range(0, len(numbers) - length + 1, length)
-        object.__setattr__(self, "series", tuple(numbers[start : start + length] for start in starts))
-        object.__setattr__(self, "length", length)
+        settle(self, series=tuple(numbers[start : start + length] for start in starts), length=length)
 
     def bound(self, votes: Floats, unit: Unit) -> Utilities | MonotoneUtilities:
         """Return the votes as utilities, as far as one unit changes them."""

@@ -10,6 +10,7 @@ from typing import Any
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Contribution
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_column, check_number, check_whole
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
@@ -90,7 +91,7 @@ class Histogram(Measure):
         edges = tuple(check_number("edges", edge, allowed) for edge in self.edges)
         if any(low >= high for low, high in itertools.pairwise(edges)):
             raise InvalidArgument("edges", edges, allowed)
-        object.__setattr__(self, "edges", edges)
+        settle(self, edges=edges)
         check_whole("at_most", self.at_most, most=len(edges) - 1)
 
     @property

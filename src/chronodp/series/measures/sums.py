@@ -11,6 +11,7 @@ from typing import Any
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Contribution
 from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_column, check_whole
 from chronodp.privacy.sensitivity import check_clip
 from chronodp.series.measures.asking import Argument, Asking
@@ -32,7 +33,7 @@ class _Clipped(Measure):
 
     def __post_init__(self) -> None:
         check_column("column", self.column)
-        object.__setattr__(self, "clip", check_clip(self.clip))
+        settle(self, clip=check_clip(self.clip))
 
     @property
     def label(self) -> str:
