@@ -16,7 +16,8 @@ from chronodp.errors import LedgerUnavailable, NotAllowed, NotSignedIn
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.limits import Limits
 from chronodp.service.sessions import COOKIE, CSRF_HEADER, check_csrf, read_session
-from chronodp.service.tokens import Role, Token, check_token, digest_of
+from chronodp.service.tokens import Role, Token, check_token
+from chronodp.tokens import digest_of
 
 __all__ = ["Anyone", "Asker", "Doorkeeper", "Inspector", "curator_of", "doorkeeper_of"]
 

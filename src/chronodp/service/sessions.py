@@ -7,13 +7,13 @@ a browser send the cookie at most on its own terms (SameSite=Strict forbids it),
 from __future__ import annotations
 
 import hmac
-import secrets
 
 from chronodp.errors import NotAllowed, NotSignedIn
 from chronodp.ledger import Keys
 from chronodp.ledger.debits import now
 from chronodp.ledger.store import Store
-from chronodp.service.tokens import Token, digest_of, find_token
+from chronodp.service.tokens import Token, find_token
+from chronodp.tokens import digest_of, has_expired, new_secret
 
 __all__ = ["COOKIE", "CSRF_HEADER", "check_csrf", "csrf_of", "end_session", "read_session", "start_session"]
 
@@ -23,7 +23,7 @@ CSRF_HEADER = "X-CSRF-Token"
 
 def start_session(store: Store, token: Token, *, seconds: float) -> str:
     """Open a session for a token and return its secret; it ends with the token at the latest."""
-    secret = secrets.token_urlsafe(32)
+    secret = new_secret()
     moment = now()
     with store.transaction() as transaction:
         transaction.run("DELETE FROM service_sessions WHERE expires < ?", (moment,))
@@ -38,7 +38,7 @@ def read_session(store: Store, secret: str) -> Token:
     """Return whose session it is, or raise."""
     with store.snapshot() as transaction:
         rows = transaction.run("SELECT token, expires FROM service_sessions WHERE digest = ?", (digest_of(secret),))
-    token = find_token(store, rows[0][0]) if rows and int(rows[0][1]) > now() else None
+    token = find_token(store, rows[0][0]) if rows and not has_expired(int(rows[0][1])) else None
     if token is None or not token.valid:
         raise NotSignedIn("the session has ended", mend="sign in again with your token")
     return token

@@ -1,14 +1,7 @@
-"""Tokens: 256 random bits that are shown once; what is kept is a digest.
-
-A plain SHA-256 is right here: it is slow hashes that passwords need, because people choose them, and nobody guesses 256
-random bits. The first part of a token names its row, so that one digest is compared, in constant time.
-"""
+"""Tokens of the service, in the ledger's database: whose each is, what it may, and until when."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -17,13 +10,13 @@ from chronodp.ledger.debits import now
 from chronodp.ledger.names import check_name
 from chronodp.ledger.store import Row, Store
 from chronodp.privacy.parameters import check_positive
+from chronodp.tokens import expiry, has_expired, id_of, issue, matches
 
-__all__ = ["Role", "Token", "add_token", "check_token", "digest_of", "find_token", "list_tokens", "revoke_token"]
+__all__ = ["Role", "Token", "add_token", "check_token", "find_token", "list_tokens", "revoke_token"]
 
 Role: TypeAlias = Literal["owner", "analyst", "auditor"]
 
 _COLUMNS = "id, name, role, made, expires, revoked"
-_DAY = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +33,7 @@ class Token:
     @property
     def valid(self) -> bool:
         """Whether it opens anything now."""
-        return self.revoked is None and now() < self.expires
+        return self.revoked is None and not has_expired(self.expires)
 
 
 def add_token(store: Store, name: str, role: Role, *, days: float = 90.0) -> str:
@@ -50,29 +43,24 @@ def add_token(store: Store, name: str, role: Role, *, days: float = 90.0) -> str
         raise InvalidArgument("name", name, "a name without slashes and control characters")
     if role not in get_args(Role):
         raise InvalidArgument("role", role, "owner, analyst or auditor")
-    made = now()
-    expires = made + int(check_positive("days", days) * _DAY)
-    identity, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    token = f"cdp_{identity}_{secret}"
+    made, issued = now(), issue()
+    expires = expiry(check_positive("days", days), since=made)
     with store.transaction() as transaction:
         transaction.run(
             "INSERT INTO service_tokens (id, digest, name, role, made, expires) VALUES (?, ?, ?, ?, ?, ?)",
-            (identity, digest_of(token), name, role, made, expires),
+            (issued.id, issued.digest, name, role, made, expires),
         )
-    return token
+    return issued.token
 
 
 def check_token(store: Store, token: str) -> Token:
     """Return what a token stands for, or raise; the same words whatever is wrong with it."""
-    identity = token.split("_")[1] if token.startswith("cdp_") and token.count("_") >= 2 else ""
     with store.snapshot() as transaction:
         rows = transaction.run(
-            f"SELECT digest, {_COLUMNS} FROM service_tokens WHERE id = ?", (identity.replace("\x00", ""),)
+            f"SELECT digest, {_COLUMNS} FROM service_tokens WHERE id = ?", (id_of(token).replace("\x00", ""),)
         )
-    # An unknown token is compared as well, with what no token has as its digest.
-    known = rows[0][0] if rows else "0" * 64
-    same = hmac.compare_digest(known, digest_of(token))
-    if not rows or not same or not (found := _token(rows[0][1:])).valid:
+    same = matches(token, rows[0][0] if rows else None)
+    if not same or not (found := _token(rows[0][1:])).valid:
         raise NotSignedIn(
             "the token is missing, unknown, expired or revoked",
             mend="ask the owner for a token: chronodp token add NAME --role ROLE",
@@ -103,11 +91,6 @@ def revoke_token(store: Store, identity: str) -> None:
         transaction.run("DELETE FROM service_sessions WHERE token = ?", (identity,))
     if not closed:
         raise NotFound(f"there is no token {identity!r}", argument="id", mend="chronodp token list shows them")
-
-
-def digest_of(secret: str) -> str:
-    """Return what is kept of a secret of high entropy."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _token(row: Row) -> Token:

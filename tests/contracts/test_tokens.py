@@ -1,0 +1,107 @@
+"""Tokens have one form, and those that 0.1.0 gave out still open what they opened."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.service.town import write_policy
+
+from chronodp import tokens
+from chronodp.errors import AccessDenied, NotSignedIn, UnreadableSource
+from chronodp.federated.transport.tokens import holder_of, issue_token
+from chronodp.ledger.debits import now
+from chronodp.service.curator import Curator
+from chronodp.service.policy_file import read_policy
+from chronodp.service.tokens import add_token, check_token
+
+FORM = re.compile(r"cdp_[0-9a-f]{12}_[\w-]{43}")
+# As they were given out and kept: a holder's was the random bits alone.
+OLD_HOLDERS = "Jm0Gk1tqUOV3oHjVx0b3cXQ9mE5TzYl2sWc7aNfR8Ik"
+OLD_SERVICES = "cdp_5f0c3a9be172_Jm0Gk1tqUOV3oHjVx0b3cXQ9mE5TzYl2sWc7aNfR8Ik"
+DIGESTS = {
+    OLD_HOLDERS: "a1437a2c87ae3666058437ed924491fe3ecfc90506a0258c8480fc0f01593e7c",
+    OLD_SERVICES: "a314525f9161ca2de8537daadcb04d8ec0f347c40cf46764b59e7134c231ae68",
+}
+
+
+@pytest.mark.parametrize("token", DIGESTS)
+def test_what_is_kept_of_a_token_stays_the_same(token: str) -> None:
+    assert tokens.digest_of(token) == DIGESTS[token] == hashlib.sha256(token.encode()).hexdigest()
+    assert tokens.matches(token, DIGESTS[token])
+    assert not tokens.matches(token, None)
+    assert not tokens.matches(token, DIGESTS[token][:-1] + "x")
+    assert not tokens.matches("\ud800", DIGESTS[token])
+
+
+def test_a_new_token_is_told_once() -> None:
+    made = tokens.issue()
+    assert FORM.fullmatch(made.token)
+    assert (tokens.id_of(made.token), made.digest) == (made.id, tokens.digest_of(made.token))
+    assert made.token not in repr(made)
+    assert tokens.issue().token != made.token
+    assert tokens.id_of(OLD_HOLDERS) == ""
+
+
+def test_tokens_end_when_their_days_are_over() -> None:
+    ends = tokens.expiry(0.5, since=1_000)
+    assert ends == 1_000 + 43_200_000_000
+    assert not tokens.has_expired(ends, now=ends - 1)
+    assert tokens.has_expired(ends, now=ends)
+    assert not tokens.has_expired(tokens.expiry(1))
+
+
+def test_every_comparison_takes_its_whole_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    compared = []
+    compare = hmac.compare_digest
+
+    def counted(first: bytes, second: bytes) -> bool:
+        compared.append((first, second))
+        return compare(first, second)
+
+    file = tmp_path / "tokens.json"
+    token = issue_token(file, "north", days=1)
+    issue_token(file, "south", days=1)
+    monkeypatch.setattr(hmac, "compare_digest", counted)
+    assert holder_of(file, token) == "north"
+    assert len(compared) == 2
+    assert not tokens.matches(token, None)
+    assert len(compared) == 3
+
+
+def test_a_holders_old_token_and_file_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.json"
+    kept = {"north": {"sha256": DIGESTS[OLD_HOLDERS], "expires": "2999-01-01T00:00:00.123456+00:00"}}
+    file.write_text(json.dumps(kept), encoding="utf-8")
+    assert holder_of(file, OLD_HOLDERS) == "north"
+    fresh = issue_token(file, "south", days=1)
+    assert FORM.fullmatch(fresh)
+    assert (holder_of(file, fresh), holder_of(file, OLD_HOLDERS)) == ("south", "north")
+    assert json.loads(file.read_text(encoding="utf-8"))["north"] == kept["north"]
+    with pytest.raises(AccessDenied, match="not known here"):
+        holder_of(file, OLD_SERVICES)
+    for ends in ("2999-01-01T00:00:00", "soon", 5):
+        file.write_text(json.dumps({"north": {"sha256": "a", "expires": ends}}), encoding="utf-8")
+        with pytest.raises(UnreadableSource, match="damaged"):
+            holder_of(file, OLD_HOLDERS)
+
+
+def test_the_services_old_token_is_read(tmp_path: Path) -> None:
+    curator = Curator(read_policy(write_policy(tmp_path)), str(tmp_path / "budget.db"))
+    with curator.store.transaction() as transaction:
+        transaction.run(
+            "INSERT INTO service_tokens (id, digest, name, role, made, expires) VALUES (?, ?, ?, ?, ?, ?)",
+            ("5f0c3a9be172", DIGESTS[OLD_SERVICES], "ana", "analyst", 0, now() + 10**9),
+        )
+    assert check_token(curator.store, OLD_SERVICES).name == "ana"
+    made = add_token(curator.store, "ben", "analyst")
+    assert FORM.fullmatch(made)
+    assert check_token(curator.store, made).name == "ben"
+    for wrong in (OLD_SERVICES[:-1], OLD_HOLDERS, "", "cdp__"):
+        with pytest.raises(NotSignedIn):
+            check_token(curator.store, wrong)
+    curator.close()
