@@ -77,7 +77,7 @@ def test_sigma_rho_and_groups(golden: Any) -> None:
     for epsilon, delta, sigma in reference["analytic_sigma"]:
         assert gaussian.sigma(epsilon, delta) == pytest.approx(sigma, abs=6e-10)
     for epsilon, delta, rho in reference["rho"]:
-        assert gaussian.rho_for(epsilon, delta) == pytest.approx(rho, abs=6e-10)
+        assert gaussian.mu_for(epsilon, delta) ** 2 / 2 == pytest.approx(rho, abs=6e-10)
     for epsilon, delta, steps, total, failure in reference["group"]:
         assert group(epsilon, delta, steps) == pytest.approx((total, failure), rel=1e-6)
 

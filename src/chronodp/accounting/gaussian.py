@@ -16,13 +16,13 @@ import math
 import numpy as np
 from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
-from chronodp.accounting.rounding import TINY, UNIT, down, times_up, up
+from chronodp.accounting.rounding import TINY, UNIT, times_up, up
 from chronodp.accounting.solving import largest, smallest
 from chronodp.accounting.spending import Costs, gather
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_epsilon, check_fraction, check_positive
 
-__all__ = ["delta_of", "epsilon", "epsilon_of", "mu", "mu_for", "mu_of_bounded", "rho_for", "sigma"]
+__all__ = ["delta_of", "epsilon", "epsilon_of", "mu", "mu_for", "mu_of_bounded", "sigma"]
 
 _NODES, _WEIGHTS = (np.polynomial.legendre.leggauss(24)[0] + 1) / 2, np.polynomial.legendre.leggauss(24)[1] / 2
 
@@ -77,11 +77,6 @@ def sigma(epsilon: float, delta: float, *, sensitivity: float = 1.0) -> float:
     """
     # Wide enough for whoever adds costs up, rounds the sum up and finds epsilon to 1e-14: it stays within.
     return up(check_positive("sensitivity", sensitivity) / mu_for(epsilon, delta), 256)
-
-
-def rho_for(epsilon: float, delta: float) -> float:
-    """Return mu²/2, the zero-concentrated parameter of the largest Gaussian spending inside (epsilon, delta)."""
-    return down(mu_for(epsilon, delta) ** 2 / 2, 1)
 
 
 def mu(costs: Costs) -> float:

@@ -34,11 +34,9 @@ from chronodp.series.shapes import (
     GroupAlgebra,
     GroupReach,
     Reach,
-    SkewReach,
     SquareRoot,
     Tree,
     TreeReach,
-    filter_sensitivity,
     shape_sensitivity,
 )
 from chronodp.series.workloads import Rolling, RunningTotal
@@ -88,7 +86,6 @@ def reaches(horizon: int) -> dict[str, tuple[Reach, Matrix]]:
     }
     group, tree = GroupAlgebra(), Tree(3)
     found["group algebra"] = GroupReach(horizon), matrix_of(group, horizon)
-    found["rounded root"] = SkewReach(group.root(horizon)), matrix_of(group, horizon)
     found["tree"] = TreeReach(3, tree.levels(horizon), horizon), matrix_of(tree, horizon)
     return found
 
@@ -234,8 +231,8 @@ def test_agrees_with_what_is_known_without_shapes(kind: type, bounds: Bounds, re
     contribution = Contribution.total(clip=(-1.0, 3.0))
     column = np.zeros(bounds.horizon)
     column[0] = 1.0
-    assert filter_sensitivity(column, unit, bounds, contribution) == per_period(unit, bounds, contribution)
-    totals = filter_sensitivity(np.ones(bounds.horizon), unit, bounds, contribution)
+    assert shape_sensitivity(FilterReach(column), unit, bounds, contribution) == per_period(unit, bounds, contribution)
+    totals = shape_sensitivity(FilterReach(np.ones(bounds.horizon)), unit, bounds, contribution)
     known = running_total(unit, bounds, contribution)
     if kind is not User or relation == "add_remove":
         assert totals.l2 == pytest.approx(known.l2, rel=1e-12) or kind is Event
@@ -244,8 +241,10 @@ def test_agrees_with_what_is_known_without_shapes(kind: type, bounds: Bounds, re
 
 def test_places_side_by_side_multiply() -> None:
     column = COLUMNS["root"]
-    one = filter_sensitivity(column, User(), Bounds(4, max_periods=2), Contribution.count())
-    nine = filter_sensitivity(column, User(), Bounds(4, max_periods=2, groups=20, max_groups=9), Contribution.count())
+    one = shape_sensitivity(FilterReach(column), User(), Bounds(4, max_periods=2), Contribution.count())
+    nine = shape_sensitivity(
+        FilterReach(column), User(), Bounds(4, max_periods=2, groups=20, max_groups=9), Contribution.count()
+    )
     assert nine.l2 == pytest.approx(3 * one.l2)
     assert nine.l1 == pytest.approx(9 * one.l1)
 
@@ -261,15 +260,15 @@ def test_a_tree_costs_one_sum_a_level() -> None:
 def test_refuses_what_does_not_fit() -> None:
     column, count = COLUMNS["root"], Contribution.count()
     with pytest.raises(InvalidArgument, match="horizon must be the 4 periods of the shape"):
-        filter_sensitivity(column, Event(), Bounds(5), count)
+        shape_sensitivity(FilterReach(column), Event(), Bounds(5), count)
     with pytest.raises(MissingBound, match="max_periods"):
-        filter_sensitivity(column, User(), Bounds(4), count)
+        shape_sensitivity(FilterReach(column), User(), Bounds(4), count)
     with pytest.raises(InvalidArgument, match="opposite must be a finite number of at least 0"):
-        filter_sensitivity(column, Event(), Bounds(4), count, opposite=-1.0)
+        shape_sensitivity(FilterReach(column), Event(), Bounds(4), count, opposite=-1.0)
     for bad in (np.zeros(4), np.array([1.0, math.nan]), np.ones((2, 2))):
         with pytest.raises(InvalidArgument, match="coefficients"):
             FilterReach(bad)
     mean = Contribution.mean(clip=(0.0, 5.0), people=200)
     with pytest.raises(InvalidArgument, match="release a sum and a count"):
-        filter_sensitivity(column, User(), Bounds(4, max_periods=1), mean)
-    assert filter_sensitivity(column, User("replace"), Bounds(4, max_periods=1), mean).l2 > 0
+        shape_sensitivity(FilterReach(column), User(), Bounds(4, max_periods=1), mean)
+    assert shape_sensitivity(FilterReach(column), User("replace"), Bounds(4, max_periods=1), mean).l2 > 0

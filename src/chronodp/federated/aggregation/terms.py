@@ -102,11 +102,6 @@ class Terms:
         ).digest()
 
     @property
-    def dropouts(self) -> int:
-        """How many holders may fall silent at any time."""
-        return len(self.roster) - self.threshold
-
-    @property
     def colluders(self) -> int:
         """How many holders may work together with a server that lies, without seeing more than the sum of the others.
 

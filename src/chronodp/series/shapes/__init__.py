@@ -20,8 +20,8 @@ from chronodp.series.shapes.errors import (
 )
 from chronodp.series.shapes.group_algebra import GroupAlgebra, skew_product
 from chronodp.series.shapes.power_series import product, reciprocal
-from chronodp.series.shapes.reach import FilterReach, GroupReach, Reach, SkewReach, TreeReach
-from chronodp.series.shapes.sensitivity import filter_sensitivity, shape_sensitivity
+from chronodp.series.shapes.reach import FilterReach, GroupReach, Reach, TreeReach
+from chronodp.series.shapes.sensitivity import shape_sensitivity
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
 
@@ -36,7 +36,6 @@ __all__ = [
     "GroupReach",
     "Reach",
     "Shape",
-    "SkewReach",
     "SquareRoot",
     "Tree",
     "TreeReach",
@@ -45,7 +44,6 @@ __all__ = [
     "buffers_near",
     "endless_buffers",
     "errors_of",
-    "filter_sensitivity",
     "filter_variances",
     "lower_bound",
     "product",

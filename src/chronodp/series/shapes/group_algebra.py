@@ -16,7 +16,7 @@ from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_whole
 from chronodp.series.shapes.power_series import Floats
 
-__all__ = ["GroupAlgebra", "skew_gram", "skew_product"]
+__all__ = ["GroupAlgebra", "skew_product"]
 
 
 @document("group_algebra")
@@ -78,14 +78,6 @@ def skew_product(column: Floats, series: Floats) -> Floats:
     shaped = turn.reshape(-1, *[1] * (series.ndim - 1))
     modes = np.fft.fft(column * turn).reshape(shaped.shape) * np.fft.fft(series * shaped, axis=0)
     return np.ascontiguousarray((np.fft.ifft(modes, axis=0) * shaped.conj()).real)
-
-
-def skew_gram(column: Floats) -> Floats:
-    """Return, by their distance, the product of two columns of the skew-circulant matrix with this first column."""
-    horizon = len(column)
-    turn = np.exp(-1j * np.pi * np.arange(horizon) / horizon)
-    modes = np.fft.fft(column * turn)
-    return np.ascontiguousarray((np.fft.ifft(np.abs(modes) ** 2) * turn.conj()).real)
 
 
 def _angles(horizon: int) -> Floats:

@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.series.shapes.group_algebra import GroupAlgebra, skew_gram
+from chronodp.series.shapes.group_algebra import GroupAlgebra
 from chronodp.series.shapes.power_series import Floats, product
 
-__all__ = ["FilterReach", "GroupReach", "Reach", "SkewReach", "TreeReach", "above"]
+__all__ = ["FilterReach", "GroupReach", "Reach", "TreeReach", "above"]
 
 _UNIT = 2.0**-53
 _TRANSFORM = 2.0**-40  # of the squared length: far above the error of a Fourier transform of any length in use
@@ -161,41 +161,6 @@ class GroupReach:
     def l1(self, periods: int) -> Floats:
         """Return √(n + 1) times the length of a column, for each period."""
         return np.full(periods, self.l2(1, together=True) * math.sqrt(self.horizon + 1) * (1 + 4 * _UNIT))
-
-
-@dataclass(frozen=True)
-class SkewReach:
-    """The reach of the group-algebra shape with a given root, such as a rounded one: a row of ones above it."""
-
-    column: Floats
-
-    @property
-    def horizon(self) -> int:
-        """Periods in the series."""
-        return len(self.column)
-
-    @cached_property
-    def aligned(self) -> bool:
-        """Whether no two columns point away from each other, which ends when they are far apart."""
-        return bool(self._gram.min() >= _TRANSFORM * self._gram[0])
-
-    def l2(self, periods: int, *, together: bool) -> float:
-        """Return a bound on ‖C η‖; exact for one period, and for consecutive ones near enough to each other."""
-        periods = min(periods, self.horizon)
-        products = np.abs(self._gram) + _TRANSFORM * float(self._gram[0])
-        if not together:
-            products = np.maximum.accumulate(products[::-1])[::-1]
-        weights = 2.0 * (periods - np.arange(periods))
-        weights[0] /= 2
-        return above(math.sqrt(weights @ products[:periods]), self.horizon)
-
-    def l1(self, periods: int) -> Floats:
-        """Return the column sum of |C|, the same for every period."""
-        return np.full(periods, above(1.0 + float(np.abs(self.column).sum()), self.horizon))
-
-    @cached_property
-    def _gram(self) -> Floats:
-        return 1.0 + skew_gram(self.column)
 
 
 def above(value: float, terms: int) -> float:

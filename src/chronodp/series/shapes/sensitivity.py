@@ -20,27 +20,9 @@ from chronodp.privacy.units import RecordUnit
 from chronodp.series.shapes.power_series import Floats
 from chronodp.series.shapes.reach import FilterReach, Reach, above
 
-__all__ = ["filter_sensitivity", "shape_sensitivity"]
+__all__ = ["shape_sensitivity"]
 
 _AGAINST = "a finite number of at least 0, or None"
-
-
-def filter_sensitivity(
-    coefficients: Floats,
-    unit: RecordUnit,
-    bounds: Bounds,
-    contribution: Contribution,
-    *,
-    opposite: float | Fraction | None = None,
-) -> Sensitivity:
-    """Return the sensitivity of a causal filter of every place's series, by its coefficients; see `shape_sensitivity`.
-
-    >>> from chronodp.privacy import User
-    >>> flat = filter_sensitivity(np.ones(3), User(), Bounds(3, max_periods=2), Contribution.count())
-    >>> round(flat.l1, 9), round(flat.l2**2, 9)      # columns 1,1,1 and 0,1,1
-    (5.0, 9.0)
-    """
-    return shape_sensitivity(FilterReach(coefficients), unit, bounds, contribution, opposite=opposite)
 
 
 def shape_sensitivity(
@@ -73,6 +55,11 @@ def shape_sensitivity(
             is exchange - presence; for counts 0. None: any sign.
 
     **Guarantee.** No two neighbouring tables within the bounds differ by more, values between the ends included.
+
+    >>> from chronodp.privacy import User
+    >>> flat = shape_sensitivity(FilterReach(np.ones(3)), User(), Bounds(3, max_periods=2), Contribution.count())
+    >>> round(flat.l1, 9), round(flat.l2**2, 9)      # columns 1,1,1 and 0,1,1
+    (5.0, 9.0)
     """
     if opposite is not None and check_number("opposite", float(opposite), _AGAINST) < 0:
         raise InvalidArgument("opposite", float(opposite), _AGAINST)
