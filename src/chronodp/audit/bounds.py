@@ -9,8 +9,9 @@ weighs both counts together, which proves more than a bound of each.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,55 +176,104 @@ def largest_refuted(rule: Rule, counts: Counts, weight: float, error: float) -> 
     0.968
     """
     runs = counts.runs
-    if not refutes(rule, 0.0, counts, weight, error):
+    tried = _Tried(rule, counts, weight, error)
+    # What a level allows grows with it: parts that were too coarse for one are too coarse for every higher one.
+    parts = tried.refuting(0.0, [tried.range()])
+    if parts is None:
         return 0.0
     shown = float(
         rule.level(np.array([(counts.first + 0.5) / (runs + 1)]), np.array([(counts.second + 0.5) / (runs + 1)]))[0]
     )
     low, high = 0.0, max(shown, 1e-3)
-    while refutes(rule, high, counts, weight, error):
-        low, high = high, 2 * high
+    while (finer := tried.refuting(high, parts)) is not None:
+        low, high, parts = high, 2 * high, finer
     for _ in range(_ROUNDS):
         middle = (low + high) / 2
-        low, high = (middle, high) if refutes(rule, middle, counts, weight, error) else (low, middle)
+        finer = tried.refuting(middle, parts)
+        low, high, parts = (low, middle, parts) if finer is None else (middle, high, finer)
     return low
 
 
 def refutes(rule: Rule, level: float, counts: Counts, weight: float, error: float) -> bool:
     """Return whether such a T has probability at most ``error`` at every q and every p that the level allows."""
-    seen = counts.first - weight * counts.second
-    # q outside of these bounds has a share of the error of its own (Berger and Boos 1994).
-    aside = error / 20
-    low, high = (
-        float(at_least(counts.second, counts.runs, aside / 2)),
-        float(at_most(counts.second, counts.runs, aside / 2)),
-    )
-    likely = min(max((counts.second + 0.5) / (counts.runs + 1), low), high)
-    if _chance(rule.ceiling(level, likely), likely, seen, counts.runs, weight) > error - aside:
-        return False
-    finest = math.sqrt(max(high * (1 - low), 1.0 / counts.runs) / counts.runs) / _FINEST
-    parts = [(low, high)]
-    while parts:
-        start, stop = parts.pop()
-        # T grows with p and falls with q: no point of the part has a larger probability than this corner.
-        worst = _chance(rule.ceiling(level, stop), start, seen, counts.runs, weight)
-        if worst <= error - aside:
-            continue
-        if stop - start < finest:
-            return False
-        middle = (start + stop) / 2
-        parts += [(start, middle), (middle, stop)]
-    return True
+    tried = _Tried(rule, counts, weight, error)
+    return tried.refuting(level, [tried.range()]) is not None
 
 
-def _chance(first: float, second: float, seen: float, runs: int, weight: float) -> float:
-    """Return P(K - c L >= seen), or a little more: L is summed in stretches, at the end of each that favours T."""
+Part: TypeAlias = tuple[float, float]
+
+
+class _Tried:
+    """One T as it was seen, and the levels it refutes."""
+
+    def __init__(self, rule: Rule, counts: Counts, weight: float, error: float) -> None:
+        self._rule, self._counts, self._weight = rule, counts, weight
+        self._seen = counts.first - weight * counts.second
+        # q outside of the range has a share of the error of its own (Berger and Boos 1994).
+        self._aside = error / 20
+        self._most = error - self._aside
+        self._known: dict[float, _Stretches] = {}  # by q: the same ones come back at every level
+
+    def range(self) -> Part:
+        """Return where q is looked for."""
+        second, runs = self._counts.second, self._counts.runs
+        return float(at_least(second, runs, self._aside / 2)), float(at_most(second, runs, self._aside / 2))
+
+    def refuting(self, level: float, parts: Sequence[Part]) -> list[Part] | None:
+        """Return these parts of the range, or finer ones, that refute a level each; None if some q does not."""
+        low, high = self.range()
+        runs = self._counts.runs
+        likely = min(max((self._counts.second + 0.5) / (runs + 1), low), high)
+        if self._chance(self._rule.ceiling(level, likely), likely) > self._most:
+            return None
+        finest = math.sqrt(max(high * (1 - low), 1.0 / runs) / runs) / _FINEST
+        waiting, refuted = list(parts), []
+        while waiting:
+            start, stop = waiting.pop()
+            # T grows with p and falls with q: no point of the part has a larger probability than this corner.
+            if self._chance(self._rule.ceiling(level, stop), start) <= self._most:
+                refuted.append((start, stop))
+                continue
+            if stop - start < finest:
+                return None
+            middle = (start + stop) / 2
+            waiting += [(start, middle), (middle, stop)]
+        return refuted
+
+    def _chance(self, first: float, second: float) -> float:
+        """Return P(K - c L >= seen), or a little more."""
+        if second not in self._known:
+            self._known[second] = _stretches(second, self._seen, self._counts.runs, self._weight)
+        return self._known[second].chance(first)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stretches:
+    """L summed in stretches, at the end of each that favours T.
+
+    Attributes:
+        runs: of either count.
+        sure: the probability of those that reach what was seen whatever K is.
+        needed: the K that the others need.
+        shares: their probabilities.
+    """
+
+    runs: int
+    sure: float
+    needed: NDArray[np.int64]
+    shares: Floats
+
+    def chance(self, first: float) -> float:
+        """Return the probability of reaching what was seen, at one p."""
+        return self.sure + float(self.shares @ bdtrc(self.needed - 1, self.runs, first))
+
+
+def _stretches(second: float, seen: float, runs: int, weight: float) -> _Stretches:
     spread = 9 * math.sqrt(runs * second * (1 - second)) + 40
-    edges = np.unique(np.linspace(runs * second - spread, runs * second + spread, _BLOCKS).astype(np.int64))
-    edges = edges[(edges >= 0) & (edges <= runs)]
+    edges = np.linspace(runs * second - spread, runs * second + spread, _BLOCKS).astype(np.int64)
+    edges = edges[(edges >= 0) & (edges <= runs) & (np.diff(edges, prepend=edges[0] - 1) > 0)]
     needed = np.ceil(seen + weight * edges - 1e-9 * (1 + abs(seen))).astype(np.int64)
-    reaching = np.where(needed <= 0, 1.0, bdtrc(np.clip(needed - 1, 0, runs), runs, first))
-    reaching = np.where(needed > runs, 0.0, reaching)
     below = np.where(edges > 0, bdtr(np.maximum(edges - 1, 0), runs, second), 0.0)
-    shares = np.diff(np.append(below, 1.0))
-    return float(below[0] + shares @ reaching)
+    shares = np.diff(below, append=1.0)
+    undecided = (needed > 0) & (needed <= runs)
+    return _Stretches(runs, float(below[0] + shares[needed <= 0].sum()), needed[undecided], shares[undecided])
