@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 
 from chronodp.audit.devices import report_history
-from chronodp.audit.exact import Finding, examine
+from chronodp.audit.exact import Finding, Outcomes, compare_outcomes, outcomes
 from chronodp.local import LocalPlan
 
 History = tuple[float, ...]
@@ -32,8 +33,17 @@ def pairs(values: Sequence[float], length: int) -> tuple[list[Pair], list[Pair]]
     return same, different
 
 
-def worst(plan: LocalPlan, neighbours: Sequence[Pair], **options: int) -> Finding:
-    return examine(teller(plan, **options), neighbours)
+def worst(plan: LocalPlan, neighbours: Sequence[Pair], *, most_decays: int = 36) -> Finding:
+    """The worst that any pair shows. A history that stands in several pairs, or is asked for again, is walked once."""
+    return compare_outcomes(
+        [(_walked(plan, one, most_decays), _walked(plan, two, most_decays)) for one, two in neighbours]
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _walked(plan: LocalPlan, history: History, most_decays: int) -> Outcomes:
+    tell = teller(plan, most_decays=most_decays)
+    return outcomes(lambda entropy: tell(history, entropy=entropy))
 
 
 def _pattern(history: History) -> tuple[int, ...]:

@@ -28,11 +28,11 @@ class AuditedChance:
 
     def coin(self, numerator: int, denominator: int) -> bool:
         """Return True with probability numerator / denominator."""
-        return bool(self._entropy.coins([numerator], denominator)[0])
+        return bool(self._entropy.coins(numerator, denominator))
 
     def below(self, bound: int) -> int:
         """Return a whole number from 0 to bound - 1, all alike."""
-        return int(self._entropy.integers([bound])[0])
+        return int(self._entropy.integers(bound))
 
     def decay(self, numerator: int, denominator: int) -> bool:
         """Return True with probability e^-(numerator / denominator), rounded at 2^-62."""

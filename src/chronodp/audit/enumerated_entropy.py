@@ -70,17 +70,13 @@ class EnumeratedEntropy:
 
     def integers(self, below: ArrayLike, size: Shape | None = None) -> NDArray[np.int64]:
         """Choose each integer in turn, all equally likely."""
-        bounds = np.asarray(below)
-        shape = bounds.shape if size is None else size
-        flat = np.broadcast_to(bounds, shape).ravel()
-        drawn = [self._choose(_even(int(bound))) for bound in flat.tolist()]
+        bounds, shape = _each(below, size)
+        drawn = [self._choose(_even(int(bound))) for bound in bounds]
         return np.array(drawn, dtype=np.int64).reshape(shape)
 
     def coins(self, numerators: ArrayLike, denominator: int, size: Shape | None = None) -> NDArray[np.bool_]:
         """Choose each coin in turn."""
-        wanted = np.asarray(numerators)
-        shape = wanted.shape if size is None else size
-        parts = np.broadcast_to(wanted, shape).ravel().tolist()
+        parts, shape = _each(numerators, size)
         return self._coins([_coin(int(part), int(denominator)) for part in parts], shape)
 
     def exponential_coins(self, exponents: ArrayLike) -> NDArray[np.bool_]:
@@ -138,6 +134,16 @@ class EnumeratedEntropy:
         self.share *= weights.shares[choice]
         self.whole *= weights.whole
         return choice
+
+
+def _each(values: ArrayLike, size: Shape | None) -> tuple[list[Any], Shape]:
+    """Return a value for every draw, and the shape of the draws."""
+    # A walk draws millions of times, mostly one number: that one is not sent through an array.
+    if size is None and isinstance(values, int):
+        return [values], ()
+    given = np.asarray(values)
+    spread = given if size is None else np.broadcast_to(given, size)
+    return spread.ravel().tolist(), spread.shape
 
 
 def _over(whole: int, shares: tuple[int, ...]) -> Weights:

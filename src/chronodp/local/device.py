@@ -16,7 +16,6 @@ Refusals name what is wrong and never the value. Nothing is logged.
 from __future__ import annotations
 
 import contextlib
-import copy
 import hashlib
 import json
 import math
@@ -176,9 +175,7 @@ def answer(
     protocol, table = _protocol(plan), plan["mechanism"]
     place = _place(table, value)
     when = _slot(state, slot)
-    after = copy.deepcopy(dict(state))
-    after["slot"] = when
-    after["report"] = None
+    after = {**state, "slot": when, "report": None}
     match protocol["kind"]:
         case "fresh":
             _within(protocol, when)
@@ -193,6 +190,7 @@ def answer(
         case "memoised":
             _within(protocol, when)
             _pay(after, protocol["horizon"])
+            after["memo"] = dict(state["memo"])  # the state before stays as it was: what is told must be written first
             return after, [_remember(protocol, table, after, place, chance)]
         case "window":
             if protocol["phased"] and when % protocol["window"] != state["phase"]:
