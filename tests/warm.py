@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Program", "run", "start"]
+__all__ = ["Program", "keep_commands", "run", "start"]
 
 ROOT = Path(__file__).parents[1]
 _LOADED = (
@@ -33,7 +33,17 @@ _LOADED = (
     *("chronodp.estimation.state_space", "chronodp.ledger", "chronodp.live", "chronodp.selection", "chronodp.series"),
     *("chronodp.temporal", "chronodp.cli.shell", "chronodp.live.sources", "chronodp.live.sinks", "chronodp.report"),
     *("chronodp.ledger.postgres", "confluent_kafka", "duckdb", "dp_accounting", "mpmath.ctx_iv", "pandas"),
-    *("pyarrow.parquet", "psycopg", "rich.console", "scipy.linalg", "scipy.optimize", "scipy.stats"),
+    *(
+        "pyarrow.parquet",
+        "plotly.graph_objects",
+        "plotly.io",
+        "psycopg",
+        "rich.console",
+        "scipy.linalg",
+        "scipy.optimize",
+        "scipy.stats",
+    ),
+    "typer._adapters",  # with all of pydantic, which Typer would load in every program that is given an option
 )
 
 
@@ -113,6 +123,18 @@ def run(*arguments: str, text: str = "", cwd: Path = ROOT) -> subprocess.Complet
     return subprocess.CompletedProcess(arguments, program.wait(), printed, errors)
 
 
+def keep_commands() -> None:
+    """Put the commands together once: Typer does so at every call, which takes longer than most of them."""
+    import typer.main
+    import typer.testing
+
+    from chronodp.cli.shell import app
+
+    kept = functools.cache(typer.main.get_command)
+    typer.main.get_command = typer.testing._get_command = kept  # type: ignore[assignment, attr-defined]
+    kept(app)
+
+
 class _Nursery:
     """The process that has everything loaded, and forks."""
 
@@ -149,6 +171,7 @@ def _serve(control: socket.socket) -> None:
     for name in _LOADED:
         with contextlib.suppress(ImportError):  # an extra that is not installed here
             importlib.import_module(name)
+    keep_commands()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
-import typer.main
-import typer.testing
 from typer.testing import CliRunner
 
 from chronodp.cli import main
 from chronodp.cli.shell import app
 from tests import warm
 
-# Typer puts all commands together at every call, which takes longer than most of them: here it does so once.
-typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)  # type: ignore[attr-defined]
+warm.keep_commands()
 
 _runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb", "NO_COLOR": "1"})
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples.notebooks.write import HERE, notebook, scripts
+from tests import warm
 
 pytestmark = pytest.mark.processes
 
@@ -64,7 +65,11 @@ def test_the_notebook_runs(name: str, tmp_path: Path) -> None:
         "    for output in cell.get('outputs', []):\n"
         "        print(output.get('text', sorted(output.get('data', {}))))\n"
     )
-    told = _run(["-c", code, str(HERE / f"{name}.ipynb")], tmp_path)
+    command = [sys.executable, "-c", code, str(HERE / f"{name}.ipynb")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(tmp_path), "PYTHONWARNINGS": "error"}
+    made = subprocess.run(command, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    told = made.stdout
     sentence, file = TOLD[name]
     assert sentence in told
     assert len(list(tmp_path.glob(f"*/{file}"))) == 1
@@ -117,12 +122,16 @@ def test_a_wrong_option_is_refused(tmp_path: Path) -> None:
 
 
 def _script(name: str, folder: Path, *options: str) -> str:
-    return _run([str(SCRIPTS[name]), *options, "--folder", "out"], folder)
-
-
-def _run(arguments: list[str], folder: Path) -> str:
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(folder), "PYTHONWARNINGS": "error"}
-    command = [sys.executable, *arguments]
-    made = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
-    return made.stdout
+    """Run an example as a script. That a fresh interpreter finds what it imports, its notebook shows."""
+    code = (
+        "import runpy, sys, warnings\n"
+        "warnings.simplefilter('error')\n"
+        "del sys.argv[0]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    program = warm.start(
+        *("-c", code, str(SCRIPTS[name]), *options, "--folder", "out"), cwd=folder, environment={"TMPDIR": str(folder)}
+    )
+    told, said = program.communicate()
+    assert program.wait() == 0, said
+    return told

@@ -7,8 +7,6 @@ import os
 import shutil
 import sqlite3
 import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from chronodp.ledger import FileWitness, Fulfilled, Ledger, opening
 from chronodp.ledger.keyfile import read_keys
 from chronodp.ledger.watch import Watch
 from chronodp.privacy import PureCost
+from tests import warm
 from tests.ledger.examples import CERTIFICATE, COST
 
 
@@ -263,8 +262,7 @@ def test_a_ledger_that_died_while_it_was_made_is_finished_by_the_next(point: str
         "import sys; from chronodp.ledger import Ledger; from tests.killing import die_at; "
         "Ledger(sys.argv[1], keys=sys.argv[2], reached=die_at(sys.argv[3]))"
     )
-    command = [sys.executable, "-c", code, address, str(tmp_path / "keys"), point]
-    died = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    died = warm.run("-c", code, address, str(tmp_path / "keys"), point)
     assert died.returncode == -9, died.stderr
     made = read_keys(tmp_path / "keys")
     assert made is not None
@@ -302,10 +300,9 @@ def test_two_processes_share_one_keys_file(address: str, tmp_path: Path) -> None
         "with Ledger(sys.argv[1], keys=sys.argv[2]) as ledger:\n"
         "    for _ in range(50): ledger.spend('meters', PureCost(0.01), unit=User())"
     )
-    command = [sys.executable, "-c", code, address, keys]
-    processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    for process in processes:
-        assert process.communicate()[1] == ""
+    programs = [warm.start("-c", code, address, keys) for _ in range(2)]
+    for program in programs:
+        assert program.communicate()[1] == ""
     file = read_keys(Path(keys))
     assert file is not None
     assert file.marks.read()['["charges", "meters", "", ""]'] == 100

@@ -6,8 +6,6 @@ import datetime as dt
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ from chronodp.errors import (
 from chronodp.ledger import FileWitness, Ledger, SignedLink, registry_entry, restore, verify_chain
 from chronodp.ledger.keyfile import read_keys
 from chronodp.privacy import PureCost
+from tests import warm
 from tests.ledger.examples import COST
 from tests.ledger.test_identity import copy_database, fulfil, replace_database
 
@@ -151,8 +150,7 @@ def test_a_restoration_that_was_killed_is_done_or_not(point: str, tmp_path: Path
         "import sys; from chronodp.ledger import restore; from tests.killing import die_at; "
         "restore(sys.argv[1], reached=die_at(sys.argv[2]))"
     )
-    command = [sys.executable, "-c", code, str(path), point]
-    died = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    died = warm.run("-c", code, str(path), point)
     assert died.returncode == -9, died.stderr
     if point == "restoration written":
         with pytest.raises(LedgerSetBack):
