@@ -24,7 +24,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.fields import settle
 from chronodp.randomness import Entropy
 
-__all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "freeze", "outcomes"]
+__all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "freeze", "outcomes", "total"]
 
 Data_contra = TypeVar("Data_contra", contravariant=True)
 Anything = TypeVar("Anything")
@@ -178,11 +178,12 @@ def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -
         reached[entropy.whole] = reached.get(entropy.whole, 0) + entropy.share
         script = entropy.following()
         if not script:
-            return Outcomes({output: _total(parts) for output, parts in found.items()}, _total(unresolved))
+            return Outcomes({output: total(parts) for output, parts in found.items()}, total(unresolved))
     raise AssertionError("unreachable")
 
 
-def _total(parts: Mapping[int, int]) -> Fraction:
+def total(parts: Mapping[int, int]) -> Fraction:
+    """Return the sum of shares that are given by their denominators."""
     return sum((Fraction(share, whole) for whole, share in parts.items()), Fraction(0))
 
 

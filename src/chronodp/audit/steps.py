@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy, Unfollowed
-from chronodp.audit.exact import Outcomes
+from chronodp.audit.exact import Outcomes, total
 from chronodp.randomness import Entropy
 
 __all__ = ["Walk"]
@@ -86,19 +86,18 @@ class Walk(Generic[State]):
     def _branches(
         self, run: Callable[[Entropy], tuple[State, Hashable]]
     ) -> tuple[list[tuple[Fraction, State, Hashable]], Fraction]:
-        found: dict[Hashable, tuple[Fraction, State, Hashable]] = {}
-        lost = Fraction(0)
+        found: dict[Hashable, tuple[dict[int, int], State, Hashable]] = {}  # shares summed by their denominator
+        lost: dict[int, int] = {}
         script: list[int] = []
         while True:
             entropy = self.entropy(script)
             try:
                 state, answer = run(entropy)
             except Unfollowed:
-                lost += entropy.probability
+                reached = lost
             else:
-                place = (self.key(state), answer)
-                before = found[place][0] if place in found else Fraction(0)
-                found[place] = (before + entropy.probability, state, answer)
+                reached = found.setdefault((self.key(state), answer), ({}, state, answer))[0]
+            reached[entropy.whole] = reached.get(entropy.whole, 0) + entropy.share
             script = entropy.following()
             if not script:
-                return list(found.values()), lost
+                return [(total(parts), *which) for parts, *which in found.values()], total(lost)
