@@ -12,6 +12,7 @@ References:
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
@@ -63,10 +64,15 @@ def epsilon_of(mu: float, delta: float) -> float:
 def mu_for(epsilon: float, delta: float) -> float:
     """Return the largest mu whose guarantee is (epsilon, delta), rounded down."""
     wanted, failure = check_epsilon(epsilon), check_fraction("delta", delta)
-    found = largest(lambda value: delta_of(value, wanted) <= failure)
+    found = _largest_mu(wanted, failure)
     if found is None:
         raise InvalidArgument("delta", delta, f"above {TINY:.3g}, the least that floats hold with all their digits")
     return found
+
+
+@lru_cache(maxsize=256)  # whoever plans a release tries many kinds of noise at one epsilon and delta
+def _largest_mu(epsilon: float, delta: float) -> float | None:
+    return largest(lambda value: delta_of(value, epsilon) <= delta)
 
 
 def sigma(epsilon: float, delta: float, *, sensitivity: float = 1.0) -> float:
