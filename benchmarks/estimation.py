@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.harness import Topic, show
-from chronodp.estimation.spectrum import Lowest, Only, Wanted, Whole, design_spectrum, transform
-from chronodp.estimation.spectrum.spectrum import draw_spectrum, exact_of
-from chronodp.estimation.state_space import StateSpace, filter_states, smooth_states, solve_steady
 from chronodp.privacy import Event
 from chronodp.randomness import secure
+from chronodp.spectrum import Lowest, Only, Wanted, Whole, design_spectrum, transform
+from chronodp.spectrum.spectrum import draw_spectrum, exact_of
+from chronodp.state_space import StateSpace, filter_states, smooth_states, solve_steady
 
 STEPS = 1_000_000
 LOOP = 20_000

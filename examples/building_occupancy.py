@@ -102,7 +102,7 @@ print(release.certificate.guarantee)
 counts, crowded, meals = release["present"], release["peak"], release["lunch"]
 assert isinstance(counts, cdp.Release)
 assert isinstance(meals, cdp.Release)
-counted = cdp.estimation.smooth_view(counts.each_period(), method=cdp.estimation.NonNegative(whole=True))
+counted = cdp.series.smooth_view(counts.each_period(), method=cdp.postprocess.NonNegative(whole=True))
 table = counted.to_pandas()
 noon = table[table["time"].dt.hour == 12].pivot(index="time", columns="zone", values="value")[chosen.zones]
 print("At noon:")

@@ -30,7 +30,7 @@ __all__ = ["Program", "keep_commands", "run", "start"]
 ROOT = Path(__file__).parents[1]
 _LOADED = (
     *("chronodp.accounting", "chronodp.alerts", "chronodp.correlated", "chronodp.dataset", "chronodp.engines"),
-    *("chronodp.estimation.state_space", "chronodp.ledger", "chronodp.live", "chronodp.selection", "chronodp.series"),
+    *("chronodp.state_space", "chronodp.ledger", "chronodp.live", "chronodp.selection", "chronodp.series"),
     *("chronodp.temporal", "chronodp.cli.shell", "chronodp.live.sources", "chronodp.live.sinks", "chronodp.report"),
     *("chronodp.ledger.postgres", "confluent_kafka", "duckdb", "dp_accounting", "mpmath.ctx_iv", "pandas"),
     *(
@@ -131,7 +131,7 @@ def keep_commands() -> None:
     from chronodp.cli.shell import app
 
     kept = functools.cache(typer.main.get_command)
-    typer.main.get_command = typer.testing._get_command = kept  # type: ignore[assignment, attr-defined]
+    typer.main.get_command = typer.testing._get_command = kept  # type: ignore[attr-defined]
     kept(app)
 
 

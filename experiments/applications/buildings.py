@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import chronodp as cdp
+from chronodp import spectrum as sp
+from chronodp import state_space as ss
 from chronodp.audit.exact import examine
 from chronodp.audit.twins import TWINS
-from chronodp.estimation import NoiseOnAverages, average_error
-from chronodp.estimation import spectrum as sp
-from chronodp.estimation import state_space as ss
-from chronodp.estimation.touched import Touched
+from chronodp.postprocess import NoiseOnAverages, average_error
+from chronodp.privacy.touched import Touched
 from chronodp.randomness import seeded
 from experiments.verdicts import Verdict
 

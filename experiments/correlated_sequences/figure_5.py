@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from chronodp.correlated import Mean
-from chronodp.correlated.beside import age_dependent, dependent
+from chronodp.correlated.published.definitions import age_dependent, dependent
 from experiments.correlated_sequences.figure_3 import Curve
 from experiments.correlated_sequences.figure_4 import noise
 from experiments.correlated_sequences.setup import chain, exact, phi, told

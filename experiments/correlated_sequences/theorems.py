@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chronodp.correlated import CouplingMarkovChain, Mean, leakage
-from chronodp.correlated.beside import age_dependent
+from chronodp.correlated.published.definitions import age_dependent
 from experiments.correlated_sequences.setup import chain, told
 from experiments.verdicts import Verdict
 

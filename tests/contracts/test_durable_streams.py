@@ -10,9 +10,9 @@ import pytest
 import chronodp as cdp
 from chronodp.correlated import Fran
 from chronodp.errors import StreamConflict, UnknownDocument
-from chronodp.estimation.state_space import PrivateFilter
 from chronodp.privacy import PureCost
 from chronodp.series.windowed import WindowedStream
+from chronodp.state_space import PrivateFilter
 from chronodp.temporal import BlurredStream
 
 KINDS: dict[str, tuple[Any, Any]] = {

@@ -13,7 +13,7 @@ from chronodp.correlated.exact import outside_values
 from chronodp.correlated.gauge import Released
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.mixtures import largest_log_ratio
-from chronodp.correlated.paper import estimate_bounded_aged_correlation
+from chronodp.correlated.published.paper import estimate_bounded_aged_correlation
 from chronodp.correlated.query import fold
 from chronodp.errors import InvalidArgument
 from tests.conftest import Trials

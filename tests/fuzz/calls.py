@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 import chronodp as cdp
-from chronodp import alerts, correlated, estimation, local, selection, temporal
-from chronodp.estimation import spectrum, state_space
+from chronodp import alerts, correlated, local, postprocess, selection, spectrum, state_space, temporal
 from chronodp.privacy import Bounds, Calendar, GaussianCost, Grid, Guarantee, LaplaceCost, PureCost
 from chronodp.randomness import seeded
 from chronodp.series import windowed
@@ -182,12 +181,12 @@ FREE: dict[str, Call] = {
     "Collector": _call(local.Collector, plan=_DEVICES, slots=range(4), part=(0, 1)),
     "local.recommend": _call(local.recommend, epsilon=1.0, choices=4),
     "local.simulate": _call(local.simulate, plan=_DEVICES, histories=np.zeros((3, 4), dtype=int), entropy=seeded(1)),
-    "smooth": _call(estimation.smooth, values=_EXAMPLE, deviation=1.0, method=estimation.NonNegative(), level=0.9),
+    "smooth": _call(postprocess.smooth, values=_EXAMPLE, deviation=1.0, method=postprocess.NonNegative(), level=0.9),
     "kalman_filter": _call(
-        estimation.kalman_filter, values=_EXAMPLE, deviation=np.ones(4), motion=estimation.Walk(1.0)
+        postprocess.kalman_filter, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.Walk(1.0)
     ),
     "rehearse": _call(
-        estimation.rehearse, example=_EXAMPLE, window=2, change=1.0, epsilon=1.0, delta=0.0, max_groups=1, runs=1
+        windowed.rehearse, example=_EXAMPLE, window=2, change=1.0, epsilon=1.0, delta=0.0, max_groups=1, runs=1
     ),
     "Spectrum": _call(spectrum.Spectrum, values=_EXAMPLE, change=1.0, unit=cdp.User(), max_periods=2),
     "Spectrum.plan": _call(

@@ -13,15 +13,16 @@ from chronodp import (
     audit,
     correlated,
     engines,
-    estimation,
     ledger,
     local,
+    postprocess,
     privacy,
     selection,
     series,
+    spectrum,
+    state_space,
     temporal,
 )
-from chronodp.estimation import spectrum, state_space
 from chronodp.privacy import GaussianCost, PureCost, SampledGaussianCost
 from chronodp.randomness import Entropy, seeded
 from chronodp.series import windowed
@@ -124,17 +125,17 @@ PLAIN: dict[str, Call] = {
     "correlated.Sum": _call(correlated.Sum, scores=(0.0, 1.0)),
     "WeightedSum": _call(correlated.WeightedSum, weights=(1.0, 2.0), scores=(0.0, 1.0)),
     "Several": _call(correlated.Several, queries=(correlated.Sum(),)),
-    "project": _call(estimation.project, values=_EXAMPLE, deviation=1.0, total=None),
-    "clip_at_zero": _call(estimation.clip_at_zero, values=_EXAMPLE),
-    "clipping_bias": _call(estimation.clipping_bias, truth=1.0, deviation=1.0, law="gaussian"),
-    "round_whole": _call(estimation.round_whole, values=_EXAMPLE, keep_total=True),
-    "grow": _call(estimation.grow, values=_EXAMPLE, deviation=1.0, least=0.0, whole=False),
-    "tighten_band": _call(estimation.tighten_band, lower=_EXAMPLE, upper=_EXAMPLE),
+    "project": _call(postprocess.project, values=_EXAMPLE, deviation=1.0, total=None),
+    "clip_at_zero": _call(postprocess.clip_at_zero, values=_EXAMPLE),
+    "clipping_bias": _call(postprocess.clipping_bias, truth=1.0, deviation=1.0, law="gaussian"),
+    "round_whole": _call(postprocess.round_whole, values=_EXAMPLE, keep_total=True),
+    "grow": _call(postprocess.grow, values=_EXAMPLE, deviation=1.0, least=0.0, whole=False),
+    "tighten_band": _call(postprocess.tighten_band, lower=_EXAMPLE, upper=_EXAMPLE),
     "kalman_smoother": _call(
-        estimation.kalman_smoother, values=_EXAMPLE, deviation=np.ones(4), motion=estimation.Walk(1.0)
+        postprocess.kalman_smoother, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.Walk(1.0)
     ),
     "log_likelihood": _call(
-        estimation.log_likelihood, values=_EXAMPLE, deviation=np.ones(4), motion=estimation.Walk(1.0)
+        postprocess.log_likelihood, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.Walk(1.0)
     ),
     "Lowest": _call(spectrum.Lowest, count=2),
     "Only": _call(spectrum.Only, harmonic=2),
@@ -195,9 +196,9 @@ PLAIN: dict[str, Call] = {
     "Histogram": _call(series.Histogram, column="kwh", edges=(0.0, 1.0), at_most=1),
     "Total": _call(series.Total, change=1.0, name="total"),
     "Noise": _call(series.Noise, law="laplace", sensitivity=1.0, scale=1.0, step=0.5),
-    "Walk": _call(estimation.Walk, step=1.0),
-    "Trend": _call(estimation.Trend, step=1.0, bend=1.0),
-    "NoiseOnAverages": _call(estimation.NoiseOnAverages, stride=1, charged_windows=2),
+    "Walk": _call(postprocess.Walk, step=1.0),
+    "Trend": _call(postprocess.Trend, step=1.0, bend=1.0),
+    "NoiseOnAverages": _call(postprocess.NoiseOnAverages, stride=1, charged_windows=2),
     "CausedChange": _call(state_space.CausedChange, most=1.0),
     "MeasuredChange": _call(state_space.MeasuredChange, most=1.0),
     "UnitCosts": _call(temporal.UnitCosts, missing=1.0, repeated=1.0, empty=1.0, delay=1.0),

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from chronodp import Event, User, UserPeriod, Window
 from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Calendar, RecordUnit
 from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Total
 from chronodp.series.planner import design_release
-from chronodp.series.tails import Law
 
 __all__ = [
     "BINS",

@@ -9,12 +9,12 @@ from scipy import stats
 
 from chronodp import User
 from chronodp.engines import Grouping
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Grid, RecordUnit
 from chronodp.randomness import Entropy, seeded
 from chronodp.series import Design, EachPeriod, Measure, PanelMean, Table
 from chronodp.series.estimates import Estimates, Floats, estimate
 from chronodp.series.planner import design_release
-from chronodp.series.tails import Law
 from chronodp.series.windows import Windows
 
 __all__ = ["CELLS", "FALSE_ALARM", "LAWS", "PERSON", "WIDER", "Missed", "designed", "missed", "misses", "noisy"]

@@ -31,9 +31,9 @@ from chronodp import Event, User, UserPeriod, Window
 from chronodp.accounting import basic, gaussian
 from chronodp.dataset import Records
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Calendar, GaussianCost, LaplaceCost, SequenceCost, dump, load
 from chronodp.series import Count, Design, Histogram, Mean, Measure, Sum, Table, Total
-from chronodp.series.tails import Law
 
 HALF_PAST = Calendar("1h", "2026-01-01T00:30", "2026-01-04T00:30")
 Norms = tuple[float, float]  # l1 and l2

@@ -15,11 +15,11 @@ from tests.series.misses import LAWS, WIDER, designed, missed, misses, noisy
 
 from chronodp import User
 from chronodp.engines import Grouping
+from chronodp.postprocess.tails import Law, quantiles
 from chronodp.privacy import Calendar
 from chronodp.randomness import seeded
 from chronodp.series import Count, Measure, PanelMean, Sum
 from chronodp.series.estimates import Estimates, Floats, estimate
-from chronodp.series.tails import Law, quantiles
 from chronodp.series.windows import coarser, each, rolling, running
 
 

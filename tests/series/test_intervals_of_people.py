@@ -12,11 +12,11 @@ from tests.conftest import Trials
 from tests.series.misses import FALSE_ALARM, LAWS, WIDER, Missed, designed, missed, noisy
 
 from chronodp import Aggregate, Event, Ledger, User
+from chronodp.postprocess.tails import Law, quantiles
 from chronodp.privacy import RecordUnit
 from chronodp.randomness import seeded
 from chronodp.series import Design, Histogram, Mean
 from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, middle
-from chronodp.series.tails import Law, quantiles
 from chronodp.series.windows import Windows, each
 
 CLIP = (0.0, 10.0)

@@ -12,8 +12,8 @@ import pytest
 
 from chronodp.errors import InvalidArgument
 from chronodp.temporal import Backward, Forward, Threshold, UnitCosts, choose_threshold, derived_budget
-from chronodp.temporal.dispatch import dispatch_probabilities
-from chronodp.temporal.stirling import stirling_ratios
+from chronodp.temporal.published.dispatch import dispatch_probabilities
+from chronodp.temporal.published.stirling import stirling_ratios
 
 
 @cache

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chronodp.randomness import secure, seeded
 from chronodp.temporal import Backward, BlockShuffle, Forward, NoisySort, Threshold, UnitCosts
-from chronodp.temporal.juggling import juggle, juggle_many, steady_slots
+from chronodp.temporal.published.juggling import juggle, juggle_many, steady_slots
 from tests.conftest import Trials
 
 POINTS = list(itertools.product((10, 20, 50), (2.0, 5.0, 8.0)))

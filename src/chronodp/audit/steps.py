@@ -100,4 +100,4 @@ class Walk(Generic[State]):
             reached[entropy.whole] = reached.get(entropy.whole, 0) + entropy.share
             script = entropy.following()
             if not script:
-                return [(total(parts), *which) for parts, *which in found.values()], total(lost)
+                return [(total(parts), state, answer) for parts, state, answer in found.values()], total(lost)

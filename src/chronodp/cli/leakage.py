@@ -17,7 +17,7 @@ from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from chronodp.correlated import Leakage, Query
-    from chronodp.correlated.beside import Published
+    from chronodp.correlated.published.definitions import Published
 
 __all__ = ["leakage", "parse_ages", "parse_query"]
 
@@ -54,8 +54,8 @@ def leakage(
     """
     from chronodp.correlated import Gauge
     from chronodp.correlated import leakage as measure
-    from chronodp.correlated.beside import compare_definitions
     from chronodp.correlated.model_file import read_model
+    from chronodp.correlated.published.definitions import compare_definitions
     from chronodp.report import watching
 
     asked, wanted = parse_query(query), parse_ages(ages)

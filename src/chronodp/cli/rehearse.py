@@ -34,7 +34,7 @@ def rehearse(
     """
     import pandas
 
-    from chronodp.estimation import rehearse as rehearse_windows
+    from chronodp.series.windowed import rehearse as rehearse_windows
 
     try:
         numbers = pandas.read_csv(example).select_dtypes("number")

@@ -15,7 +15,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy.unit_text import parse_unit
 
 if TYPE_CHECKING:
-    from chronodp.estimation.spectrum import Wanted
+    from chronodp.spectrum import Wanted
 
 __all__ = ["spectrum"]
 
@@ -58,9 +58,9 @@ def spectrum(
     """
     from chronodp.cli.terminal import table_of, terminal
     from chronodp.engines import find_source, read_series
-    from chronodp.estimation.spectrum import Spectrum
     from chronodp.ledger import Ledger
     from chronodp.privacy import Calendar
+    from chronodp.spectrum import Spectrum
 
     check_place("out", out, ".json")
     wanted = _wanted(only, lowest, strongest, whole=whole)
@@ -88,7 +88,7 @@ def spectrum(
 
 
 def _wanted(only: int | None, lowest: int | None, strongest: tuple[int, int] | None, *, whole: bool) -> Wanted:
-    from chronodp.estimation.spectrum import Lowest, Only, Strongest, Whole
+    from chronodp.spectrum import Lowest, Only, Strongest, Whole
 
     asked: list[Wanted] = []
     if only is not None:

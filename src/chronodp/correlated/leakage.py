@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from chronodp.correlated import paper
 from chronodp.correlated.ageing import Ages, check_ages
 from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.rounding import round_up
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary, check_adversary
 from chronodp.correlated.gauge import Gauge, Released
+from chronodp.correlated.published import paper
 from chronodp.correlated.query import Query, check_query, fold
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_epsilon, check_whole

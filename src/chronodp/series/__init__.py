@@ -7,6 +7,7 @@ from chronodp.series.measures import Blocks, Count, Histogram, Mean, Measure, Pa
 from chronodp.series.noise import Noise
 from chronodp.series.plan import Origin, Plan, Steps, make_plan
 from chronodp.series.release import Release
+from chronodp.series.smoothed import smooth_view
 from chronodp.series.stream import Stream, StreamAnswer
 from chronodp.series.stream_design import StreamDesign
 from chronodp.series.views import View
@@ -42,5 +43,6 @@ __all__ = [
     "Workload",
     "compare",
     "make_plan",
+    "smooth_view",
     "solve",
 ]

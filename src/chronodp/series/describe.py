@@ -7,10 +7,10 @@ import math
 from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
+from chronodp.postprocess.tails import deviations, quantiles
 from chronodp.privacy.sensitivity import periods_held
 from chronodp.series.design import Design, Table
 from chronodp.series.shapes.toeplitz import White
-from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
 __all__ = ["describe", "half_width"]

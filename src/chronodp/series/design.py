@@ -11,6 +11,7 @@ from functools import cached_property
 from chronodp.accounting import basic, gaussian, renyi
 from chronodp.engines import Grouping, Reading
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import (
     Bounds,
     Calendar,
@@ -32,7 +33,6 @@ from chronodp.series.shapes.errors import Errors, errors_of
 from chronodp.series.shapes.reach import above
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import ReleasedShape
-from chronodp.series.tails import Law
 from chronodp.series.windows import Windows, coarser
 from chronodp.series.workloads import Workload
 

@@ -6,33 +6,20 @@ is not in them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
+from chronodp.postprocess.columns import Estimates, Floats
+from chronodp.postprocess.tails import mixed_quantile, quantiles
 from chronodp.series.design import Design
 from chronodp.series.measures import Mean
 from chronodp.series.shapes.errors import window_variances
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
-from chronodp.series.tails import mixed_quantile, quantiles
 from chronodp.series.windows import Windows
 
 __all__ = ["Estimates", "Floats", "estimate", "estimate_quantile", "middle", "noise_terms"]
 
-Floats = NDArray[np.float64]
-
 _POINTS = 129  # values of a mean at which Laplace noise is tabulated
-
-
-@dataclass(frozen=True, slots=True)
-class Estimates:
-    """Values with lower and upper ends, one row a stretch of periods and one column a place."""
-
-    value: Floats
-    lower: Floats
-    upper: Floats
 
 
 def estimate(design: Design, parts: tuple[Floats, ...], windows: Windows, *, average: bool, level: float) -> Estimates:

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.accounting import gaussian
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
 from chronodp.privacy.documents import document
 from chronodp.privacy.exact import written
 from chronodp.privacy.parameters import check_positive
 from chronodp.randomness import Entropy
 from chronodp.randomness.reservoir import LARGEST_SCALE, SMALLEST_SCALE
-from chronodp.series.tails import Law
 
 __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
 

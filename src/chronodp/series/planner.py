@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Sensitivity
 from chronodp.privacy.parameters import check_delta, check_epsilon
 from chronodp.privacy.sensitivity import periods_held
@@ -17,7 +18,6 @@ from chronodp.series.shapes.candidates import shape_candidates
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
 from chronodp.series.shaping import LONGEST_FILTER, ReleasedShape, rounding_bound
-from chronodp.series.tails import Law
 from chronodp.series.workloads import EachPeriod, Workload
 
 __all__ = ["design_release"]

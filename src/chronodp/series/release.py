@@ -14,6 +14,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import SignedLink
 from chronodp.ledger.certificates import Link, check_signed
 from chronodp.ledger.files import load_release, save_release
+from chronodp.postprocess.tails import deviations
 from chronodp.privacy import Certificate, Grid
 from chronodp.privacy.documents import canonical, load, load_parts, to_document
 from chronodp.privacy.grid import stored_steps
@@ -26,7 +27,6 @@ from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quan
 from chronodp.series.shapes.errors import filter_variances
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
-from chronodp.series.tails import deviations
 from chronodp.series.views import Reading, View
 from chronodp.series.windows import Windows, coarser, each, rolling, running
 from chronodp.series.workloads import Ewm, Filter

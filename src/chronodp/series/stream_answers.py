@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from chronodp.postprocess.tails import deviations, quantiles
 from chronodp.privacy import Grid
 from chronodp.series.answers import Memory, answer
 from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign
-from chronodp.series.tails import deviations, quantiles
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
 __all__ = ["Row", "answer_steps", "rows_by_step"]

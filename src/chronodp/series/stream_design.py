@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Bounds, Contribution, Cost, Sensitivity, per_period
 from chronodp.privacy.documents import document
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
@@ -27,7 +28,6 @@ from chronodp.series.shapes.reach import above
 from chronodp.series.shapes.sensitivity import shape_sensitivity
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
-from chronodp.series.tails import Law
 from chronodp.series.workloads import CausalFilter, EachPeriod, RunningTotal, check_workload
 
 __all__ = ["MOST_KEYS", "StreamDesign", "design_stream"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Certificate
 from chronodp.series.design import Table
 from chronodp.series.estimates import Estimates
-from chronodp.series.tails import Law
 
 if TYPE_CHECKING:
     import pandas

@@ -17,7 +17,7 @@ from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage
 from chronodp.temporal.ewens import ewens_permutations
 from chronodp.temporal.odds import Odds, check_budget, odds_below
-from chronodp.temporal.statement import ARGUMENT
+from chronodp.temporal.published.statement import ARGUMENT
 
 __all__ = ["LEAST_EPSILON", "LONGEST_BLOCK", "BlockShuffle"]
 

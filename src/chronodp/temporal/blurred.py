@@ -13,7 +13,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Certificate
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.temporal.damage import Damage, count_damage
-from chronodp.temporal.statement import DispatchStatement
+from chronodp.temporal.published.statement import DispatchStatement
 
 __all__ = ["Blurred", "Draw", "Promise", "Tell", "Values", "blur_panel", "blur_series"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from chronodp.temporal.backward import Backward
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.blurred import Promise
-from chronodp.temporal.forward import Forward
 from chronodp.temporal.noisy_sort import NoisySort
-from chronodp.temporal.threshold import Threshold
+from chronodp.temporal.published.backward import Backward
+from chronodp.temporal.published.forward import Forward
+from chronodp.temporal.published.threshold import Threshold
 
 __all__ = ["Causal", "Mechanism", "Online", "Private", "promise_of"]
 

@@ -17,7 +17,7 @@ from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_epsilon, check_whole
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
-from chronodp.temporal.statement import ARGUMENT
+from chronodp.temporal.published.statement import ARGUMENT
 
 __all__ = ["NoisySort"]
 

@@ -13,14 +13,14 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 
 from chronodp.randomness import Entropy
-from chronodp.temporal.backward import Backward
 from chronodp.temporal.block_shuffle import BlockShuffle
-from chronodp.temporal.delays import draw_delays, window_odds
-from chronodp.temporal.forward import Forward
-from chronodp.temporal.juggling import steady_slots
 from chronodp.temporal.mechanisms import Online
 from chronodp.temporal.odds import MOST
-from chronodp.temporal.threshold import Threshold
+from chronodp.temporal.published.backward import Backward
+from chronodp.temporal.published.delays import draw_delays, window_odds
+from chronodp.temporal.published.forward import Forward
+from chronodp.temporal.published.juggling import steady_slots
+from chronodp.temporal.published.threshold import Threshold
 
 __all__ = ["Slot", "WaitingValues", "advance", "finish", "start"]
 

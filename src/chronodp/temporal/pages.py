@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from chronodp.report import Line, Page, series_figure, write_page
-from chronodp.temporal.statement import DispatchStatement
+from chronodp.temporal.published.statement import DispatchStatement
 from chronodp.temporal.tables import BlurredTable
 
 __all__ = ["report_times"]

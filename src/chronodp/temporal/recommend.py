@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_whole
-from chronodp.temporal.backward import Backward
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.damage import Damage, UnitCosts
-from chronodp.temporal.dispatch import derived_budget
-from chronodp.temporal.forward import Forward
 from chronodp.temporal.odds import check_budget
-from chronodp.temporal.stirling import LONGEST
-from chronodp.temporal.threshold import Threshold
+from chronodp.temporal.published.backward import Backward
+from chronodp.temporal.published.dispatch import derived_budget
+from chronodp.temporal.published.forward import Forward
+from chronodp.temporal.published.stirling import LONGEST
+from chronodp.temporal.published.threshold import Threshold
 
 __all__ = ["Candidate", "Recommendation", "recommend"]
 

@@ -14,7 +14,7 @@ from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.blurred import Promise
 from chronodp.temporal.mechanisms import Online, promise_of
 from chronodp.temporal.online import Slot, WaitingValues, advance, finish, start
-from chronodp.temporal.statement import UNPROTECTED
+from chronodp.temporal.published.statement import UNPROTECTED
 
 __all__ = ["BlurredStream", "Released"]
 

@@ -17,9 +17,9 @@ from chronodp.dataset.together import best_shares
 from chronodp.dataset.together.series import SharedSeries
 from chronodp.dataset.together.split import squared_error
 from chronodp.errors import InvalidArgument
-from chronodp.estimation.spectrum import Lowest, Spectrum
 from chronodp.ledger.filters import Filter
 from chronodp.privacy import RecordUnit
+from chronodp.spectrum import Lowest, Spectrum
 
 LOAD = load_of(month(cdp.User()))
 DAY = cdp.UserPeriod("1D")

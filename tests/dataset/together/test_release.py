@@ -26,11 +26,11 @@ from chronodp.dataset.together import Prepared
 from chronodp.dataset.together.series import SeriesPart
 from chronodp.engines import Progress
 from chronodp.errors import BudgetExhausted, CertificateInvalid, InvalidArgument, RequestConflict, StreamConflict
-from chronodp.estimation.spectrum import Lowest, Spectrum, SpectrumRelease, Strongest
 from chronodp.ledger import verify
 from chronodp.privacy import SequenceCost
 from chronodp.randomness import Entropy, KeystreamEntropy, SeededKeystream, Shape, seeded
 from chronodp.series import Release, View
+from chronodp.spectrum import Lowest, Spectrum, SpectrumRelease, Strongest
 
 DAYS = 3
 HOUSES = households(20, DAYS)

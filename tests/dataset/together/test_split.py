@@ -17,7 +17,7 @@ import chronodp as cdp
 from chronodp.accounting import gaussian
 from chronodp.dataset.together import PlanTogether, Strategy, best_shares, equal_shares, terms_of
 from chronodp.dataset.together.split import squared_error
-from chronodp.series.tails import Law
+from chronodp.postprocess.tails import Law
 
 UNITS: dict[str, cdp.privacy.Unit] = {
     "event_level": cdp.Event(),

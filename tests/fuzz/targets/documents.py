@@ -20,13 +20,13 @@ from chronodp.cli.account import read_releases
 from chronodp.cli.verify import verify as verify_file
 from chronodp.correlated.model_file import read_model
 from chronodp.dataset import ReleaseTogether
-from chronodp.estimation.spectrum import Lowest, Spectrum, SpectrumRelease
 from chronodp.ledger import Keys, SignedLink, verify
 from chronodp.ledger.certificates import Link
 from chronodp.privacy import Certificate, GaussianCost, PureCost, RepeatedCost, SequenceCost, dump, load
 from chronodp.randomness import seeded
 from chronodp.selection.choice import Choice
 from chronodp.series import Release
+from chronodp.spectrum import Lowest, Spectrum, SpectrumRelease
 from tests.fuzz.target import Target, loose
 
 __all__ = [

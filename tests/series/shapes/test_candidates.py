@@ -6,6 +6,7 @@ import pytest
 from tests.series.shapes.test_workloads import EVERY_WORKLOAD
 
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Bounds, Contribution, Event, RecordUnit, User, Window, dump, load
 from chronodp.series.shapes import (
     Banded,
@@ -22,7 +23,6 @@ from chronodp.series.shapes import (
     shape_candidates,
     shape_sensitivity,
 )
-from chronodp.series.tails import Law
 from chronodp.series.workloads import EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
 
 COUNT = Contribution.count()

@@ -13,6 +13,7 @@ from tests.conftest import Trials
 from tests.series.shapes.matrices import lower, matrix_of, tree_matrices, workload_matrix
 
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.randomness import Entropy, seeded
 from chronodp.series.noise import Noise
 from chronodp.series.ongoing import OngoingShape
@@ -34,7 +35,6 @@ from chronodp.series.shapes import (
     window_variances,
 )
 from chronodp.series.shaping import draw_noise
-from chronodp.series.tails import Law
 from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal
 
 FALSE_ALARM = 1e-9

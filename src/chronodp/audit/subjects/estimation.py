@@ -12,11 +12,14 @@ from chronodp.audit.registry import Entry
 from chronodp.audit.subject import Subject
 from chronodp.audit.subjects.ledgers import stored_release, temporary_ledger
 from chronodp.audit.walked import Enumerated
-from chronodp.estimation import rehearse
-from chronodp.estimation.spectrum import Lowest, Only, Spectrum, SpectrumPlan, Strongest, Wanted, Whole
-from chronodp.estimation.spectrum.choosing import choose_harmonics
-from chronodp.estimation.spectrum.spectrum import draw_spectrum, exact_of
-from chronodp.estimation.state_space import (
+from chronodp.privacy import Claim, Event, User
+from chronodp.randomness import Entropy
+from chronodp.series import Noise
+from chronodp.series.windowed import rehearse
+from chronodp.spectrum import Lowest, Only, Spectrum, SpectrumPlan, Strongest, Wanted, Whole
+from chronodp.spectrum.choosing import choose_harmonics
+from chronodp.spectrum.spectrum import draw_spectrum, exact_of
+from chronodp.state_space import (
     CausedChange,
     FilterDesign,
     PrivateFilter,
@@ -24,11 +27,8 @@ from chronodp.estimation.state_space import (
     design_filter,
     rehearse_filter,
 )
-from chronodp.estimation.state_space.filter import first_belief
-from chronodp.estimation.state_space.perturb import perturb
-from chronodp.privacy import Claim, Event, User
-from chronodp.randomness import Entropy
-from chronodp.series import Noise
+from chronodp.state_space.filter import first_belief
+from chronodp.state_space.perturb import perturb
 
 __all__ = ["ENTRIES"]
 

@@ -9,10 +9,10 @@ from chronodp.audit.registry import Entry
 from chronodp.audit.subject import Subject
 from chronodp.audit.subjects.ledgers import stored_release
 from chronodp.dataset import PlanTogether, Query, TimeSeries, plan_together
-from chronodp.estimation.spectrum import Lowest, Spectrum
 from chronodp.privacy import User
 from chronodp.randomness import Entropy
 from chronodp.series import Plan
+from chronodp.spectrum import Lowest, Spectrum
 
 __all__ = ["ENTRIES"]
 

@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 
 from chronodp.audit.twins.twin import Twin
-from chronodp.estimation.state_space import FilterDesign, StateSpace, design_filter
-from chronodp.estimation.state_space.filter import Belief, first_belief
-from chronodp.estimation.state_space.perturb import perturb
 from chronodp.privacy import Claim, Event, LaplaceCost
 from chronodp.randomness import Entropy
 from chronodp.series import Noise
+from chronodp.state_space import FilterDesign, StateSpace, design_filter
+from chronodp.state_space.filter import Belief, first_belief
+from chronodp.state_space.perturb import perturb
 
 __all__ = ["TWINS"]
 

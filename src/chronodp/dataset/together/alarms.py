@@ -10,9 +10,9 @@ from chronodp.dataset.together.sharing import Following, Prepared, Shareable
 from chronodp.engines import Progress
 from chronodp.ledger import Opening
 from chronodp.ledger.budget import Dates
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Cost, Unit, dump
 from chronodp.randomness import Entropy
-from chronodp.series.tails import Law
 
 __all__ = ["AlertPart", "SharedAlert"]
 

@@ -17,12 +17,12 @@ from chronodp.dataset.together.sharing import Part, Shareable
 from chronodp.dataset.together.spectra import SharedSpectrum
 from chronodp.dataset.together.strategies import Asked, Strategy, strategies_for
 from chronodp.errors import InvalidArgument
-from chronodp.estimation.spectrum import SpectrumPlan
 from chronodp.ledger.filters import Filter
 from chronodp.ledger.names import check_name
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_number
 from chronodp.privacy.units import check_record_unit
 from chronodp.series import Plan
+from chronodp.spectrum import SpectrumPlan
 
 __all__ = ["Together", "Weights", "plan_together"]
 

@@ -10,10 +10,10 @@ from chronodp.accounting import gaussian
 from chronodp.engines import Progress
 from chronodp.ledger import Opening
 from chronodp.ledger.budget import Dates
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Cost, Unit
 from chronodp.randomness import Entropy
 from chronodp.series.releasing import ReleasePlan
-from chronodp.series.tails import Law
 
 __all__ = ["Following", "Part", "PlanPart", "Prepared", "Shareable", "terms_of"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chronodp.dataset.together.sharing import Following, PlanPart, Shareable, terms_of
-from chronodp.estimation.spectrum import SpectrumPlan, Strongest
 from chronodp.ledger.budget import Dates
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Unit
-from chronodp.series.tails import Law
+from chronodp.spectrum import SpectrumPlan, Strongest
 
 __all__ = ["SharedSpectrum", "SpectrumPart"]
 

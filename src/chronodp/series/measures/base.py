@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Contribution
 from chronodp.series.noise import Noise, with_grid
-from chronodp.series.tails import Law
 
 if TYPE_CHECKING:
     from chronodp.series.measures.blocks import Blocks

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Contribution
 from chronodp.privacy.documents import document
 from chronodp.privacy.fields import settle
@@ -17,7 +18,6 @@ from chronodp.privacy.sensitivity import check_clip
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure, Steps
 from chronodp.series.noise import Noise, with_grid
-from chronodp.series.tails import Law
 
 __all__ = ["MEAN", "SUM", "Mean", "PanelMean", "Sum"]
 

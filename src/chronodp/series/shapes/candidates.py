@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law
 from chronodp.privacy import Bounds, Contribution, Sensitivity
 from chronodp.privacy.sensitivity import periods_held
 from chronodp.privacy.units import RecordUnit
@@ -23,7 +24,6 @@ from chronodp.series.shapes.reach import FilterReach, GroupReach, Reach, TreeRea
 from chronodp.series.shapes.sensitivity import shape_sensitivity
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
-from chronodp.series.tails import Law
 from chronodp.series.workloads import EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
 
 __all__ = ["Candidate", "reach_of", "shape_candidates", "shaped_sensitivity", "trees"]

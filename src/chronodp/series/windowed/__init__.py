@@ -9,6 +9,7 @@ from chronodp.series.windowed.mechanisms import (
     Uniform,
     WindowedMechanism,
 )
+from chronodp.series.windowed.rehearsal import rehearse
 from chronodp.series.windowed.state import WindowedState, start
 from chronodp.series.windowed.stream import WindowedAnswer, WindowedStream
 
@@ -24,5 +25,6 @@ __all__ = [
     "WindowedStream",
     "advance",
     "design_windowed",
+    "rehearse",
     "start",
 ]

@@ -1,0 +1,130 @@
+"""The paper's Threshold mechanism, extended where no threshold meets the budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from chronodp.privacy.documents import document
+from chronodp.privacy.fields import settle
+from chronodp.privacy.parameters import check_whole
+from chronodp.randomness import Entropy
+from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
+from chronodp.temporal.damage import Damage
+from chronodp.temporal.odds import MOST, check_budget
+from chronodp.temporal.published.dispatch import Choice, choose_threshold, dispatch_probabilities
+from chronodp.temporal.published.juggling import juggle, juggle_many, steady_slots
+from chronodp.temporal.published.observer import shown_distances, threshold_rules_out
+from chronodp.temporal.published.statement import DispatchStatement
+from chronodp.temporal.published.stirling import LONGEST
+
+__all__ = ["Threshold"]
+
+_FEW = 16  # series up to which one after another is faster than all at once
+
+
+@document("threshold")
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Send each value to an empty one of the next ``window`` times, of which so many stay empty that choice remains.
+
+    The threshold, how many stay empty, is the largest whose dispatch probabilities fit the budget. Below the budgets
+    that any threshold reaches the mechanism is extended: a value whose own time is empty is then dropped at times.
+
+    Guarantee: none of differential privacy. What holds is the marginal dispatch budget: in the steady state a value is
+    sent to one time of its window at most e^{ε/2} times as likely as to another. The paper calls it ε-TLDP, which it is
+    not (``docs/explanation/proofs/temporal.md``). `BlockShuffle` keeps what it promises.
+
+    A series starts in the steady state: times taken by values before its start stay empty, and values sent beyond its
+    end are lost, as many on average as the delay.
+
+    Args:
+        window: how many times there are to choose from, at least 3.
+        epsilon: the marginal dispatch budget.
+
+    References:
+        Ye, Hu, Li, Meng, Zheng, Yan (2021), Beyond value perturbation, section IV.
+
+    >>> from chronodp.randomness import seeded
+    >>> mechanism = Threshold(20, 5.0)
+    >>> mechanism.choice.threshold, mechanism.expected.delay
+    (10, 10.0)
+    >>> blurred = mechanism.perturb(range(1000), entropy=seeded(1))
+    >>> blurred.damage.repeated, round(blurred.damage.missing, 2)
+    (0.0, 0.01)
+    """
+
+    window: int
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        settle(
+            self,
+            window=check_whole("window", self.window, least=3, most=LONGEST),
+            epsilon=check_budget("epsilon", self.epsilon),
+        )
+
+    @property
+    def choice(self) -> Choice:
+        """The threshold, and how often a value keeps its own time if that is empty."""
+        return choose_threshold(self.window, self.epsilon)
+
+    @property
+    def expected(self) -> Damage:
+        """What happens to a value on average: it waits k - c₀ periods; if extended, p₀ (1 - keep) are dropped."""
+        choice = self.choice
+        dropped = 0.0
+        if choice.extended:
+            dropped = float(dispatch_probabilities(self.window, choice.threshold)[0]) * (1 - choice.keep)
+        delay = float(self.window - choice.threshold)
+        return Damage(dropped, 0.0, dropped, delay, delay / (1 - dropped))
+
+    def statement(self, *, seeded: bool = False) -> DispatchStatement:
+        """Return what holds of a run, and what it gives away."""
+        choice = self.choice
+        extended = f", a value's own time kept {choice.keep:.3g} of the time" if choice.extended else ""
+        return DispatchStatement(
+            mechanism=f"values exact, times blurred; each value to one of the next {self.window} times, of which "
+            f"{choice.threshold} stay empty{extended} (Threshold)",
+            budget=choice.budget,
+            window=self.window,
+            ruled_out=tuple((d, _rules_out(self.window, choice, d)) for d in shown_distances(self.window)),
+            seeded=seeded,
+        )
+
+    def perturb(self, values: ArrayLike, *, entropy: Entropy | None = None) -> Blurred:
+        """Return one person's series, times or times by channels, with its times blurred. Values are never changed."""
+        return blur_series(values, entropy, self._sources, self.statement, complete=False)
+
+    def perturb_panel(self, values: ArrayLike, *, entropy: Entropy | None = None) -> Blurred:
+        """Return many persons' series, persons by times (by channels), each blurred on its own."""
+        return blur_panel(values, entropy, self._sources, self.statement, complete=False)
+
+    def _sources(self, rows: int, length: int, entropy: Entropy) -> NDArray[np.int64]:
+        choice = self.choice
+        slots = np.full((rows, length + self.window - 1), -1, dtype=np.int64)
+        if not rows or not length:
+            return slots[:, :length]
+        empty = steady_slots(rows, self.window, choice.threshold, entropy)
+        if rows <= _FEW:
+            waits = np.stack([juggle(length, start, entropy) for start in empty])
+        else:
+            waits = juggle_many(length, empty, entropy)
+        times = np.broadcast_to(np.arange(length), waits.shape)
+        waits += times
+        np.put_along_axis(slots, waits, times, axis=1)
+        source = slots[:, :length]
+        if choice.extended:
+            own = source == times
+            dropped = ~entropy.coins(math.floor(choice.keep * MOST), MOST, int(own.sum()))
+            source[own] = np.where(dropped, -1, source[own])
+        return source
+
+
+@lru_cache(maxsize=4096)
+def _rules_out(window: int, choice: Choice, distance: int) -> float:
+    return threshold_rules_out(window, choice, distance)

@@ -1,0 +1,229 @@
+"""Quantiles of sums of noise against two independent computations: closed forms and a sum over frequencies."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from chronodp.postprocess.tails import Law, deviations, mixed_quantile, quantiles
+
+LEVELS = (0.5, 0.9, 0.95, 0.999)
+Kinds = tuple[tuple[float, int], ...]
+
+# How far a quantile may be off, relative, where the Cornish-Fisher expansion takes over at 64 terms. Terms of the next
+# order fall with the cube of the number of terms.
+EXPANDED = {0.5: 3e-7, 0.9: 1e-6, 0.95: 2e-6, 0.999: 2.5e-5, 0.999999: 5e-4}
+
+
+def beyond(kinds: Kinds, x: float) -> float:
+    """P(S > x) for a sum of weighted Laplace draws, of scale 1, by a sum over frequencies.
+
+    The midpoint rule on Gil-Pelaez's integral adds P(S > x + 2πj/h) with alternating signs, which is nothing once 2π/h
+    lies that far out; what is cut off at high frequencies falls with the power 2n of n terms.
+    """
+    largest = max(weight for weight, _ in kinds)
+    spread = math.sqrt(2 * sum(count * weight**2 for weight, count in kinds))
+    step = 2 * math.pi / (abs(x) + 45 * largest + 12 * spread)
+    points = 1000
+    while points < 2_000_000 and sum(count * math.log1p((weight * points * step) ** 2) for weight, count in kinds) < 40:
+        points *= 2
+    t = (np.arange(points) + 0.5) * step
+    log_characteristic = sum(-count * np.log1p((weight * t) ** 2) for weight, count in kinds)
+    return float(0.5 - step / math.pi * np.sum(np.sin(t * x) * np.exp(log_characteristic) / t))
+
+
+def beyond_closed(count: int, x: float) -> float:
+    """P(S > x) for a sum of ``count`` Laplace draws, by its polynomial times e^-x, in 40 digits."""
+    with mpmath.workdps(40):
+        total = mpmath.mpf(0)
+        for j in range(count):
+            ways = mpmath.binomial(count - 1 + j, j) / mpmath.factorial(count - 1 - j)
+            total += ways * mpmath.gammainc(count - j, x) / mpmath.mpf(2) ** j
+        return float(total / mpmath.mpf(2) ** count)
+
+
+def beyond_of_two(weight: float, x: float) -> float:
+    """P(S > x) for two Laplace draws, of scale 1 and of another, by partial fractions."""
+    return (math.exp(-x) - weight**2 * math.exp(-x / weight)) / (2 * (1 - weight**2))
+
+
+def shortfall(kinds: Kinds, quantile: float, level: float) -> float:
+    """By how much, relative, a quantile misses the right one: the error of its tail over the tail's slope."""
+    wanted = (1 - level) / 2
+    tail = beyond(kinds, quantile)
+    slope = (tail - beyond(kinds, quantile * (1 + 1e-4))) * 1e4
+    return abs(tail - wanted) / slope
+
+
+@pytest.mark.parametrize("count", [2, 3, 10, 63])
+@pytest.mark.parametrize("x", [0.3, 2.0, 9.0, 30.0])
+def test_the_two_computations_agree(count: int, x: float) -> None:
+    assert beyond(((1.0, count),), x) == pytest.approx(beyond_closed(count, x), abs=1e-13)
+    assert beyond(((0.75, count - 1), (0.75, 1)), 0.75 * x) == pytest.approx(beyond_closed(count, x), abs=1e-13)
+
+
+@pytest.mark.parametrize("weight", [0.01, 0.3, 0.9])
+@pytest.mark.parametrize("x", [0.3, 2.0, 9.0])
+def test_the_two_computations_agree_on_two_weights(weight: float, x: float) -> None:
+    assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), abs=1e-12)
+
+
+@pytest.mark.parametrize("weight", [1e-8, 0.01, 0.3, 0.9, 0.999])
+@pytest.mark.parametrize("x", [1e-9, 0.3, 9.0, 200.0, 650.0])
+def test_far_tails_are_right_to_their_last_digits(weight: float, x: float) -> None:
+    assert beyond(((1.0, 1), (weight, 1)), x) == pytest.approx(beyond_of_two(weight, x), rel=1e-12)
+
+
+def test_one_laplace_draw_is_exponential_on_both_sides() -> None:
+    for level in (*LEVELS, 1e-6, 0.999999, 1 - 1e-12):
+        assert quantiles("laplace", [1], level)[0] == pytest.approx(-math.log1p(-level), rel=1e-9)
+        assert beyond_closed(1, -math.log1p(-level)) == pytest.approx((1 - level) / 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("level", [*LEVELS, 0.999999])
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 63])
+def test_few_terms_are_exact(count: int, level: float) -> None:
+    quantile = float(quantiles("laplace", [count], level)[0])
+    assert beyond_closed(count, quantile) == pytest.approx((1 - level) / 2, rel=1e-10)
+    # The Gaussian of the same deviation is told apart.
+    normal = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(2 * count)
+    assert beyond_closed(count, normal) != pytest.approx((1 - level) / 2, rel=1e-3)
+
+
+@pytest.mark.parametrize("level", EXPANDED)
+@pytest.mark.parametrize("count", [64, 65, 100, 1000])
+def test_many_terms_to_the_stated_digits(count: int, level: float) -> None:
+    allowed = EXPANDED[level] * (64 / count) ** 2.5
+    quantile = float(quantiles("laplace", [count], level)[0])
+    assert shortfall(((1.0, count),), quantile, level) < allowed + 1e-9
+    deviate = float(stats.norm.ppf((1 + level) / 2))
+    spread = math.sqrt(2 * count)
+    first_order = spread * (deviate + (deviate**3 - 3 * deviate) / (8 * count))
+    for wrong in (spread * deviate, first_order):
+        assert shortfall(((1.0, count),), wrong, level) > 3 * allowed
+
+
+@pytest.mark.parametrize("level", [0.95, 0.999])
+def test_nothing_jumps_where_the_expansion_takes_over(level: float) -> None:
+    around = quantiles("laplace", np.arange(58, 71), level)
+    # Roots of the number of terms bend smoothly: third differences are tiny on either side, and across.
+    assert np.abs(np.diff(around, 3)).max() < around[0] * 20 * EXPANDED[level]
+    assert np.all(np.diff(around) > 0)
+    mixed = [mixed_quantile("laplace", (1.0, 63), (weight, 1), level) for weight in np.linspace(0.97, 1.0, 31)]
+    assert np.all(np.diff(mixed) > -2 * EXPANDED[level] * mixed[0])
+    assert mixed[-1] == pytest.approx(around[6], rel=1e-12)
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+def test_more_terms_and_higher_levels_reach_further(law: Law) -> None:
+    terms = np.array([1, 2, 3, 5, 10, 30, 63, 64, 65, 100, 1000, 10**6])
+    table = np.array([quantiles(law, terms, level) for level in (0.01, 0.5, 0.9, 0.95, 0.999, 0.999999)])
+    assert np.all(np.diff(table, axis=0) > 0)
+    assert np.all(np.diff(table, axis=1) > 0)
+    assert quantiles(law, np.array([[3], [70]]), 0.9).shape == (2, 1)
+    assert np.array_equal(quantiles(law, terms[::-1], 0.95), table[3][::-1])
+
+
+@pytest.mark.parametrize("level", [*LEVELS, 1e-9, 0.999999])
+def test_gaussian_sums_are_exact(level: float) -> None:
+    deviate = float(mpmath.sqrt(2) * mpmath.erfinv(level))
+    terms = [1, 2, 64, 10_000]
+    assert quantiles("gaussian", terms, level) == pytest.approx([deviate * math.sqrt(n) for n in terms], rel=1e-9)
+    assert mixed_quantile("gaussian", (3.0, 4), (-4.0, 4), level) == pytest.approx(10 * deviate, rel=1e-9)
+
+
+MIXTURES: list[Kinds] = [
+    ((1.0, 1), (0.999, 1)),
+    ((1.0, 1), (0.5, 1)),
+    ((1.0, 1), (0.01, 1)),
+    ((1.0, 1), (0.1, 60)),
+    ((0.9, 1), (0.1, 9)),
+    ((0.5, 10), (0.25, 30)),
+    ((1.0, 20), (0.7, 20)),
+    ((1.0, 50), (0.2, 100)),
+    ((2.0, 3), (0.002, 40)),
+    ((1000.0, 2), (300.0, 5)),
+]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kinds", MIXTURES, ids=str)
+def test_two_weights_together(kinds: Kinds, level: float) -> None:
+    first, second = kinds
+    quantile = mixed_quantile("laplace", first, second, level)
+    unit = first[0]
+    scaled = tuple((weight / unit, count) for weight, count in kinds)
+    assert shortfall(scaled, quantile / unit, level) < 1e-6
+    # What a mean's or a median's interval would be if the second kind of noise were forgotten.
+    forgotten = first[0] * float(quantiles("laplace", [first[1]], level)[0])
+    if second[0] ** 2 * second[1] > 0.01 * first[0] ** 2 * first[1]:
+        assert shortfall(scaled, forgotten / unit, level) > 1e-4
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kinds", [((1.0, 64), (0.5, 1)), ((1.0, 64), (0.1, 300)), ((1.0, 30), (0.9, 60))], ids=str)
+def test_many_terms_of_two_weights(kinds: Kinds, level: float) -> None:
+    first, second = kinds
+    quantile = mixed_quantile("laplace", first, second, level)
+    assert shortfall(kinds, quantile, level) < EXPANDED[level]
+
+
+@given(
+    weight=st.floats(1e-3, 1e3),
+    other=st.floats(0.0, 1.0),
+    counts=st.tuples(st.integers(0, 30), st.integers(0, 30)),
+    level=st.sampled_from([0.5, 0.8, 0.95, 0.99]),
+    law=st.sampled_from(["laplace", "gaussian"]),
+)
+def test_weights_scale_and_change_places(
+    weight: float, other: float, counts: tuple[int, int], level: float, law: Law
+) -> None:
+    first, second = (1.0, counts[0]), (other, counts[1])
+    quantile = mixed_quantile(law, first, second, level)
+    assert mixed_quantile(law, second, first, level) == pytest.approx(quantile, rel=1e-9)
+    assert mixed_quantile(law, (-1.0, counts[0]), (other, counts[1]), level) == quantile
+    scaled = mixed_quantile(law, (weight, counts[0]), (weight * other, counts[1]), level)
+    assert scaled == pytest.approx(weight * quantile, rel=1e-6)
+    alone = float(quantiles(law, [counts[0]], level)[0]) if counts[0] else 0.0
+    everything = float(quantiles(law, [sum(counts)], level)[0]) if sum(counts) else 0.0
+    assert alone * (1 - 1e-6) <= quantile <= everything * (1 + 1e-6)
+
+
+def test_no_noise_reaches_nowhere() -> None:
+    for law in ("laplace", "gaussian"):
+        assert mixed_quantile(law, (0.0, 5), (1.0, 0), 0.95) == 0
+        assert mixed_quantile(law, (1.0, 3), (0.0, 9), 0.95) == pytest.approx(quantiles(law, [3], 0.95)[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [1e-6, 0.001, 1 - 1e-9])
+def test_every_level_has_its_quantile_of_two_weights(level: float) -> None:
+    tail = beyond_of_two(0.01, mixed_quantile("laplace", (1.0, 1), (0.01, 1), level))
+    assert tail == pytest.approx((1 - level) / 2, rel=1e-3)
+    assert 1 - 2 * tail == pytest.approx(level, rel=1e-3)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.905, 0.907, 0.909, 0.95, 0.999])
+def test_no_weighted_sum_reaches_beyond_its_deviations(level: float) -> None:
+    """Equal weights, and one weight beside others of every size: one draw alone would be too little at low levels."""
+    stated = deviations("laplace", level)
+    for count in (1, 2, 3, 5, 20, 200):
+        assert quantiles("laplace", [count], level)[0] / math.sqrt(2 * count) <= stated
+    for weight in (0.1, 0.4, 0.7, 0.9):
+        for count in (1, 2, 6, 30):
+            found = mixed_quantile("laplace", (1.0, 1), (weight, count), level)
+            assert found / math.sqrt(2 * (1 + count * weight**2)) <= stated
+    if level < 0.9:
+        assert quantiles("laplace", [1], level)[0] / math.sqrt(2) < 0.99 * stated
+
+
+@pytest.mark.parametrize("level", [5e-324, 2.0**-52, 1e-12, 1 - 2.0**-53])
+def test_the_least_and_the_highest_level_have_quantiles(level: float) -> None:
+    reached = [*quantiles("laplace", [1, 2, 30, 10_000], level), mixed_quantile("laplace", (1.0, 2), (0.5, 3), level)]
+    assert np.isfinite(reached).all()
+    assert min(reached) > 0
