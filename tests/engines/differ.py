@@ -12,7 +12,7 @@ import datetime as dt
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -110,11 +110,9 @@ def read_duckdb(table: Table, question: Question) -> Totals:
 
 
 def read_statement(table: Table, question: Question) -> Totals:
-    totals = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
     with attached(find_source(table.data), question.wanted, question.reading, memory=2**30, threads=1) as session:
         rows = session.columns(statement(question, session.parts, key="k"))
-    totals.sums[rows["cell"]], totals.people[rows["cell"]] = rows["sums"], rows["people"]
-    return totals
+    return Totals.of_cells(question, rows)
 
 
 def expected(table: Table, question: Question) -> Totals:
@@ -139,7 +137,7 @@ def difference(attack: Attack, reader: Reader) -> str | None:
             return f"changed by {ratio:.3g} times what is stated"
     for table, totals in zip((attack.one, attack.other), found, strict=True):
         wanted = expected(table, attack.question)
-        if not (np.array_equal(wanted.sums, totals.sums) and np.array_equal(wanted.people, totals.people)):
+        if not all(map(np.array_equal, astuple(wanted), astuple(totals))):
             return "read otherwise than by the rule"
     return None
 

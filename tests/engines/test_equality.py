@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import pytest
 from chronodp.engines import DuckDB, Grouping, Question, Record, Totals, find_source, reference_totals
 from chronodp.engines import crowd as crowd_module
 from chronodp.engines.partitions import Partitions
+from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid
 from tests.conftest import Trials
 from tests.engines.neighbours import random_world
@@ -39,13 +40,15 @@ def questions(calendar: Calendar) -> list[Question]:
         replace(summed, max_periods=2, max_places=1),
         replace(summed, max_periods=3),
         replace(summed, user=None),
+        replace(summed, squares=5, max_periods=3),
+        replace(summed, squares=0, user=None),
         replace(summed, value=None, clip=(0, 2**20), max_periods=1, max_places=2),
         replace(summed, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20), max_periods=2, max_places=2),
     ]
 
 
 def same(one: Totals, other: Totals) -> bool:
-    return np.array_equal(one.sums, other.sums) and np.array_equal(one.people, other.people)
+    return all(map(np.array_equal, astuple(one), astuple(other)))
 
 
 @pytest.mark.parametrize("calendar", CALENDARS, ids=str)
@@ -142,6 +145,26 @@ def test_rows_that_went_to_disk_give_the_same(
 
 def _tiny(count: int, *, memory: int, folder: str | None) -> Partitions:
     return Partitions(count, memory=min(memory, 10_000), folder=folder)
+
+
+@pytest.mark.parametrize("user", ["who", None])
+def test_the_largest_squares_fit_64_bits(user: str | None) -> None:
+    calendar = CALENDARS[0]
+    widest = Question(calendar, "at", user, "number", Grid(1.0), (-(2**30), 2**30), squares=32)
+    first = int(calendar.edges[0])
+    records = [Record(f"m{index}", first, number) for index, number in enumerate((-1e300, 1e300, 5e8, 0.0))]
+    expected = 2 * (2**31) ** 2 // 2**32 + (2 * 5 * 10**8) ** 2 // 2**32
+    assert reference_totals(records, widest, key="k").squares[0] == expected
+    table = to_arrow(records, [])
+    assert same(DuckDB().totals(find_source(table), widest, key="k"), reference_totals(records, widest, key="k"))
+    assert int(widest.square(np.array([2**30]))[0]) == 2**30
+
+
+def test_squares_that_could_leave_64_bits_are_refused_before_anything_is_read() -> None:
+    with pytest.raises(InvalidArgument, match="clip must be at most 2,147,483,648 steps wide where squares are added"):
+        Question(CALENDARS[0], "at", "who", "number", Grid(1.0), (-(2**30) - 1, 2**30), squares=32)
+    with pytest.raises(InvalidArgument, match="squares must be a shift from 0 to 62 bits"):
+        Question(CALENDARS[0], "at", "who", "number", Grid(1.0), (0, 1), squares=63)
 
 
 def test_another_key_chooses_other_periods(town: tuple[pyarrow.Table, Question, Totals]) -> None:

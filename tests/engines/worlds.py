@@ -78,9 +78,7 @@ def run_statement(worlds: Sequence[World], question: Question, key: str) -> Tota
     wide, table = widened_table(worlds, question)
     with attached(find_source(table), wide.wanted, wide.reading, memory=2**30, threads=2) as session:
         rows = session.columns(statement(wide, session.parts, key=key))
-    totals = Totals(np.zeros(wide.cells, np.int64), np.zeros(wide.cells, np.int64))
-    totals.sums[rows["cell"]], totals.people[rows["cell"]] = rows["sums"], rows["people"]
-    return totals
+    return Totals.of_cells(wide, rows)
 
 
 ENGINES: dict[str, Run] = {"reference": run_reference, "duckdb": run_duckdb, "statement": run_statement}

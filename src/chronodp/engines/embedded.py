@@ -68,14 +68,14 @@ class DuckDB:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
 
         def ask(session: Session) -> Totals:
-            answer = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
             if question.user is None:
-                rows = session.columns(statement(question, session.parts, key=key))
-                answer.sums[rows["cell"]], answer.people[rows["cell"]] = rows["sums"], rows["people"]
-                return answer
+                return Totals.of_cells(question, session.columns(statement(question, session.parts, key=key)))
+            answer = Totals.none(question)
             for part in self._parts(session, question, key, progress):
                 np.add.at(answer.sums, part.cells, part.totals)
                 np.add.at(answer.people, part.cells, 1)
+                if question.squares is not None:
+                    np.add.at(answer.squares, part.cells, question.square(part.totals))
             return answer
 
         answer = self._answered(source, question, ask)

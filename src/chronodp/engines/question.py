@@ -7,19 +7,24 @@ whatever the key; the argument stands in ``docs/explanation/proofs/bounding.md``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines.reading import Reading, ReadingCheck, Wanted
 from chronodp.engines.sources import Source
+from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid
 from chronodp.privacy.documents import document
 
-__all__ = ["ROW_LIMIT", "Engine", "Grouping", "Progress", "Question", "Tally", "Totals"]
+__all__ = ["ROW_LIMIT", "WIDEST_SQUARED", "Engine", "Grouping", "Progress", "Question", "Tally", "Totals"]
+
+WIDEST_SQUARED = 2**31
+"""Most steps between the ends of a clip whose squares are asked for: twice a total less both ends, squared, is then at
+most 2^62 and fits 64 bits in every engine."""
 
 ROW_LIMIT = 2**31 - 1
 """Steps beyond which a single row's value is taken as this many; public, and never below twice the clip."""
@@ -53,6 +58,8 @@ class Question:
         max_periods: how many periods of one person count; None for all.
         max_places: in how many places one person counts within a period; None for all.
         reading: what the owner declared about how cells are written.
+        squares: by how many bits the square of each kept total is shifted down before squares are added up, see
+            `square`; None where no squares are asked for.
     """
 
     calendar: Calendar
@@ -66,6 +73,33 @@ class Question:
     max_periods: int | None = None
     max_places: int | None = None
     reading: Reading = field(default_factory=Reading)
+    squares: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.squares is None:
+            return
+        if not 0 <= self.squares <= 62:
+            raise InvalidArgument("squares", self.squares, "a shift from 0 to 62 bits")
+        if self.clip[1] - self.clip[0] > WIDEST_SQUARED:
+            raise InvalidArgument(
+                "clip", self.clip, f"at most {WIDEST_SQUARED:,} steps wide where squares are added up"
+            )
+
+    @property
+    def both_ends(self) -> int:
+        """The sum of the clip's ends: twice a total less this is how far the total lies from the middle, in halves."""
+        return sum(self.clip)
+
+    def square(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return ⌊(2 total - low - high)² / 2^squares⌋ of clipped totals, in whole numbers throughout.
+
+        The distance from the middle of the clip is squared, in half steps, so that both ends of the clip give the same
+        and the most. Engines that have no numpy write the same formula.
+        """
+        if self.squares is None:
+            raise AssertionError("no squares are asked for")
+        doubled = 2 * totals - self.both_ends
+        return doubled * doubled >> self.squares
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -124,10 +158,25 @@ class Totals:
     Attributes:
         sums: clipped totals added up, in steps of the grid, by period and place.
         people: how many people (or rows, where there is no person) were added up there.
+        squares: their squares added up, as `Question.square` has them; all 0 where none are asked for.
     """
 
     sums: NDArray[np.int64]
     people: NDArray[np.int64]
+    squares: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, question: Question) -> Self:
+        """Return the totals of nobody, to be added to."""
+        return cls(*(np.zeros(question.cells, np.int64) for _ in range(3)))
+
+    @classmethod
+    def of_cells(cls, question: Question, rows: Mapping[str, NDArray[np.int64]]) -> Self:
+        """Return the totals from the answer of a `statement`: a column of cells, and one of each kind of totals."""
+        totals = cls.none(question)
+        for name in rows.keys() - {"cell"}:
+            getattr(totals, name)[rows["cell"]] = rows[name]
+        return totals
 
 
 class Engine(Protocol):

@@ -8,8 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from chronodp.engines.choice import PRIME, seeds_of
 from chronodp.engines.question import ROW_LIMIT, Question, Totals
 
@@ -35,12 +33,15 @@ def reference_totals(records: Iterable[Record], question: Question, *, key: str)
             continue
         person = row if question.user is None else record.person
         cells[person, period, place] += _steps(record, question)
-    totals = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
+    totals = Totals.none(question)
     low, high = question.clip
     for who, period, place in _chosen(cells.keys(), question, key):
         cell = period * question.places + place
-        totals.sums[cell] += min(max(cells[who, period, place], low), high)
+        total = min(max(cells[who, period, place], low), high)
+        totals.sums[cell] += total
         totals.people[cell] += 1
+        if question.squares is not None:
+            totals.squares[cell] += (2 * total - low - high) ** 2 // 2**question.squares
     return totals
 
 

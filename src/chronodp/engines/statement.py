@@ -24,7 +24,7 @@ _EXACT = "DECIMAL(38, 0)"  # for sums that bounds say nothing about
 
 
 def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
-    """Return the text that answers a question about a table in parts: cell, sums, people.
+    """Return the text that answers a question about a table in parts: cell, sums, people, and squares if asked for.
 
     A cell is numbered by its period, times the number of places, plus its place. Cells in which nobody counts are not
     in the answer. In Spark a sum that 64 bits cannot hold is null.
@@ -32,6 +32,9 @@ def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: s
     bounded = exp.select("cell", "total").from_("chosen").where(*_within_limits(question))
     sums = exp.cast(_sum(exp.column("total"), dialect), "BIGINT")
     answer = exp.select("cell", sums.as_("sums"), exp.Count(this=exp.Star()).as_("people"))
+    if question.squares is not None:
+        squares = exp.cast(_sum(_square(question, exp.column("total")), dialect), "BIGINT")
+        answer = answer.select(squares.as_("squares"))
     tables = [*_tables(question, parts, key, dialect), ("bounded", bounded)]
     return _after(tables, answer.from_("bounded").group_by("cell")).sql(dialect)
 
@@ -153,6 +156,14 @@ def _seeds(digest: Term, dialect: str) -> dict[str, Term]:
 def _clipped(question: Question, steps: Term) -> Term:
     low, high = (exp.Literal.number(end) for end in question.clip)
     return exp.cast(between(low, steps, high), "BIGINT")
+
+
+def _square(question: Question, total: Term) -> Term:
+    """The formula of `Question.square`; its factors are whole and at most 2^31, so no engine leaves 64 bits."""
+    doubled = exp.paren(total * 2 - question.both_ends)
+    return exp.IntDiv(
+        this=exp.paren(doubled * doubled.copy()), expression=exp.Literal.number(2 ** (question.squares or 0))
+    )
 
 
 def _sum(term: Term, dialect: str) -> Term:

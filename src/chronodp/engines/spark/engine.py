@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from chronodp.engines.look import look
 from chronodp.engines.question import Progress, Question, Tally, Totals
 from chronodp.engines.reading import Part, ReadingCheck, check_parts
@@ -50,14 +48,11 @@ class Spark:
 
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
-        totals = Totals(np.zeros(question.cells, np.int64), np.zeros(question.cells, np.int64))
         rows = _columns(self.query(source, question, key=key))
-        if rows["sums"].null_count:
+        if any(column.null_count for column in rows.values()):
             raise UnreadableSource("a sum is beyond 64 bits: clip lower, or release fewer rows at a time")
-        cells, sums, people = (rows[name].to_numpy() for name in ("cell", "sums", "people"))
-        totals.sums[cells], totals.people[cells] = sums, people
         progress(1.0)
-        return totals
+        return Totals.of_cells(question, {name: column.to_numpy() for name, column in rows.items()})
 
     def look(self, source: Source, question: Question) -> ReadingCheck:
         """Return how the frame is read and what is left out, for the owner only."""
