@@ -16,7 +16,7 @@ from chronodp.postprocess.tails import Law, quantiles
 from chronodp.privacy import RecordUnit
 from chronodp.randomness import seeded
 from chronodp.series import Design, Histogram, Mean
-from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, middle
+from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile
 from chronodp.series.windows import Windows, each
 
 CLIP = (0.0, 10.0)
@@ -45,6 +45,12 @@ def mean_parts(design: Design, people: int, mean: float, rows: int, *, wider: fl
     sums = np.full((rows, 1), people * (mean - middle(design)))
     counts = np.full((rows, 1), float(people))
     return noisy(design, sums, entropy, wider=wider), noisy(design, counts, entropy, part=1, wider=wider)
+
+
+def middle(design: Design) -> float:
+    measure = design.table.measure
+    assert isinstance(measure, Mean)
+    return measure.middle(design.noises[0].step)
 
 
 def in_turn(stretches: int, length: int) -> Windows:

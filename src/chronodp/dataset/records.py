@@ -105,13 +105,14 @@ class Records:
             max_periods=table.max_periods if unit.whole_person else None,
             max_places=None if unit.of_rows else table.max_places,
             reading=check_reading(table.reading),
+            squares=measure.squares_shift(design.noises),
         )
 
 
 def numbers_of(totals: Totals, question: Question, design: Design) -> tuple[Steps, ...]:
     """Return the numbers of each kind that a measure is made of, in steps of their noise's grid."""
     measure = design.table.measure
-    return measure.numbers(totals.sums, totals.people, clip=question.clip, noises=design.noises)
+    return measure.numbers(totals, clip=question.clip, noises=design.noises)
 
 
 def _in_blocks(numbers: Steps, table: Table) -> Steps:

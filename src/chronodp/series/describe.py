@@ -20,7 +20,7 @@ _LAWS = {"laplace": "Laplace", "gaussian": "Gaussian"}
 
 
 def half_width(design: Design, level: float) -> float:
-    """Return how far noise carries what a design is tuned for (of a mean: its sum) at worst, at a level."""
+    """Return how far noise carries what a design is tuned for (of ratios: their sum) at worst, at a level."""
     noise, workload = design.noises[0], design.tuned_for
     if isinstance(workload, EachPeriod | RunningTotal) or noise.law == "gaussian":
         terms = (design.errors.rmse_max / noise.deviation) ** 2
@@ -40,7 +40,7 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
         ("Protects", f"{table.claimed}: {table.unit.protects}"),
         ("Does not", table.unit.does_not_protect),
         ("One unit", _reach(table)),
-        *_mean(table),
+        *_made(table),
         *([] if table.reading is None else [("Read", str(table.reading))]),
         ("Noise", _noise(design)),
         ("Error", _error(design)),
@@ -61,16 +61,17 @@ def _reach(table: Table) -> str:
     return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}"
 
 
-def _mean(table: Table) -> list[tuple[str, str]]:
-    return [("Mean", table.measure.note)] if table.measure.note else []
+def _made(table: Table) -> list[tuple[str, str]]:
+    return [(table.measure.noun.capitalize(), table.measure.note)] if table.measure.note else []
 
 
 def _noise(design: Design) -> str:
     scales = [f"{'σ' if noise.law == 'gaussian' else 'scale'} {noise.scale:.6g}" for noise in design.noises]
     shape = "independent" if isinstance(design.shape, White) else f"shaped ({design.shape}),"
-    if len(scales) == 2:
-        return f"{shape} {_LAWS[design.law]}, {scales[0]} on the sum and {scales[1]} on the count of every period"
-    return f"{shape} {_LAWS[design.law]}, {scales[0]} on every number"
+    if len(scales) == 1:
+        return f"{shape} {_LAWS[design.law]}, {scales[0]} on every number"
+    *others, last = (f"{scale} on the {kind}" for scale, kind in zip(scales, design.table.measure.kinds, strict=True))
+    return f"{shape} {_LAWS[design.law]}, {', '.join(others)} and {last} of every period"
 
 
 def _error(design: Design) -> str:

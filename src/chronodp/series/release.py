@@ -93,21 +93,23 @@ class Release:
     def running_total(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return the total up to and with each period. Free."""
         if self.design.table.measure.averages:
-            raise InvalidArgument("release", "a mean", "a count, a sum or totals: running totals of means say nothing")
+            noun = self.design.table.measure.noun
+            allowed = f"a count, a sum or totals: running totals of {noun}s say nothing"
+            raise InvalidArgument("release", f"a {noun}", allowed)
         self._refuse_extremes("running totals")
         title = f"running total of {self.design.table.released}"
         windows = running(self.design.table.horizon)
         return self._view(windows, title, "running totals", "running", level=level, simultaneous=simultaneous)
 
     def rolling(self, n: int, *, level: float = 0.95, simultaneous: bool = False) -> View:
-        """Return the mean of each period and the n - 1 before it, from the n-th on. Free."""
-        title = f"mean over {n} periods of {self.design.table.released}"
+        """Return the mean (or variance) of each period and the n - 1 before it, from the n-th on. Free."""
+        title = f"{self.design.table.measure.together(n)} {self.design.table.released}"
         windows = rolling(self.design.table.horizon, n)
         step = f"rolling means over {n} periods"
         return self._view(windows, title, step, "rolling", level=level, simultaneous=simultaneous)
 
     def resample(self, every: str, *, level: float = 0.95, simultaneous: bool = False) -> View:
-        """Return sums (of means: means) over longer periods, such as '1D' of hours. Free.
+        """Return sums (of means and variances: these) over longer periods, such as '1D' of hours. Free.
 
         Periods are counted from the series' start; a last one that is not filled is left out.
         """
@@ -207,7 +209,8 @@ class Release:
     def _filtered(self, workload: Ewm | Filter, *, level: float) -> View:
         design, table = self.design, self.design.table
         if table.measure.ratio:
-            raise InvalidArgument("release", "a mean over the people present", "a count, a sum or totals; see rolling")
+            found = f"a {table.measure.noun} over the people present"
+            raise InvalidArgument("release", found, "a count, a sum or totals; see rolling")
         if isinstance(design.shape, Tree):
             raise InvalidArgument("release", str(design.shape), "tuned for single periods; see rolling and resample")
         check_fraction("level", level)

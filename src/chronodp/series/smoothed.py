@@ -74,7 +74,9 @@ def _check_truth(view: View, method: Method) -> None:
     if isinstance(method, Growing) and view.reading != "running":
         raise InvalidArgument("method", str(method), "used on release.running_total() itself; other series may fall")
     if measure.ratio:
-        raise InvalidArgument("method", str(method), "Walk or Trend for means, which stay inside their clip already")
+        raise InvalidArgument(
+            "method", str(method), f"Walk or Trend for {measure.noun}s, which stay inside their clip already"
+        )
     if measure.negative:
         allowed = f"Walk or Trend: {measure} may be negative"
         raise InvalidArgument("method", str(method), allowed)

@@ -6,7 +6,7 @@ out, and its words.
 
 from chronodp.series.measures.askable import ASKABLE, ask_for
 from chronodp.series.measures.asking import Argument, Asking
-from chronodp.series.measures.base import Clip, Measure, Statistic
+from chronodp.series.measures.base import Clip, Floats, Measure, Statistic
 from chronodp.series.measures.blocks import Blocks
 from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
 from chronodp.series.measures.sums import Mean, PanelMean, Sum
@@ -20,6 +20,7 @@ __all__ = [
     "Blocks",
     "Clip",
     "Count",
+    "Floats",
     "Histogram",
     "Mean",
     "Measure",

@@ -1,7 +1,7 @@
 """What every measure decides for itself: what it needs of a table, its numbers, their grid, and how they are read out.
 
-The rest of the library asks the measure. A new one is one file here, its lines in
-``docs/explanation/proofs/sensitivity.md`` and its picture.
+The rest of the library asks the measure. A new one is one file here, its line in `askable`, its name in the faces and
+its argument in ``docs/explanation/proofs``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.engines import Totals
 from chronodp.postprocess.tails import Law
 from chronodp.privacy import Contribution
 from chronodp.series.noise import Noise, with_grid
@@ -21,9 +22,10 @@ from chronodp.series.noise import Noise, with_grid
 if TYPE_CHECKING:
     from chronodp.series.measures.blocks import Blocks
 
-__all__ = ["Clip", "Measure", "Statistic", "Steps"]
+__all__ = ["Clip", "Floats", "Measure", "Statistic", "Steps"]
 
 Clip: TypeAlias = tuple[float, float]
+Floats: TypeAlias = NDArray[np.float64]
 Statistic: TypeAlias = Literal["total", "peak", "trough"]
 Steps: TypeAlias = NDArray[np.int64]
 
@@ -39,11 +41,17 @@ class Measure(ABC):
     whole: ClassVar[bool] = False
     """Whether its numbers are whole, and what a unit adds never goes against their sign: counts."""
 
+    noun: ClassVar[str] = ""
+    """What one of its numbers is called where that is neither a count nor a sum: a mean, a variance."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("number",)
+    """What its kinds of numbers are called, one for each of its contributions."""
+
     averages: ClassVar[bool] = False
-    """Whether it is a mean, of which running totals say nothing."""
+    """Whether it is divided by how many people there are: running totals of it say nothing."""
 
     ratio: ClassVar[bool] = False
-    """Whether it is one noisy number over another: its band then follows from both."""
+    """Whether it is made of several noisy numbers, one of them a count: `read_out` then makes it and its band."""
 
     in_blocks: ClassVar[bool] = False
     """Whether totals, peaks and troughs over longer periods can be made of it."""
@@ -119,12 +127,29 @@ class Measure(ABC):
     def clip_in_steps(self, step: float) -> tuple[int, int]:
         """Return the range of a person's total in steps of the grid on which rows are added up."""
 
-    def numbers(
-        self, sums: Steps, people: Steps, *, clip: tuple[int, int], noises: Sequence[Noise]
-    ) -> tuple[Steps, ...]:
+    def squares_shift(self, noises: Sequence[Noise]) -> int | None:
+        """Return by how many bits people's squares are shifted down before they are added up; None if none are."""
+        del noises
+        return None
+
+    def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Steps, ...]:
         """Return the numbers of each kind, in steps of their noise's grid."""
-        del people, clip, noises
-        return (sums,)
+        del clip, noises
+        return (totals.sums,)
+
+    def read_out(
+        self, parts: tuple[Floats, ...], terms: Floats, *, noises: Sequence[Noise], level: float
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return values and the ends of their intervals from sums of each kind of noisy numbers; of a `ratio` only.
+
+        ``terms`` are the sums of squared weights with which draws enter each row of the sums.
+        """
+        del parts, terms, noises, level
+        raise AssertionError("asked of ratios only")
+
+    def together(self, periods: int) -> str:
+        """Return how a number is made of so many periods, in words before what is released."""
+        return f"mean over {periods} periods of"
 
     def on_grid(self, law: Law, index: int, sensitivity: float, scale: float, *, times: int) -> Noise:
         """Return noise for the numbers of a kind; one person adds to each as often as ``times``."""

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.tails import Law
 from chronodp.privacy import Contribution
@@ -16,16 +19,17 @@ from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_column, check_whole
 from chronodp.privacy.sensitivity import check_clip
 from chronodp.series.measures.asking import Argument, Asking
-from chronodp.series.measures.base import Clip, Measure, Steps
+from chronodp.series.measures.base import Clip, Floats, Measure, Steps
+from chronodp.series.measures.fieller import fieller_ends
 from chronodp.series.noise import Noise, with_grid
 
-__all__ = ["MEAN", "SUM", "Mean", "PanelMean", "Sum"]
+__all__ = ["CLIP", "MEAN", "SUM", "Clipped", "Mean", "PanelMean", "Sum"]
 
 _WIDEST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class _Clipped(Measure):
+class Clipped(Measure):
     """A column of which a person's total in a period is clipped."""
 
     column: str
@@ -78,7 +82,7 @@ class _Clipped(Measure):
 
 @document("sum")
 @dataclass(frozen=True, slots=True)
-class Sum(_Clipped):
+class Sum(Clipped):
     """The sum of a column, a person's total in a period clipped to ``clip``."""
 
     in_blocks = True
@@ -94,14 +98,16 @@ class Sum(_Clipped):
 
 @document("mean")
 @dataclass(frozen=True, slots=True)
-class Mean(_Clipped):
+class Mean(Clipped):
     """The mean over the people present, as a sum about the middle of the clip over a count: both are paid for."""
 
+    noun = "mean"
+    kinds = ("sum", "count")
     averages = True
     ratio = True
 
     def __post_init__(self) -> None:
-        _Clipped.__post_init__(self)
+        Clipped.__post_init__(self)
         if self.clip[0] == self.clip[1]:
             raise InvalidArgument("clip", self.clip, "a pair (low, high) with low < high for a mean")
 
@@ -127,12 +133,20 @@ class Mean(_Clipped):
         """Return twice the noise's: a sum about the middle of two grid points lies on a grid of half the step."""
         return 2 * noise_step
 
-    def numbers(
-        self, sums: Steps, people: Steps, *, clip: tuple[int, int], noises: Sequence[Noise]
-    ) -> tuple[Steps, ...]:
+    def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Steps, ...]:
         """Return the sum about the middle, in half steps, and the count."""
         # Twice the sum less (low + high) for each person.
-        return 2 * sums - sum(clip) * people, people * round(1 / noises[1].step)
+        return 2 * totals.sums - sum(clip) * totals.people, totals.people * round(1 / noises[1].step)
+
+    def read_out(
+        self, parts: tuple[Floats, ...], terms: Floats, *, noises: Sequence[Noise], level: float
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the mean with Fieller's interval: all that the two noisy numbers do not contradict."""
+        sums, counts = parts
+        half, centre = self.half, self.middle(noises[0].step)
+        value = np.clip(sums / np.maximum(counts, 1.0), -half, half)
+        lower, upper = fieller_ends(noises, sums, counts, terms, half=half, level=level)
+        return centre + value, centre + lower, centre + upper
 
     def on_grid(self, law: Law, index: int, sensitivity: float, scale: float, *, times: int) -> Noise:
         """Return noise for the centred sum, on half the grid of rows, or for the count."""
@@ -168,14 +182,15 @@ class Mean(_Clipped):
 
 @document("panel_mean")
 @dataclass(frozen=True, slots=True)
-class PanelMean(_Clipped):
+class PanelMean(Clipped):
     """The mean over a public number of people who are there all the time: a sum that is divided by it."""
 
     people: int
+    noun = "mean"
     averages = True
 
     def __post_init__(self) -> None:
-        _Clipped.__post_init__(self)
+        Clipped.__post_init__(self)
         check_whole("people", self.people)
 
     @property
@@ -206,16 +221,16 @@ def _mean(column: str, clip: Clip, people: int | None = None) -> Measure:
     return Mean(column, clip) if people is None else PanelMean(column, clip, people)
 
 
-_CLIP = Argument("clip", "clip", "Least and most of one person's total in a period.")
+CLIP = Argument("clip", "clip", "Least and most of one person's total in a period.")
 
-SUM = Asking("sum", "sum", "The sum of a column.", (Argument("column", "column"), _CLIP), Sum)
+SUM = Asking("sum", "sum", "The sum of a column.", (Argument("column", "column"), CLIP), Sum)
 MEAN = Asking(
     "mean",
     "mean",
     "The mean of people's totals, over the people present.",
     (
         Argument("column", "column"),
-        _CLIP,
+        CLIP,
         Argument("people", "whole", "How many people there are, where that is public.", needed=False, on_page=False),
     ),
     _mean,
