@@ -85,6 +85,7 @@ def test_plan_speaks_to_a_data_owner(shop: Path) -> None:
         ("--count",),
         ("--count", "--at-most", "2", "--unit", "event"),
         ("--mean", "kwh", "--clip", "-1", "3"),
+        ("--variance", "kwh", "--clip", "-1", "3"),
         ("--histogram", "kwh", "--edges", "0,1,2,3"),
         ("--sum", "kwh", "--clip", "0", "3", "--unit", "user_period:1D", "--timezone", "Europe/Berlin"),
         ("--sum", "kwh", "--clip", "0", "3", "--unit", "window:24/replace"),
@@ -137,7 +138,7 @@ def test_diagnosis_is_apart_and_marked(shop: Path) -> None:
     [
         (("--clip", "3", "0"), "clip must be a pair"),
         (("--time", "att"), "did you mean at?"),
-        (("--mean", "kwh"), "one of --count, --sum, --mean, --histogram"),
+        (("--mean", "kwh"), "one of --count, --sum, --mean, --variance, --histogram"),
         (("--by", "region"), "such as region=north,south"),
         (("--by", "region=north,north"), "no key is repeated"),
         (("--unit", "everybody"), "unknown kind"),

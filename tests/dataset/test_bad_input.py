@@ -81,6 +81,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "infinite clip": (lambda: series().sum("kwh", clip=(0, float("inf"))), errors.InvalidArgument, "got inf"),
     "empty clip": (lambda: series().sum("kwh", clip=(0, 0)), errors.InvalidArgument, "not both 0"),
     "no pair": (lambda: series().sum("kwh", clip=5), errors.InvalidArgument, "a pair"),  # type: ignore[arg-type]
+    "flat variance": (
+        lambda: series().variance("kwh", clip=(2, 2)),
+        errors.InvalidArgument,
+        "low < high for a variance",
+    ),
+    "no column of a variance": (lambda: series().variance("", clip=(0, 5)), errors.InvalidArgument, "name of a column"),
     "flat mean": (lambda: series().mean("kwh", clip=(2, 2)), errors.InvalidArgument, "low < high"),
     "no column": (lambda: series().sum(None, clip=(0, 5)), errors.InvalidArgument, "name of a column"),  # type: ignore[arg-type]
     "no column of a mean": (lambda: series().mean("", clip=(0, 5)), errors.InvalidArgument, "name of a column"),

@@ -38,6 +38,7 @@ def plans(series: TimeSeries) -> list[Plan]:
         series.count(at_most=4),
         series.sum("hours", clip=(0, 12)),
         series.mean("hours", clip=(0, 12)),
+        series.variance("hours", clip=(0, 12)),
         series.histogram("hours", edges=[0, 4, 8, 12]),
     ]
     return [query.plan(epsilon=1.0) for query in queries]

@@ -71,6 +71,7 @@ def random_question(chance: random.Random) -> Question:
         lambda: series.count(at_most=1 if alone else 2),
         lambda: series.sum("kwh", clip=(-1.0, 5.0)),
         lambda: series.mean("kwh", clip=(0.0, 5.0)),
+        lambda: series.variance("kwh", clip=(-1.0, 5.0)),
         lambda: series.histogram("kwh", edges=(-1.0, 0.0, 0.1, 3.0), at_most=1 if alone else 2),
     ]
     query = chance.choice(measures)()
@@ -85,4 +86,4 @@ def random_question(chance: random.Random) -> Question:
 
 def digest(totals: Totals) -> str:
     """Return a short text that tells totals apart."""
-    return hashlib.sha256(totals.sums.tobytes() + totals.people.tobytes()).hexdigest()
+    return hashlib.sha256(totals.sums.tobytes() + totals.people.tobytes() + totals.squares.tobytes()).hexdigest()

@@ -13,7 +13,7 @@ from chronodp.dataset import Records
 from chronodp.engines import Grouping, Question
 from chronodp.privacy import Calendar, RecordUnit, User, UserPeriod, Window
 from chronodp.privacy.units import Event
-from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, Sum, Table
+from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, Sum, Table, Variance
 from chronodp.series.planner import design_release
 from tests.conftest import Trials
 from tests.engines.neighbours import REGIONS, neighbour, random_world
@@ -30,6 +30,7 @@ MEASURES: dict[str, Measure] = {
     "signed sum": Sum("number", (-2.0, 3.0)),
     "high sum": Sum("number", (1.0, 3.0)),
     "mean": Mean("number", (-1.0, 3.0)),
+    "variance": Variance("number", (-1.0, 3.0)),
     "histogram": Histogram("number", (-2.0, 0.0, 1.0, 3.0)),
     "histogram of 2": Histogram("number", (-2.0, 0.0, 1.0, 3.0), at_most=2),
 }
@@ -102,7 +103,7 @@ def test_engines_stay_within_the_stated_change(engine: str, unit: RecordUnit, tr
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 @pytest.mark.long
 def test_rows_that_stand_for_themselves(engine: str, relation: str, trials: Trials) -> None:
-    for name in ("count", "sum", "signed sum", "histogram", "mean"):
+    for name in ("count", "sum", "signed sum", "histogram", "mean", "variance"):
         case = Case(MEASURES[name], Event(relation), HOURS, single_rows=True)  # type: ignore[arg-type]
         assert worst(case, engine, trials(3000, least=300), seed=1, key="k") <= 1 + 1e-12
 
@@ -136,6 +137,12 @@ class TestBrokenTwinsAreCaught:
 
     def test_no_clipping(self) -> None:
         assert broken(Case(MEASURES["sum"], User(), HOURS), clip=(-(2**60), 2**60)) > 1.01
+
+    def test_squares_shifted_by_one_bit_too_few(self) -> None:
+        case = Case(MEASURES["variance"], User(), HOURS)
+        shift = case.ask()[1].squares
+        assert shift is not None
+        assert broken(case, squares=shift - 1) > 1.01
 
     def test_clip_of_a_person_read_as_clip_of_a_row(self) -> None:
         case = Case(Count(at_most=1), User(), HOURS)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
+import pytest
 
 from chronodp.engines import DuckDB, Spark, find_source
 from tests.conftest import Trials
 from tests.engines.neighbours import random_world
 from tests.engines.tables import digest, random_question, random_table
-from tests.engines.test_equality import CALENDARS, questions, same
+from tests.engines.test_equality import CALENDARS, largest_squares, questions, same
 from tests.engines.worlds import run_reference, widened_table
 
 
@@ -63,6 +64,14 @@ def test_small_worlds_agree_with_the_reference(spark: Any, trials: Trials, tmp_p
         expected = run_reference(worlds, question, "key")
         assert expected.people.sum() > 100
         assert same(Spark().totals(find_source(frame), wide, key="key"), expected)
+
+
+@pytest.mark.parametrize("user", ["who", None])
+def test_the_largest_squares_fit_64_bits(spark: Any, user: str | None, tmp_path: Path) -> None:
+    table, widest, expected = largest_squares(user)
+    pyarrow.parquet.write_table(table, tmp_path / "widest.parquet")
+    frame = spark.read.parquet(str(tmp_path / "widest.parquet"))
+    assert same(Spark().totals(find_source(frame), widest, key="k"), expected)
 
 
 def test_nothing_in_a_plan_can_differ_when_it_runs_again(spark: Any, tmp_path: Path) -> None:

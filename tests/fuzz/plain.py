@@ -193,6 +193,7 @@ PLAIN: dict[str, Call] = {
     "series.Sum": _call(series.Sum, column="kwh", clip=(0.0, 1.0)),
     "series.Mean": _call(series.Mean, column="kwh", clip=(0.0, 1.0)),
     "PanelMean": _call(series.PanelMean, column="kwh", clip=(0.0, 1.0), people=3),
+    "Variance": _call(series.Variance, column="kwh", clip=(0.0, 1.0)),
     "Histogram": _call(series.Histogram, column="kwh", edges=(0.0, 1.0), at_most=1),
     "Total": _call(series.Total, change=1.0, name="total"),
     "Noise": _call(series.Noise, law="laplace", sensitivity=1.0, scale=1.0, step=0.5),

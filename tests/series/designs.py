@@ -11,7 +11,7 @@ from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.tails import Law
 from chronodp.privacy import Calendar, RecordUnit
-from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Total
+from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Total, Variance
 from chronodp.series.planner import design_release
 
 __all__ = [
@@ -67,9 +67,8 @@ def feasible(released: Table, epsilon: float, delta: float) -> tuple[Design, ...
     try:
         return designs(released, epsilon=epsilon, delta=delta)
     except InvalidArgument as refused:
-        reaches = [
-            1.0 if index or isinstance(released.measure, Histogram) else width(released.measure) for index in (0, 1)
-        ]
+        wide = 1.0 if isinstance(released.measure, Histogram) else width(released.measure)
+        reaches = [wide, 1.0, wide**2 / 4]  # of a sum, a count, squares about the middle
         kinds = released.sensitivities()
         drowned = [
             len(kinds) * part.l1 / epsilon > 2.0**20 * reach for part, reach in zip(kinds, reaches, strict=False)
@@ -80,7 +79,7 @@ def feasible(released: Table, epsilon: float, delta: float) -> tuple[Design, ...
 
 
 def width(measure: Measure) -> float:
-    return measure.clip[1] - measure.clip[0] if isinstance(measure, Mean) else min(measure.reach, 2.0**10)
+    return measure.clip[1] - measure.clip[0] if isinstance(measure, Mean | Variance) else min(measure.reach, 2.0**10)
 
 
 EPSILONS = st.floats(-4.0, 6.0).map(lambda power: 10.0**power)
@@ -91,6 +90,7 @@ MEASURES: st.SearchStrategy[Measure] = st.one_of(
     st.builds(Count, st.integers(1, 2**30)),
     st.builds(Sum, st.just("kwh"), CLIPS),
     st.builds(Mean, st.just("kwh"), WIDE_CLIPS),
+    st.builds(Variance, st.just("kwh"), WIDE_CLIPS),
     st.builds(lambda bins: Histogram("age", tuple(range(bins + 1))), st.integers(1, 30)),
     st.builds(Total, st.floats(1e-9, 1e9)),
 )

@@ -10,7 +10,7 @@ import pytest
 
 from chronodp.cli.asking import OPTIONS
 from chronodp.errors import InvalidArgument
-from chronodp.series import Count, Histogram, Mean, Measure, PanelMean, Sum
+from chronodp.series import Count, Histogram, Mean, Measure, PanelMean, Sum, Variance
 from chronodp.series.measures import ASKABLE, Asking, ask_for
 from chronodp.service import policy
 from chronodp.service.question import Question
@@ -45,6 +45,7 @@ def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
         Sum("kwh", (0.0, 3.0)),
         Mean("kwh", (-1.0, 3.0)),
         PanelMean("kwh", (0.0, 3.0), 50),
+        Variance("kwh", (-1.0, 3.0)),
         Histogram("kwh", (0.0, 1.0, 2.5), 2),
     ],
     ids=str,
@@ -56,7 +57,7 @@ def test_a_question_is_read_as_it_is_written(measure: Measure) -> None:
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ({}, "measure must be one of count, sum, mean, histogram"),
+        ({}, "measure must be one of count, sum, mean, variance, histogram"),
         ({"kind": "median"}, "measure must be one of"),
         ({"kind": "sum", "column": "kwh"}, "clip must be given for sum"),
         ({"kind": "count", "clip": [0, 1]}, "clip must be left out for count, which takes at_most"),

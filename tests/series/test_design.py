@@ -25,6 +25,7 @@ from tests.series.designs import (
     feasible,
     of_law,
     table,
+    width,
 )
 
 from chronodp import Event, User, UserPeriod, Window
@@ -33,7 +34,7 @@ from chronodp.dataset import Records
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.tails import Law
 from chronodp.privacy import Calendar, GaussianCost, LaplaceCost, SequenceCost, dump, load
-from chronodp.series import Count, Design, Histogram, Mean, Measure, Sum, Table, Total
+from chronodp.series import Count, Design, Histogram, Mean, Measure, Sum, Table, Total, Variance
 
 HALF_PAST = Calendar("1h", "2026-01-01T00:30", "2026-01-04T00:30")
 Norms = tuple[float, float]  # l1 and l2
@@ -165,23 +166,25 @@ def test_numbers_and_noise_lie_on_a_grid_that_the_sampler_reaches(
                 assert (1 / noise.step).is_integer()
                 assert most / noise.step <= 2**30
                 continue
-            # A mean's numbers stand in half steps of the grid on which its values were rounded.
-            step = 2 * noise.step if isinstance(measure, Mean) else noise.step
-            assert 2**6 <= measure.reach / step <= 2**30
-            assert step <= max(measure.reach * 2**-29, noise.scale * 2**-25 * (1 + 1e-9))
+            # A mean's and a variance's numbers stand in half steps of the grid on which they were rounded.
+            step = 2 * noise.step if isinstance(measure, Mean | Variance) else noise.step
+            reach = width(measure) ** 2 / 4 if index == 2 else measure.reach
+            assert 2**6 <= reach / step <= 2**30
+            assert step <= max(reach * 2**-29, noise.scale * 2**-25 * (1 + 1e-9))
 
 
 @given(
     low=st.floats(-1e9, 1e9).filter(lambda low: abs(low) > 1e-30),
     share=st.floats(-12.0, 0.0).map(lambda power: 10.0**power),
     epsilon=st.floats(-6.0, 3.0).map(lambda power: 10.0**power),
-    kind=st.sampled_from([Sum, Mean]),
+    kind=st.sampled_from([Sum, Mean, Variance]),
 )
 @example(low=-0.1, share=1e-18, epsilon=1.0, kind=Sum)
 @example(low=-1.00002, share=1e-5, epsilon=1e-6, kind=Sum)
 @example(low=1767225600.3, share=3.4e-10, epsilon=1.0, kind=Mean)
+@example(low=1e6, share=1.1e-6, epsilon=1e3, kind=Variance)
 def test_a_clip_on_the_grid_is_never_wider_than_it_was(
-    low: float, share: float, epsilon: float, kind: type[Sum] | type[Mean]
+    low: float, share: float, epsilon: float, kind: type[Sum] | type[Mean] | type[Variance]
 ) -> None:
     clip = (low, low + abs(low) * share)
     assume(clip[0] < clip[1] or kind is Sum)
@@ -199,7 +202,7 @@ def test_a_clip_on_the_grid_is_never_wider_than_it_was(
     assert (most - least) * step <= exact[1] - exact[0]
     # What one person adds, wherever their total lies, stays within what is paid for.
     noise = design.noises[0]
-    added = [2 * end - least - most for end in (least, most)] if kind is Mean else [least, most]
+    added = [least, most] if kind is Sum else [2 * end - least - most for end in (least, most)]
     assert max(map(abs, added)) * Fraction(noise.step) <= Fraction(noise.sensitivity)
 
 
@@ -216,6 +219,8 @@ def test_json_and_back(released: Table, epsilon: float, delta: float) -> None:
 @pytest.mark.parametrize("clip", [(0.0, 1e30), (-1e30, 1e30), (0.0, 1e-30), (0.0, 1.0)])
 def test_small_and_large_numbers(epsilon: float, clip: tuple[float, float]) -> None:
     measures: list[Measure] = [Sum("kwh", clip), Mean("kwh", clip), Total(clip[1]), Count(at_most=2**30)]
+    apart = clip[1] - clip[0]
+    measures.append(Variance("kwh", (0.0, min(max(apart, 1e-20), 1e20))))
     for measure in measures:
         for design in designs(table(measure, Event()), epsilon=epsilon):
             assert design.epsilon_of(1, DELTA) <= epsilon

@@ -44,6 +44,10 @@ def test_totals_are_those_of_the_table(ledger: cdp.Ledger) -> None:
     nobody = dict.fromkeys((f"h{hour}" for hour in range(25)), 2.0)  # the middle of the clip
     means = exact(series.mean("kwh", clip=(0.0, 4.0)), "mean")
     assert means == pytest.approx(hours(**nobody | {"h0": 3.75, "h2": 2.0, "h3": 1.5, "h24": 0.5}), abs=1e-6)
+    spread = exact(series.variance("kwh", clip=(0.0, 4.0)), "variance")
+    nobody = dict.fromkeys((f"h{hour}" for hour in range(25)), 2.0)  # half of the most that it can be
+    lone = {"h0": 0.25**2, "h2": 0.0, "h3": 0.0, "h24": 0.0}
+    assert spread == pytest.approx(hours(**nobody | lone), abs=1e-5)
     panel = night(unit=cdp.User("replace")).mean("kwh", clip=(0.0, 4.0), people=3)
     assert exact(panel, "panel", "panel") == pytest.approx(hours(h0=2.5, h2=2 / 3, h3=0.5, h24=0.5 / 3), abs=1e-6)
     bins = exact(series.histogram("kwh", edges=EDGES, at_most=2), "bins")

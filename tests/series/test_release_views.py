@@ -107,6 +107,19 @@ def test_means_over_longer_periods_are_means_over_everyone(ledger: cdp.Ledger) -
     assert values(over_all.resample("1D"))[:, 0] == pytest.approx(daily.to_numpy(), abs=1e-6)
 
 
+@pytest.mark.long
+def test_variances_over_longer_periods_are_of_everyones_totals_together(ledger: cdp.Ledger) -> None:
+    table = crowd()
+    totals = table.assign(day=table["at"].dt.strftime("%Y-%m-%d"))
+    release = made(three_days().variance("kwh", clip=(0.0, 4.0)).plan(epsilon=1.0), ledger, entropy=Silent())
+    expected = totals.groupby("day")["kwh"].var(ddof=0).to_numpy()
+    assert values(release.resample("1D"))[:, 0] == pytest.approx(expected, abs=1e-5)
+    hours = sorted(totals["at"].unique())
+    window = totals[totals["at"].isin(hours[-4:])]["kwh"].var(ddof=0)
+    assert values(release.rolling(4))[-1, 0] == pytest.approx(window, abs=1e-5)
+    assert release.rolling(4).title.startswith("over 4 periods taken together, the variance of kwh over the people")
+
+
 def test_quantiles_of_a_histogram(ledger: cdp.Ledger) -> None:
     edges = np.linspace(0.0, 4.0, 41)
     query = three_days(every="1D", max_periods=3).histogram("kwh", edges=edges.tolist(), at_most=40)
@@ -126,6 +139,9 @@ def test_quantiles_of_a_histogram(ledger: cdp.Ledger) -> None:
 
 REFUSED: dict[str, tuple[Callable[[dict[str, cdp.Release]], object], str]] = {
     "running total of a mean": (lambda made: made["mean"].running_total(), "release must be a count, a sum or totals"),
+    "running total of a variance": (lambda made: made["variance"].running_total(), "running totals of variances say n"),
+    "filter of a variance": (lambda made: made["variance"].ewm(0.5), "got 'a variance over the people present'"),
+    "quantile of a variance": (lambda made: made["variance"].quantile(0.5), "release must be a histogram"),
     "running total of a panel": (lambda made: made["panel"].running_total(), "release must be a count"),
     "quantile of a sum": (lambda made: made["sum"].quantile(0.5), "release must be a histogram"),
     "quantile of a mean": (lambda made: made["mean"].quantile(0.5), "release must be a histogram"),
@@ -154,6 +170,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, cdp.
         yield {
             "sum": made(series.sum("kwh", clip=clip).plan(epsilon=1.0), ledger, "sum"),
             "mean": made(series.mean("kwh", clip=clip).plan(epsilon=1.0), ledger, "mean"),
+            "variance": made(series.variance("kwh", clip=clip).plan(epsilon=1.0), ledger, "variance"),
             "bins": made(series.histogram("kwh", edges=EDGES).plan(epsilon=1.0), ledger, "bins"),
             "panel": made(panel, ledger, "panel", dataset="panel"),
             "numbered": made(numbered, ledger, "numbered"),

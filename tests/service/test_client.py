@@ -31,6 +31,7 @@ def queries(series: Any) -> list[Query[Any]]:
         load.by(region=["north", "south"]).total(every="1D"),
         series.count().trough(every="1D"),
         series.mean("kwh", clip=(0.0, 3.0)),
+        series.variance("kwh", clip=(0.0, 3.0)),
         series.histogram("kwh", edges=[0.0, 1.0, 2.0, 5.0]),
     ]
 

@@ -56,6 +56,9 @@ OPTIONS: dict[str, Any] = {
     "count": Annotated[bool | None, typer.Option("--count", help="Count people (or rows, see --at-most).")],
     "sum": Annotated[str | None, typer.Option(help="Add up this column.")],
     "mean": Annotated[str | None, typer.Option(help="Average this column over the people present.")],
+    "variance": Annotated[
+        str | None, typer.Option(help="How far this column's totals lie apart over the people present: their variance.")
+    ],
     "histogram": Annotated[str | None, typer.Option(help="Count people by bins of this column.")],
     "clip": Annotated[
         tuple[float, float] | None, typer.Option(help="Least and most of one person in a period: two numbers.")

@@ -11,7 +11,7 @@ from chronodp.engines.reading import Reading, check_reading, read_name
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
-from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Workload
+from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Variance, Workload
 
 __all__ = ["Askable", "Holder", "Query"]
 
@@ -65,6 +65,14 @@ class Askable(Generic[Planned_co]):
         """
         return self.ask(Mean(column, clip) if people is None else PanelMean(column, clip, people))
 
+    def variance(self, column: str, *, clip: tuple[float, float]) -> Query[Planned_co]:
+        """Tell how far people's totals, each clipped to ``clip``, lie apart in a period: their variance.
+
+        It is that of the people present, divided by how many they are. A sum, a count and a sum of squares are released
+        together and all are paid for. Its root is the standard deviation, and free.
+        """
+        return self.ask(Variance(column, clip))
+
     def histogram(self, column: str, *, edges: Sequence[float], at_most: int = 1) -> Query[Planned_co]:
         """Count people by the bin of their value; one person counts in at most ``at_most`` bins of a period.
 
@@ -75,7 +83,7 @@ class Askable(Generic[Planned_co]):
         return self.ask(Histogram(column, ascending, at_most))
 
     def ask(self, measure: Measure) -> Query[Planned_co]:
-        """Ask for any measure of rows: a count, a sum, a mean or a histogram."""
+        """Ask for any measure of rows: a count, a sum, a mean, a variance or a histogram."""
         if not isinstance(measure, Measure):
             raise InvalidArgument("measure", measure, "a measure such as Count() or Sum('kwh', (0.0, 3.0))")
         if measure.finished or measure.block is not None:

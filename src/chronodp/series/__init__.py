@@ -3,7 +3,7 @@
 from chronodp.series.comparison import compare, solve
 from chronodp.series.design import Design, Table
 from chronodp.series.diagnosis import Diagnosis
-from chronodp.series.measures import Blocks, Count, Histogram, Mean, Measure, PanelMean, Sum, Total
+from chronodp.series.measures import Blocks, Count, Histogram, Mean, Measure, PanelMean, Sum, Total, Variance
 from chronodp.series.noise import Noise
 from chronodp.series.plan import Origin, Plan, Steps, make_plan
 from chronodp.series.release import Release
@@ -39,6 +39,7 @@ __all__ = [
     "Sum",
     "Table",
     "Total",
+    "Variance",
     "View",
     "Workload",
     "compare",

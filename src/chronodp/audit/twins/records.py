@@ -14,6 +14,7 @@ Values = tuple[int, ...]
 
 _BOUNDING = "docs/explanation/proofs/bounding.md"
 _SENSITIVITY = "docs/explanation/proofs/sensitivity.md"
+_VARIANCE = "docs/explanation/proofs/variance.md"
 _SCALE = 0.5
 
 
@@ -25,6 +26,16 @@ def add_up_clipped(values: Values, *, entropy: Entropy) -> int:
 def add_up_as_they_are(values: Values, *, entropy: Entropy) -> int:
     """Add up values as they come, with noise for values up to 1."""
     return sum(values) + int(entropy.laplace(_SCALE, 1)[0])
+
+
+def add_up_squares(values: Values, *, entropy: Entropy) -> int:
+    """Add up squares about the middle of the clip 0 to 2, less half of the largest: a person adds 1/2, in halves 1."""
+    return sum(2 * (min(2, max(0, value)) - 1) ** 2 - 1 for value in values) + int(entropy.laplace(_SCALE, 1)[0])
+
+
+def add_up_squares_about_zero(values: Values, *, entropy: Entropy) -> int:
+    """Add up squares of values from 0 to 2, with noise for squares about the middle."""
+    return sum(2 * min(2, max(0, value)) ** 2 - 1 for value in values) + int(entropy.laplace(_SCALE, 1)[0])
 
 
 def count_by_place(places: Values, *, entropy: Entropy) -> tuple[int, ...]:
@@ -69,6 +80,13 @@ TWINS: tuple[Twin, ...] = (
         sound=add_up_clipped,
         broken=add_up_as_they_are,
         neighbours=(((1, 3), (1,)),),
+    ),
+    Twin(
+        name="squares about zero, charged for squares about the middle",
+        claim=Claim(User(), LaplaceCost(1.0, _SCALE), _VARIANCE),
+        sound=add_up_squares,
+        broken=add_up_squares_about_zero,
+        neighbours=(((0, 2), (0,)), ((1, 2), (2,))),
     ),
     Twin(
         name="a person who moves, charged for a person who comes",

@@ -1,4 +1,4 @@
-"""What is released of each period: a count, a sum, a mean, a histogram, a peak, or totals that someone else bounded.
+"""What is released of each period: a count, sum, mean, variance, histogram or peak, or totals that others bounded.
 
 One file a family; each measure knows what one unit can do to the numbers it is made of, their grid, how they are read
 out, and its words.
@@ -11,6 +11,7 @@ from chronodp.series.measures.blocks import Blocks
 from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
 from chronodp.series.measures.sums import Mean, PanelMean, Sum
 from chronodp.series.measures.totals import Total
+from chronodp.series.measures.variance import Variance
 
 __all__ = [
     "ASKABLE",
@@ -28,5 +29,6 @@ __all__ = [
     "Statistic",
     "Sum",
     "Total",
+    "Variance",
     "ask_for",
 ]

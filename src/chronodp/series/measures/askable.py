@@ -10,10 +10,11 @@ from chronodp.series.measures.asking import Asking
 from chronodp.series.measures.base import Measure
 from chronodp.series.measures.counts import COUNT, HISTOGRAM
 from chronodp.series.measures.sums import MEAN, SUM
+from chronodp.series.measures.variance import VARIANCE
 
 __all__ = ["ASKABLE", "ask_for"]
 
-ASKABLE: dict[str, Asking] = {asking.kind: asking for asking in (COUNT, SUM, MEAN, HISTOGRAM)}
+ASKABLE: dict[str, Asking] = {asking.kind: asking for asking in (COUNT, SUM, MEAN, VARIANCE, HISTOGRAM)}
 """Every kind of question by its name, in the order in which they are offered."""
 
 

@@ -51,7 +51,7 @@ class Total(Measure):
 
     def to_question(self) -> dict[str, Any]:
         """Refuse: a curator adds up rows."""
-        raise InvalidArgument("measure", str(self), "a count, a sum, a mean or a histogram")
+        raise InvalidArgument("measure", str(self), "a count, a sum, a mean, a variance or a histogram")
 
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
