@@ -44,6 +44,7 @@ def records(tmp_path: Path, kind: str) -> Release:
     ward = TimeSeries(visits, time="at", every="6h", start="2026-01-01", end="2026-01-03", unit=Event())
     query = {
         "mean": ward.mean("minutes", clip=(0.0, 60.0)),
+        "variance": ward.variance("minutes", clip=(0.0, 60.0)),
         "signed": ward.sum("minutes", clip=(-5.0, 60.0)),
         "count": ward.count(),
         "bins": ward.histogram("minutes", edges=[-1.0, 20.0, 60.0]),
@@ -124,6 +125,9 @@ def test_means_need_their_deviation_said(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="not even on both sides"):
         smooth_view(before, method=Walk(1.0))
     check(before, smooth_view(before, method=Walk(1.0), deviation=3.0))
+    spread = records(tmp_path / "variance", "variance").each_period()
+    with pytest.raises(InvalidArgument, match="Walk or Trend for variances"):
+        smooth_view(spread, method=NonNegative())
     with pytest.raises(InvalidArgument, match="Walk or Trend for means"):
         smooth_view(before, method=NonNegative())
 

@@ -75,7 +75,9 @@ def _check_truth(view: View, method: Method) -> None:
         raise InvalidArgument("method", str(method), "used on release.running_total() itself; other series may fall")
     if measure.ratio:
         raise InvalidArgument(
-            "method", str(method), f"Walk or Trend for {measure.noun}s, which stay inside their clip already"
+            "method",
+            str(method),
+            f"Walk or Trend for {measure.noun}s, which stay within what their clip allows already",
         )
     if measure.negative:
         allowed = f"Walk or Trend: {measure} may be negative"
