@@ -20,11 +20,11 @@ from chronodp.dataset import Records
 from chronodp.engines import Question, Totals
 from chronodp.engines.question import WIDEST_SQUARED
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law, quantiles
 from chronodp.privacy import Contribution, Grid, RecordUnit, dump, load
 from chronodp.randomness import seeded
 from chronodp.series import Mean, Measure, Noise, Variance
 from chronodp.series.estimates import Estimates, Floats, estimate
-from chronodp.series.tails import Law, quantiles
 from chronodp.series.windows import Windows, each
 
 CLIP = (0.0, 10.0)

@@ -12,6 +12,7 @@ from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Time
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import table_of, terminal
 from chronodp.errors import InvalidArgument
+from chronodp.report import watching
 
 if TYPE_CHECKING:
     from chronodp.temporal import BlurredTable, Mechanism
@@ -62,7 +63,6 @@ def blur_times(
     """
     from chronodp import temporal
     from chronodp.ledger import Ledger
-    from chronodp.report import watching
 
     chosen = parse_mechanism(mechanism, block, epsilon)
     check_place("out", out, ".csv", ".parquet")

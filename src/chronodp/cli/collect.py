@@ -18,7 +18,8 @@ from rich.text import Text
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import bars, table_of, terminal
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, UnreadableSource
+from chronodp.report import watching
 
 if TYPE_CHECKING:
     from chronodp.local import Estimates, LocalPlan, Tally
@@ -105,7 +106,6 @@ def _count(
     plan: LocalPlan, reports: list[Path], slots: tuple[int, int] | None, candidates: str | None, part: str
 ) -> Tally:
     from chronodp.local import Collector
-    from chronodp.report import watching
 
     asked = [_whole("candidates", text) for text in candidates.split(",")] if candidates else None
     which, _, of = part.partition("/")
@@ -135,7 +135,6 @@ def _tell(tell: Callable[[float], None], number: int, files: int, done: float) -
 
 
 def _stored(path: Path) -> Tally:
-    from chronodp.errors import UnreadableSource
     from chronodp.local import Tally
 
     try:

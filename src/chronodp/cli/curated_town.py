@@ -8,6 +8,7 @@ from typing import Any
 
 from chronodp.cli.town import END, START, write_town
 from chronodp.privacy.parameters import check_whole
+from chronodp.report import watching
 
 __all__ = ["POLICY", "prepare_town"]
 
@@ -59,8 +60,6 @@ def prepare_town(folder: Path, *, households: int) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     town, policy = folder / "town.parquet", folder / "policy.toml"
     if not town.exists():
-        from chronodp.report import watching
-
         fresh = town.with_name(f"{town.name}.{os.urandom(4).hex()}")
         with watching("Making up a town") as tell:
             write_town(fresh, households=households, progress=tell)

@@ -12,10 +12,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+import chronodp as cdp
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import bars, terminal
 from chronodp.cli.town import END, START, write_town
 from chronodp.privacy.parameters import check_whole
+from chronodp.report import watching
 
 if TYPE_CHECKING:
     from chronodp.series import Release
@@ -40,8 +42,6 @@ def demo(
 
     `chronodp demo --epsilon 0.5`
     """
-    import chronodp as cdp
-
     check_whole("households", households)
     began = time.perf_counter()
     console = terminal(errors=as_json)
@@ -84,8 +84,6 @@ def demo(
 
 
 def _make_town(town: Path, households: int) -> None:
-    from chronodp.report import watching
-
     town.parent.mkdir(parents=True, exist_ok=True)
     fresh = town.with_name(f"{town.name}.{os.urandom(4).hex()}")
     with watching("Making up a town") as tell:

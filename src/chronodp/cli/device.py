@@ -16,6 +16,7 @@ from chronodp.cli.places import check_place
 from chronodp.cli.terminal import terminal
 from chronodp.errors import DeviceRefusal, InvalidArgument
 from chronodp.privacy.parameters import check_whole
+from chronodp.report import watching
 
 if TYPE_CHECKING:
     from chronodp.local.longitudinal import Protocol
@@ -155,7 +156,6 @@ def fleet(
     """
     from chronodp.cli.fleet import MODES, write_reports
     from chronodp.local import LocalPlan, Slots, recommend
-    from chronodp.report import watching
 
     check_whole("devices", devices)
     mechanism = recommend(epsilon=epsilon, choices=len(MODES)).mechanism

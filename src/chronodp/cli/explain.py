@@ -11,6 +11,7 @@ from rich.table import Table
 
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import terminal
+from chronodp.privacy import GaussianCost
 from chronodp.privacy.parameters import check_delta, check_epsilon
 
 __all__ = ["explain"]
@@ -62,7 +63,6 @@ def explain(
 
 def _facts(epsilon: float, delta: float) -> dict[str, Any]:
     from chronodp.accounting import adversary, gaussian, loss
-    from chronodp.privacy import GaussianCost
 
     facts: dict[str, Any] = {
         "epsilon": epsilon,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from chronodp.cli.federate_simulate import simulate
@@ -68,8 +71,6 @@ def token(
 
     `chronodp federate token run.toml --holder north --out north.token`
     """
-    import os
-
     from chronodp.federated.transport.run_file import read_run
     from chronodp.federated.transport.tokens import issue_token
 
@@ -180,10 +181,6 @@ def client(
 
 
 def _end(parameters: NDArray[np.float32], out: Path | None, *, as_json: bool) -> None:
-    import hashlib
-
-    import numpy as np
-
     told: dict[str, Any] = {"parameters": len(parameters), "sha256": hashlib.sha256(parameters.tobytes()).hexdigest()}
     if out is not None:
         try:

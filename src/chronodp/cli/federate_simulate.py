@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import typer
 from rich.text import Text
 
@@ -14,6 +15,8 @@ from chronodp.cli.federated_run import Run, demo_run, load_run
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import RepeatedCost, User
+from chronodp.report import Line, Page, series_figure, write_page
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,8 +64,6 @@ def simulate(
 
     `chronodp federate simulate sepsis.toml --folder sepsis`
     """
-    import numpy as np
-
     from chronodp.federated import Federation
     from chronodp.federated.training import Trainer
     from chronodp.ledger import Ledger
@@ -124,8 +125,6 @@ def simulate(
 
 
 def _open(ledger: Ledger, wanted: Run) -> None:
-    from chronodp.privacy import User
-
     held = wanted.plan.ledger_epsilon if wanted.budget is None else wanted.budget
     for name in wanted.holders:
         ledger.open(name, unit=User(), epsilon=held, delta=wanted.plan.delta, rule="renyi")
@@ -135,7 +134,6 @@ def _measure(wanted: Run, number: int, parameters: NDArray[np.float32]) -> _Told
     from chronodp.accounting import pld
     from chronodp.federated.models import Risk
     from chronodp.federated.training import area_under_curve, losses_of_people, predict
-    from chronodp.privacy import RepeatedCost
 
     plan, held = wanted.plan, wanted.held_out
     steps = number * plan.local_steps * plan.holders_per_person
@@ -156,8 +154,6 @@ def _line(row: _Told, rounds: int) -> str:
 
 
 def _page(wanted: Run, told: list[_Told], certificate: Certificate, path: Path) -> Path:
-    from chronodp.report import Line, Page, series_figure, write_page
-
     plan, rounds = wanted.plan, [float(row.round) for row in told]
     curves = {"share of the run's ε": [row.epsilon / told[-1].epsilon for row in told]}
     if wanted.held_out is not None:

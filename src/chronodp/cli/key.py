@@ -10,7 +10,8 @@ import typer
 
 from chronodp.cli.options import Address, Json, Keys, existing_ledger
 from chronodp.cli.places import check_place
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.reading import parse_json
 
 __all__ = ["key", "read_public_key"]
 
@@ -65,9 +66,6 @@ def read_public_key(given: str) -> str:
 
 
 def _public_part(content: bytes) -> str:
-    from chronodp.errors import UnknownDocument
-    from chronodp.reading import parse_json
-
     try:
         text = content.decode("ascii").strip()
         said = parse_json(text) if text.startswith("{") else None  # what `--json` wrote

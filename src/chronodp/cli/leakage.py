@@ -14,6 +14,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
+from chronodp.report import Line, Page, series_figure, watching, write_page
 
 if TYPE_CHECKING:
     from chronodp.correlated import Leakage, Query
@@ -56,7 +57,6 @@ def leakage(
     from chronodp.correlated import leakage as measure
     from chronodp.correlated.model_file import read_model
     from chronodp.correlated.published.definitions import compare_definitions
-    from chronodp.report import watching
 
     asked, wanted = parse_query(query), parse_ages(ages)
     check_place("page", page, ".html")
@@ -174,8 +174,6 @@ def _cell(value: object) -> str:
 
 
 def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]]) -> None:
-    from chronodp.report import Line, Page, series_figure, write_page
-
     ages = [age for age, _, _ in found]
     curves: list[tuple[str, list[float]]] = [
         ("present, all others known", [others.certified for _, others, _ in found]),

@@ -14,6 +14,7 @@ import typer
 from chronodp.cli.live_settings import LiveSettings, read_settings
 from chronodp.cli.options import JsonLines
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.clock import check_moment, check_zone, microseconds_of
 from chronodp.reading import closed_file
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ def live(
     from chronodp.cli.live_view import LineView, ScreenView
     from chronodp.ledger import Ledger
     from chronodp.live import State
-    from chronodp.privacy.clock import check_moment, check_zone, microseconds_of
 
     with closed_file():
         wanted = read_settings(settings)

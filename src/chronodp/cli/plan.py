@@ -12,6 +12,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.terminal import table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.documents import to_document
 
 __all__ = ["plan"]
 
@@ -35,8 +36,6 @@ def plan(
     `chronodp plan workload.toml` for several queries with one price: what they share stands at the top of the file, and
     each has a table such as `[queries.peak]` with its options, or with `of = "load"` and `peak = "1D"`.
     """
-    from chronodp.privacy.documents import to_document
-
     if diagnose:
         raise InvalidArgument("diagnose", True, "a command of its own: chronodp diagnose, with the same options")
     if is_workload(asked):

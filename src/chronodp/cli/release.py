@@ -14,6 +14,7 @@ from chronodp.cli.places import check_place
 from chronodp.cli.terminal import show_series, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
+from chronodp.privacy.parameters import check_fraction
 
 if TYPE_CHECKING:
     from chronodp.dataset import ReleaseTogether
@@ -60,7 +61,6 @@ def release(
     one price; see `chronodp plan --help`. Alerts go on with `chronodp watch month-2026-01/NAME`.
     """
     from chronodp.ledger import Ledger
-    from chronodp.privacy.parameters import check_fraction
 
     check_fraction("level", level)
     for path in out or ():

@@ -12,6 +12,7 @@ import typer
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time
 from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import Calendar
 from chronodp.privacy.unit_text import parse_unit
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def spectrum(
     from chronodp.cli.terminal import table_of, terminal
     from chronodp.engines import find_source, read_series
     from chronodp.ledger import Ledger
-    from chronodp.privacy import Calendar
     from chronodp.spectrum import Spectrum
 
     check_place("out", out, ".json")

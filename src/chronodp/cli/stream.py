@@ -13,6 +13,7 @@ import typer
 
 from chronodp.cli.options import Address, JsonLines, Keys, Units
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
+from chronodp.privacy import Window
 from chronodp.privacy.parameters import check_text
 from chronodp.privacy.unit_text import parse_record_unit
 
@@ -177,7 +178,6 @@ def _resume(ledger: Ledger, name: str) -> Stream | WindowedStream:
 def _open(
     workload: str, share: str | None, unit: str, limits: dict[str, Any], options: dict[str, Any]
 ) -> Stream | WindowedStream:
-    from chronodp.privacy import Window
     from chronodp.series import EachPeriod, Stream
     from chronodp.series.windowed import WindowedStream
 

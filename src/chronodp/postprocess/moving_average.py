@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.parameters import check_delta, check_epsilon, check_number, check_positive, check_whole
+from chronodp.report import Line, series_figure
 
 if TYPE_CHECKING:
     import pandas
@@ -163,8 +164,6 @@ def compare_averages(
 
 def plot_averages(table: pandas.DataFrame) -> Any:
     """Return a Plotly figure of `compare_averages`: the error of each placement above what the sensor alone leaves."""
-    from chronodp.report import Line, series_figure
-
     lines = []
     for placement, part in table.sort_values("window").groupby("placement", sort=False):
         rmse, floor = part["rmse"].tolist(), (part["sensor"] ** 0.5).tolist()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from chronodp.errors import InvalidArgument
 from chronodp.report.tables import number_format, number_text, plain
 
@@ -120,8 +122,6 @@ def _curve(index: int, line: Line, times: list[Any]) -> dict[str, Any]:
 
 def _band(line: Line, times: list[Any]) -> dict[str, Any]:
     """Return one closed shape for every stretch with both bounds: along the upper one, and back along the lower."""
-    import numpy as np
-
     lower, upper = _finite(line.lower), _finite(line.upper)
     along: list[Any] = []
     heights: list[float] = []
@@ -154,14 +154,10 @@ def _hover_texts(line: Line, form: str) -> list[str]:
 
 def _column(cells: list[Any]) -> NDArray[np.object_]:
     """Return an array that plotly takes whole; a list it would check item by item."""
-    import numpy as np
-
     return np.asarray(cells, dtype=object)
 
 
 def _finite(numbers: Numbers) -> NDArray[np.float64]:
-    import numpy as np
-
     values = np.asarray(numbers, dtype=np.float64)
     return np.where(np.isfinite(values), values, np.nan)
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 
+import numpy as np
+
 __all__ = ["Column", "comma_separated", "number_format", "number_text", "plain", "readable_column"]
 
 _MISSING = "–"
@@ -63,8 +65,6 @@ def number_format(numbers: Iterable[object]) -> str:
     >>> number_format([1.5, 2.25]), number_format([10.0, 20.0]), number_format([1 / 3, 1000])
     (',.2f', ',.0f', ',.1f')
     """
-    import numpy as np
-
     values = np.asarray([float(number) for number in numbers], dtype=np.float64)  # type: ignore[arg-type]  # any library's
     values = values[np.isfinite(values)]
     largest = float(np.abs(values).max(initial=0.0))
@@ -94,8 +94,6 @@ def number_text(number: object, form: str) -> str:
 
 def plain(cell: object) -> object:
     """Return a Python value for a scalar of any library, and None for what each of them calls missing."""
-    import numpy as np
-
     if isinstance(cell, str):
         return cell
     try:

@@ -19,6 +19,7 @@ from chronodp.privacy import Certificate, Grid
 from chronodp.privacy.documents import canonical, load, load_parts, to_document
 from chronodp.privacy.grid import stored_steps
 from chronodp.privacy.parameters import check_fraction
+from chronodp.report import Page, write_page
 from chronodp.series.answers import Memory, answer
 from chronodp.series.bands import level_for_all
 from chronodp.series.describe import describe
@@ -168,8 +169,6 @@ class Release:
 
     def report(self, path: str | Path, *, title: str = "") -> Path:
         """Write one page that opens anywhere with the network off: series, guarantee in words, certificate, table."""
-        from chronodp.report import Page, write_page
-
         view = self.each_period()
         frame = view.to_pandas()
         guarantee = self.certificate.guarantee

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from chronodp.postprocess.tails import Law
 from chronodp.privacy import Certificate
+from chronodp.report import Line, series_figure
 from chronodp.series.design import Table
 from chronodp.series.estimates import Estimates
 
@@ -74,8 +75,6 @@ class View:
 
     def plot(self) -> Any:
         """Return a Plotly figure: each group's line in its band (of a histogram: each bin's)."""
-        from chronodp.report import Line, series_figure
-
         labels = self._labels()
         names = [", ".join(str(label) for label in row) for row in zip(*labels.values(), strict=True)] or [self.title]
         times = next(iter(self._times(1).values()))

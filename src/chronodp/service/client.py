@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
 
 from chronodp.dataset import Askable
 from chronodp.errors import InvalidArgument, ServiceError
@@ -289,6 +290,4 @@ def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client
 
 
 def _quoted(name: str) -> str:
-    from urllib.parse import quote
-
     return quote(name, safe="")

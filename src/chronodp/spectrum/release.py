@@ -20,6 +20,7 @@ from chronodp.privacy import Certificate, Grid, load
 from chronodp.privacy.documents import canonical, load_parts, to_document
 from chronodp.privacy.grid import stored_steps
 from chronodp.privacy.parameters import check_fraction
+from chronodp.report import Line, series_figure
 from chronodp.spectrum.design import SpectrumDesign
 from chronodp.spectrum.harmonics import Complexes, count_numbers, is_real, numbers_of, to_series, transform
 from chronodp.spectrum.wanted import Whole
@@ -156,8 +157,6 @@ class SpectrumRelease:
 
     def plot(self) -> Any:
         """Return a Plotly figure of the power of each harmonic, with its interval."""
-        from chronodp.report import Line, series_figure
-
         table = self.to_pandas()
         parts = (table[name].tolist() for name in ("harmonic", "power", "lower", "upper"))
         figure = series_figure([Line("power", *parts)], title="Periodogram, bias removed", value_name="power")

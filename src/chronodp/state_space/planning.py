@@ -13,6 +13,7 @@ from chronodp.postprocess.columns import Floats
 from chronodp.privacy import Unit
 from chronodp.privacy.parameters import check_whole
 from chronodp.randomness import Entropy, check_entropy
+from chronodp.report import Line, series_figure
 from chronodp.state_space.changes import Change
 from chronodp.state_space.design import FilterDesign, design_filter
 from chronodp.state_space.filter import filter_states, first_belief, run_on
@@ -108,8 +109,6 @@ def errors_by_epsilon(
 
 def plot_errors(table: pandas.DataFrame) -> Any:
     """Return a Plotly figure of `errors_by_epsilon`: each state between its error without privacy and without data."""
-    from chronodp.report import Line, series_figure
-
     lines = []
     for state, part in table.sort_values("epsilon").groupby("state", sort=True):
         bounds = (part["rmse_exact"].tolist(), part["rmse_blind"].tolist())

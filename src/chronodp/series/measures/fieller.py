@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from chronodp.postprocess.tails import mixed_quantile, quantiles
 from chronodp.series.measures.base import Floats
 from chronodp.series.noise import Noise
-from chronodp.series.tails import mixed_quantile, quantiles
 
 __all__ = ["fieller_ends"]
 

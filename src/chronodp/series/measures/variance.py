@@ -15,6 +15,7 @@ import numpy as np
 
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess.tails import Law, deviations
 from chronodp.privacy import Contribution
 from chronodp.privacy.documents import document
 from chronodp.series.measures.asking import Argument, Asking
@@ -22,7 +23,6 @@ from chronodp.series.measures.base import Floats, Steps
 from chronodp.series.measures.fieller import fieller_ends
 from chronodp.series.measures.sums import CLIP, Clipped, Mean
 from chronodp.series.noise import Noise, with_grid
-from chronodp.series.tails import Law, deviations
 
 __all__ = ["VARIANCE", "Variance"]
 
