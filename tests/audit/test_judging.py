@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -111,7 +112,7 @@ MEMORY: list[int] = [0]
 
 def remembers_the_last_input(data: int) -> int:
     before, MEMORY[0] = MEMORY[0], data
-    return data ^ int(np.random.default_rng().random() > (0.6 if before == data else 0.5))
+    return data ^ int(random.random() > (0.6 if before == data else 0.5))
 
 
 USES = itertools.count()
@@ -119,7 +120,7 @@ USES = itertools.count()
 
 def wears_out(data: int) -> int:
     worn = next(USES) > 3_000
-    return data ^ int(np.random.default_rng().random() > (0.5 if worn else 0.7))
+    return data ^ int(random.random() > (0.5 if worn else 0.7))
 
 
 @pytest.mark.long
@@ -156,7 +157,7 @@ def test_no_auditor_passes_or_breaks_on_what_cannot_be_judged(mechanism: Callabl
 @pytest.mark.long
 def test_an_honest_mechanism_with_randomness_of_its_own_is_judged() -> None:
     def own(data: int) -> int:
-        return data ^ int(np.random.default_rng().random() > 0.6)
+        return data ^ int(random.random() > 0.6)
 
     subject = Subject(name="own", mechanism=own, neighbours=((0, 1),), claim=CLAIM)
     assert judge(subject, SMALL).outcome == "not refuted"
