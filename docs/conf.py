@@ -4,6 +4,7 @@ The reference is written anew by every build: a page a room from its docstrings,
 help. So are the examples, a page a script.
 """
 
+import pkgutil
 import subprocess
 import sys
 from importlib.metadata import version as installed
@@ -39,10 +40,10 @@ copybutton_prompt_is_regexp = True
 def write_reference(folder: Path) -> None:
     """Write a page for each public room, and one for the command line."""
     folder.mkdir(exist_ok=True)
-    for room in chronodp.__all__:
-        if room.islower() and hasattr(getattr(chronodp, room), "__path__" if room != "errors" else "__file__"):
-            text = f"# chronodp.{room}\n\n```{{eval-rst}}\n.. automodule:: chronodp.{room}\n```\n"
-            (folder / f"{room}.md").write_text(text, encoding="utf-8")
+    rooms = [info.name for info in pkgutil.iter_modules(chronodp.__path__) if info.ispkg and info.name != "cli"]
+    for room in [*rooms, "errors"]:
+        text = f"# chronodp.{room}\n\n```{{eval-rst}}\n.. automodule:: chronodp.{room}\n```\n"
+        (folder / f"{room}.md").write_text(text, encoding="utf-8")
     told = [sys.executable, "-m", "typer", "chronodp.cli.shell", "utils", "docs", "--name", "chronodp"]
     made = subprocess.run([*told, "--title", "The command line"], check=True, capture_output=True, text=True)
     (folder / "command-line.md").write_text(made.stdout, encoding="utf-8")

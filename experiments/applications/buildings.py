@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import chronodp as cdp
-from chronodp import spectrum as sp
-from chronodp import state_space as ss
+from chronodp import spectrum as sp, state_space as ss
 from chronodp.audit.exact import examine
 from chronodp.audit.twins import TWINS
 from chronodp.postprocess import NoiseOnAverages, average_error

@@ -8,32 +8,33 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-from chronodp import errors, privacy, randomness
+from chronodp import errors, privacy
+from chronodp.extras import late as _late
 from chronodp.privacy import Event, User, UserPeriod, Window
 
 if TYPE_CHECKING:
     from chronodp import (
-        accounting,
-        alerts,
-        audit,
-        correlated,
-        dataset,
-        engines,
-        federated,
-        ledger,
-        live,
-        local,
-        postprocess,
-        report,
-        selection,
-        series,
-        service,
-        spectrum,
-        state_space,
-        temporal,
+        accounting as accounting,
+        alerts as alerts,
+        audit as audit,
+        correlated as correlated,
+        dataset as dataset,
+        engines as engines,
+        federated as federated,
+        ledger as ledger,
+        live as live,
+        local as local,
+        postprocess as postprocess,
+        randomness as randomness,
+        report as report,
+        selection as selection,
+        series as series,
+        service as service,
+        spectrum as spectrum,
+        state_space as state_space,
+        temporal as temporal,
     )
     from chronodp.alerts import Alert
     from chronodp.dataset import Aggregate, TimeSeries, plan_together
@@ -77,56 +78,36 @@ __all__ = [
     "UserPeriod",
     "Window",
     "__version__",
+    "compare",
+    "errors",
+    "plan_together",
+    "privacy",
+    "solve",
+]
+
+# Rooms that need heavy libraries, and names from them, are imported when first used.
+_ROOMS = (
     "accounting",
     "alerts",
     "audit",
-    "compare",
     "correlated",
     "dataset",
     "engines",
-    "errors",
     "federated",
     "ledger",
     "live",
     "local",
-    "plan_together",
     "postprocess",
-    "privacy",
     "randomness",
     "report",
     "selection",
     "series",
     "service",
-    "solve",
     "spectrum",
     "state_space",
     "temporal",
-]
-
-# Rooms that need heavy libraries, and names from them, are imported when first used.
-_LATE = dict.fromkeys(
-    (
-        "accounting",
-        "alerts",
-        "audit",
-        "correlated",
-        "dataset",
-        "engines",
-        "federated",
-        "ledger",
-        "live",
-        "local",
-        "postprocess",
-        "report",
-        "selection",
-        "series",
-        "service",
-        "spectrum",
-        "state_space",
-        "temporal",
-    ),
-    "",
-) | {
+)
+_NAMES = {
     "Aggregate": "dataset",
     "Alert": "alerts",
     "Client": "service",
@@ -148,8 +129,9 @@ _LATE = dict.fromkeys(
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in _LATE:
-        raise AttributeError(f"module 'chronodp' has no attribute {name!r}")
-    module = importlib.import_module(f"chronodp.{_LATE[name] or name}")
-    return getattr(module, name) if _LATE[name] else module
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = _late(__name__, {**dict.fromkeys(_ROOMS, ""), **_NAMES})

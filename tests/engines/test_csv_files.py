@@ -10,8 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import chronodp as cdp
 from chronodp.engines import Reading, csv_lines

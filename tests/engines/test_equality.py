@@ -16,8 +16,16 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from chronodp.engines import DuckDB, Grouping, Question, Record, Totals, find_source, reference_totals
-from chronodp.engines import crowd as crowd_module
+from chronodp.engines import (
+    DuckDB,
+    Grouping,
+    Question,
+    Record,
+    Totals,
+    crowd as crowd_module,
+    find_source,
+    reference_totals,
+)
 from chronodp.engines.partitions import Partitions
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid

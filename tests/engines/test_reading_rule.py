@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from sqlglot import exp
 
 from chronodp.engines import Reading

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from experiments.federated import __main__ as experiment
-from experiments.federated import households
+from experiments.federated import __main__ as experiment, households
 from experiments.federated.attacking import attack_training
 from experiments.federated.patients import generate_patients
 from experiments.federated.sepsis import measure

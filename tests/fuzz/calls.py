@@ -169,6 +169,11 @@ FREE: dict[str, Call] = {
         releases=1,
         targets=None,
     ),
+    "fit": _call(correlated.fit, series=np.array([[0], [1], [1], [0]]), states=2, hears=np.array([[True]])),
+    "tune_affine": _call(correlated.tune_affine, model=_CHAIN, query=correlated.Sum(), error=0.2, oldest=3),
+    "compare_definitions": _call(
+        correlated.compare_definitions, model=_CHAIN, query=correlated.Sum(), ages=1, epsilon=1.0
+    ),
     "simulate": _call(correlated.simulate, model=_CHAIN, length=4, seed=1, runs=1, warm_up=2, start=None),
     "RandomizedResponse": _call(local.RandomizedResponse, epsilon=1.0, choices=4),
     "OptimizedUnary": _call(local.OptimizedUnary, epsilon=1.0, choices=4),
@@ -292,6 +297,15 @@ def spending(ledger: cdp.Ledger) -> dict[str, Call]:
             mechanism=temporal.BlockShuffle(4, 1e-3),
             name="blurred",
             **paid | {"dataset": "times"},
+        ),
+        "fit_privately": _call(
+            correlated.fit_privately,
+            series=np.array([[0], [1], [1], [0]]),
+            states=2,
+            hears=np.array([[True]]),
+            epsilon=1e-3,
+            request="fit",
+            **paid | {"dataset": "sequences"},
         ),
         "Fran": _call(
             correlated.Fran,

@@ -7,9 +7,7 @@ import sys
 import warnings
 from functools import partial
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import seed as seeded
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, seed as seeded, settings, strategies as st
 
 from tests.fuzz.edits import KINDS, Edit, apply
 from tests.fuzz.findings import Findings, limit_memory, parse_run

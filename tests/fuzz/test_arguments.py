@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import chronodp as cdp
 from chronodp.errors import ChronodpError
 from chronodp.privacy import Swap
 from tests.conftest import Trials
-from tests.fuzz.calls import FREE as RELEASING
-from tests.fuzz.calls import MARK, Call, spending
+from tests.fuzz.calls import FREE as RELEASING, MARK, Call, spending
 from tests.fuzz.distant import DISTANT
 from tests.fuzz.odd import ODD
 from tests.fuzz.plain import PLAIN

@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from chronodp.errors import InvalidArgument
 from tests.conftest import SCALE

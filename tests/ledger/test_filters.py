@@ -8,8 +8,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from chronodp.accounting import basic, gather, gaussian, optimal, renyi
 from chronodp.audit.exact import examine

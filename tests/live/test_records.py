@@ -6,8 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
 from chronodp.live.records import LARGEST, Batch, Fields, Reader

@@ -7,8 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from chronodp.postprocess.tails import Law, deviations, mixed_quantile, quantiles

@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.conftest import Trials
 from tests.privacy.clocks import ELAPSED, EPOCH, SECOND, ZONES, on_the_clock
 

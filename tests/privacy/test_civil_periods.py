@@ -10,8 +10,7 @@ from collections.abc import Callable, Hashable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tests.privacy.clocks import ELAPSED, SECOND, ZONES, on_the_clock
 
 from chronodp.errors import InvalidArgument

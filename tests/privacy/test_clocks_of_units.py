@@ -8,8 +8,7 @@ from itertools import combinations, pairwise, product
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Event, Relation, Swap, Unit, User, UserPeriod, Window, dump, load, price

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Request, Route
-from playwright.sync_api import Page as Tab
+from playwright.sync_api import Browser, BrowserContext, Page as Tab, Request, Route
 
 from chronodp.report import write_page
 from tests.chromium import chromium

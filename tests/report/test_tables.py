@@ -9,8 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from chronodp.report.tables import comma_separated, number_format, readable_column
 

@@ -8,8 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from tests.conftest import Trials
 from tests.series.designs import EPSILONS, THREE_DAYS, UNITS, WIDE_CLIPS, feasible, of_law, table

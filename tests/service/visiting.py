@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Request, Route
-from playwright.sync_api import Page as Tab
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page as Tab, Request, Route
 
 import chronodp as cdp
 from tests.service.town import SUM, House, open_house, write_policy

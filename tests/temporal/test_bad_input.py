@@ -10,8 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import dump, load

@@ -4,18 +4,15 @@ Each theorem is a module with the same call, ``epsilon(costs, delta)``. None of 
 """
 
 from chronodp.accounting import advanced, adversary, basic, gaussian, optimal, pld, renyi, sampled, zcdp
-from chronodp.accounting.calibration import Accountant, calibrate, most_releases
-from chronodp.accounting.comparison import Bound, Comparison, compare
+from chronodp.accounting.calibration import calibrate, most_releases
+from chronodp.accounting.comparison import Bound, Comparison as Comparison, compare
 from chronodp.accounting.group_privacy import enlarge, group
-from chronodp.accounting.loss_variable import LossVariable, loss
-from chronodp.accounting.spending import Costs, Spending, gather
+from chronodp.accounting.loss_variable import LossVariable as LossVariable, loss
+from chronodp.accounting.rounding import sum_up as sum_up, times_up as times_up
+from chronodp.accounting.spending import Costs as Costs, Spending, exact_loss as exact_loss, gather as gather
 
 __all__ = [
-    "Accountant",
     "Bound",
-    "Comparison",
-    "Costs",
-    "LossVariable",
     "Spending",
     "advanced",
     "adversary",
@@ -23,7 +20,6 @@ __all__ = [
     "calibrate",
     "compare",
     "enlarge",
-    "gather",
     "gaussian",
     "group",
     "loss",

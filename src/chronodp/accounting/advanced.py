@@ -13,8 +13,7 @@ from chronodp.accounting import basic
 from chronodp.accounting.rounding import down, times_up, up
 from chronodp.accounting.solving import minimum
 from chronodp.accounting.spending import Costs, gather
-from chronodp.privacy.costs import ApproximateCost
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_fraction, check_whole
+from chronodp.privacy import ApproximateCost, check_delta, check_epsilon, check_fraction, check_whole
 
 __all__ = ["compose", "epsilon"]
 

@@ -9,8 +9,14 @@ from scipy.special import log_ndtr
 from chronodp.accounting.rounding import down, times_up, up
 from chronodp.accounting.spending import BoundedCost, Costs, gather, largest_loss
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.costs import LaplaceCost, RandomizedResponseCost
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_fraction, check_number
+from chronodp.privacy import (
+    LaplaceCost,
+    RandomizedResponseCost,
+    check_delta,
+    check_epsilon,
+    check_fraction,
+    check_number,
+)
 
 __all__ = ["advantage", "odds_tail", "posterior", "total_variation"]
 

@@ -12,9 +12,7 @@ from fractions import Fraction
 from chronodp.accounting.gaussian import epsilon_of
 from chronodp.accounting.rounding import down, sum_up, up, written_up
 from chronodp.accounting.spending import Costs, Spending, exact_loss, gather
-from chronodp.privacy.costs import ApproximateCost, GaussianCost, SampledGaussianCost
-from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_delta
+from chronodp.privacy import ApproximateCost, GaussianCost, SampledGaussianCost, check_delta, written
 
 __all__ = ["Strengths", "deltas", "epsilon", "left_of", "split", "strengths"]
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from chronodp.accounting.solving import largest_count, smallest
 from chronodp.accounting.spending import Costs
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.costs import Cost, RepeatedCost, check_cost
-from chronodp.privacy.parameters import check_delta, check_epsilon
+from chronodp.privacy import Cost, RepeatedCost, check_cost, check_delta, check_epsilon
 
 __all__ = ["Accountant", "calibrate", "most_releases"]
 

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass
 from chronodp.accounting import advanced, basic, gaussian, optimal, pld, renyi, zcdp
 from chronodp.accounting.spending import Costs, Spending, gather
 from chronodp.errors import InvalidArgument, UnsupportedCost
-from chronodp.privacy.costs import Assumption
-from chronodp.privacy.parameters import check_fraction
+from chronodp.privacy import Assumption, check_fraction
 
 __all__ = ["Bound", "Comparison", "compare"]
 

@@ -21,7 +21,7 @@ from chronodp.accounting.rounding import TINY, UNIT, times_up, up
 from chronodp.accounting.solving import largest, smallest
 from chronodp.accounting.spending import Costs, gather
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_epsilon, check_fraction, check_positive
+from chronodp.privacy import check_epsilon, check_fraction, check_positive
 
 __all__ = ["delta_of", "epsilon", "epsilon_of", "mu", "mu_for", "mu_of_bounded", "sigma"]
 

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from chronodp.accounting.rounding import UNIT, product
 from chronodp.errors import UnsupportedCost
-from chronodp.privacy.costs import (
+from chronodp.privacy import (
     ApproximateCost,
     AssumedCost,
     Cost,
@@ -22,8 +22,10 @@ from chronodp.privacy.costs import (
     RepeatedCost,
     SampledGaussianCost,
     SequenceCost,
+    check_delta,
+    check_epsilon,
+    check_whole,
 )
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_whole
 
 __all__ = ["enlarge", "group"]
 

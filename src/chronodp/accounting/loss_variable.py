@@ -18,13 +18,13 @@ from scipy.special import ndtr
 from chronodp.accounting.optimal import few_outcomes, losses
 from chronodp.accounting.spending import BoundedCost, Costs, Spending, gather
 from chronodp.errors import UnsupportedCost
-from chronodp.privacy.costs import (
+from chronodp.privacy import (
     ApproximateCost,
     LaplaceCost,
     PureCost,
     RandomizedResponseCost,
+    check_whole,
 )
-from chronodp.privacy.parameters import check_whole
 from chronodp.randomness import Entropy, secure
 
 __all__ = ["LossVariable", "loss"]

@@ -20,8 +20,16 @@ from chronodp.accounting.rounding import TINY, UNIT, times_up, up
 from chronodp.accounting.solving import smallest
 from chronodp.accounting.spending import Costs, Spending, gather
 from chronodp.errors import UnsupportedCost
-from chronodp.privacy.costs import ApproximateCost, Cost, PureCost, RepeatedCost
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_fraction, check_whole
+from chronodp.privacy import (
+    ApproximateCost,
+    Cost,
+    PureCost,
+    RepeatedCost,
+    check_delta,
+    check_epsilon,
+    check_fraction,
+    check_whole,
+)
 
 __all__ = ["compose", "delta_of", "epsilon", "few_outcomes", "losses"]
 

@@ -15,13 +15,13 @@ from chronodp.accounting import gaussian, renyi
 from chronodp.accounting.rounding import up
 from chronodp.accounting.spending import BoundedCost, Costs, Spending, gather
 from chronodp.errors import UnsupportedCost
-from chronodp.privacy.costs import (
+from chronodp.privacy import (
     ApproximateCost,
     LaplaceCost,
     PureCost,
     RandomizedResponseCost,
+    check_fraction,
 )
-from chronodp.privacy.parameters import check_fraction
 
 __all__ = ["epsilon"]
 

@@ -18,8 +18,14 @@ from chronodp.accounting.rounding import UNIT, times_up, up
 from chronodp.accounting.solving import minimum
 from chronodp.accounting.spending import Costs, gather
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.costs import ApproximateCost, LaplaceCost, PureCost, RandomizedResponseCost
-from chronodp.privacy.parameters import check_fraction, check_number
+from chronodp.privacy import (
+    ApproximateCost,
+    LaplaceCost,
+    PureCost,
+    RandomizedResponseCost,
+    check_fraction,
+    check_number,
+)
 
 __all__ = ["convert", "convert_textbook", "curve", "divergence", "epsilon", "epsilon_textbook"]
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 
-from chronodp.privacy.exact import written
+from chronodp.privacy import written
 
 __all__ = ["TINY", "UNIT", "down", "product", "sum_up", "times_up", "up", "written_up"]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chronodp.accounting.gaussian import delta_of as gaussian_delta
 from chronodp.accounting.rounding import TINY, UNIT, down, up
 from chronodp.accounting.sampled_moment import log_moment_excess
-from chronodp.privacy.costs import SampledGaussianCost
+from chronodp.privacy import SampledGaussianCost
 
 __all__ = ["delta_of", "divergence"]
 

@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never
 
 from chronodp.accounting.rounding import down, times_up, up, written_up
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.costs import (
+from chronodp.privacy import (
     ApproximateCost,
     AssumedCost,
     Assumption,
@@ -22,8 +22,8 @@ from chronodp.privacy.costs import (
     RepeatedCost,
     SampledGaussianCost,
     SequenceCost,
+    written,
 )
-from chronodp.privacy.exact import written
 
 __all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "exact_loss", "gather", "largest_loss"]
 

@@ -10,7 +10,7 @@ import math
 
 from chronodp.accounting.rounding import times_up, up
 from chronodp.accounting.spending import Costs, gather
-from chronodp.privacy.parameters import check_fraction
+from chronodp.privacy import check_fraction
 
 __all__ = ["epsilon", "rho"]
 

@@ -16,9 +16,7 @@ from chronodp.alerts.design import AlertDesign
 from chronodp.alerts.scaling import to_steps
 from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Grid
-from chronodp.privacy.exact import at_least
-from chronodp.privacy.parameters import check_kind
+from chronodp.privacy import Grid, at_least, check_kind
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["Alarms", "advance", "start", "tell_values"]

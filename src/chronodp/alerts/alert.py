@@ -18,12 +18,10 @@ from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
 from chronodp.errors import StreamConflict
 from chronodp.ledger import DurableStream, Ledger, framed_codec
-from chronodp.privacy import Certificate, Claim, Guarantee
-from chronodp.privacy.exact import at_least
+from chronodp.privacy import Certificate, Claim, Guarantee, at_least
 from chronodp.privacy.units import RecordUnit
-from chronodp.randomness import Entropy
-from chronodp.randomness.keystream import Lineage
-from chronodp.series.stream_answers import Row
+from chronodp.randomness import Entropy, Lineage
+from chronodp.series import Row
 
 __all__ = ["Alert"]
 

@@ -13,12 +13,22 @@ from chronodp.alerts.odds import FreshOdds
 from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger
-from chronodp.privacy import Certificate, Certified, Claim, Grid, Guarantee, PureCost, dump
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import at_least, written
-from chronodp.privacy.fields import settle
-from chronodp.privacy.grid import FARTHEST
-from chronodp.privacy.parameters import check_epsilon, check_number
+from chronodp.privacy import (
+    FARTHEST,
+    Certificate,
+    Certified,
+    Claim,
+    Grid,
+    Guarantee,
+    PureCost,
+    at_least,
+    check_epsilon,
+    check_number,
+    document,
+    dump,
+    settle,
+    written,
+)
 from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy, check_entropy
 

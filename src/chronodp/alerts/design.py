@@ -11,11 +11,18 @@ from chronodp.alerts.odds import Odds
 from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
 from chronodp.alerts.split import Split, best_split, float_above
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Grid, PureCost
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import written
-from chronodp.privacy.grid import FARTHEST
-from chronodp.privacy.parameters import check_epsilon, check_flag, check_number, check_positive, check_whole
+from chronodp.privacy import (
+    FARTHEST,
+    Grid,
+    PureCost,
+    check_epsilon,
+    check_flag,
+    check_number,
+    check_positive,
+    check_whole,
+    document,
+    written,
+)
 from chronodp.privacy.units import RecordUnit, check_record_unit
 
 __all__ = ["MOST_ALERTS", "AlertDesign", "check_threshold", "check_watched", "design_alert"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
+from chronodp.privacy import document
 from chronodp.randomness import Entropy
 
 __all__ = ["Exponential", "Laplace", "Noise", "check_noise"]

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import assert_never
 
 from chronodp.alerts.noise import Exponential, Laplace, Noise, check_noise
-from chronodp.privacy.parameters import check_fraction, check_number, check_positive, check_whole
+from chronodp.privacy import check_fraction, check_number, check_positive, check_whole
 
 __all__ = ["FreshOdds", "Odds"]
 

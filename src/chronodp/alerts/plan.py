@@ -13,8 +13,7 @@ from chronodp.alerts.design import AlertDesign, check_watched, design_alert
 from chronodp.alerts.noise import Exponential, Laplace, Noise
 from chronodp.alerts.odds import Odds
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_fraction, check_number, check_whole
-from chronodp.privacy.printing import labelled
+from chronodp.privacy import check_fraction, check_number, check_whole, labelled
 from chronodp.privacy.units import RecordUnit
 from chronodp.report import Line, series_figure
 

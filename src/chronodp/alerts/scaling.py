@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Grid
-from chronodp.privacy.grid import FARTHEST
-from chronodp.privacy.parameters import check_number
+from chronodp.privacy import FARTHEST, Grid, check_number
 
 __all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "choose_step", "to_step", "to_steps"]
 

@@ -6,10 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import written
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_epsilon, check_flag, check_whole
+from chronodp.privacy import check_epsilon, check_flag, check_whole, document, settle, written
 
 __all__ = ["Split", "best_split", "float_above"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_fraction, check_positive, check_whole
+from chronodp.privacy import check_fraction, check_positive, check_whole
 
 __all__ = ["Allowance"]
 

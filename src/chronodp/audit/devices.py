@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy, Unfollowed, exponential
-from chronodp.local.device import answer, begin
+from chronodp.local import answer, begin
 from chronodp.randomness import Entropy
 
 __all__ = ["AuditedChance", "report_history"]

@@ -21,7 +21,7 @@ import numpy as np
 
 from chronodp.audit.enumerated_entropy import BITS, EnumeratedEntropy, Unfollowed, exponential
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.fields import settle
+from chronodp.privacy import settle
 from chronodp.randomness import Entropy
 
 __all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "freeze", "outcomes", "total"]

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.statistical import Sampled
 from chronodp.audit.subject import Curve, Reached, Subject, Unfit
-from chronodp.privacy.parameters import check_kind
+from chronodp.privacy import check_kind
 from chronodp.randomness import secure
 from chronodp.report import watched
 

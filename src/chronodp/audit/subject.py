@@ -14,9 +14,7 @@ from chronodp.accounting import gather, gaussian
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.enumerated_entropy import Unfollowed
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Claim
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_listed, check_number
+from chronodp.privacy import Claim, check_delta, check_epsilon, check_listed, check_number, settle
 from chronodp.randomness import Entropy
 
 __all__ = ["Check", "Curve", "Likelihood", "Many", "Reached", "Subject", "Unfit"]

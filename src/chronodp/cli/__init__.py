@@ -2,4 +2,6 @@
 
 from chronodp.cli.shell import main
 
-__all__ = ["main"]
+__all__ = [
+    "main",
+]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.unit_text import parse_record_unit
+from chronodp.privacy import parse_record_unit
 from chronodp.reading import closed_file
 from chronodp.settings import Section, anything, load_settings
 

@@ -15,8 +15,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.terminal import terminal
 
 if TYPE_CHECKING:
-    from chronodp.audit.judging import Verdict
-    from chronodp.audit.run import Audit
+    from chronodp.audit import Audit, Verdict
 
 __all__ = ["audit"]
 
@@ -47,11 +46,7 @@ def audit(
 
     `chronodp audit mymodule:subject --seconds 60`
     """
-    from chronodp.audit.allowance import Allowance
-    from chronodp.audit.page import report_audit
-    from chronodp.audit.registry import find_subject
-    from chronodp.audit.run import audit as run_audit
-    from chronodp.audit.run import audit_subjects
+    from chronodp.audit import Allowance, audit as run_audit, audit_subjects, find_subject, report_audit
 
     limit = math.inf if within is None else within
     if ":" in mechanism:

@@ -14,7 +14,7 @@ from rich.text import Text
 from chronodp.cli.options import Address, Json, Keys, check_ledger_file, existing_ledger
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import terminal
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy import parse_unit
 
 if TYPE_CHECKING:
     from chronodp.ledger import Status
@@ -244,8 +244,7 @@ def restore(
     `chronodp budget restore --since meters-chain.json --complete --yes`
     """
     from chronodp.cli.verify import read_chain
-    from chronodp.ledger import FileWitness
-    from chronodp.ledger import restore as restore_ledger
+    from chronodp.ledger import FileWitness, restore as restore_ledger
 
     check_ledger_file(ledger)
     chains = [read_chain(path) for path in since or ()]

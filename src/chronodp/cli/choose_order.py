@@ -14,8 +14,7 @@ from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Pay
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy import Calendar, parse_unit
 
 if TYPE_CHECKING:
     from chronodp.selection import Choice, LeastSquares, MaximumLikelihood, Order
@@ -78,8 +77,7 @@ def choose_order(
     """
     from chronodp.engines import find_source, read_panel, read_series
     from chronodp.ledger import Ledger
-    from chronodp.selection import Blocks, ClippedRegret, LeastSquares, MaximumLikelihood, Panel
-    from chronodp.selection import choose_order as choose
+    from chronodp.selection import Blocks, ClippedRegret, LeastSquares, MaximumLikelihood, Panel, choose_order as choose
 
     check_place("out", out, ".json")
     listed = _orders(orders or [], up_to)

@@ -10,7 +10,7 @@ import typer
 from chronodp.cli.options import Json, Units
 from chronodp.cli.stream import parse_workload
 from chronodp.cli.terminal import table_of, terminal
-from chronodp.privacy.unit_text import parse_record_unit
+from chronodp.privacy import parse_record_unit
 
 __all__ = ["compare"]
 

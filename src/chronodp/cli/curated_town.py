@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp.cli.town import END, START, write_town
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.report import watching
 
 __all__ = ["POLICY", "prepare_town"]
@@ -72,12 +72,7 @@ def prepare_town(folder: Path, *, households: int) -> dict[str, Any]:
 
 
 def _open(policy: Path, ledger: Path) -> dict[str, str]:
-    from chronodp.service.curator import Caller, Curator
-    from chronodp.service.pacing import Unpaced
-    from chronodp.service.policy_file import read_policy
-    from chronodp.service.question import Question
-    from chronodp.service.runner import Runner
-    from chronodp.service.tokens import Role, add_token
+    from chronodp.service import Caller, Curator, Question, Role, Runner, Unpaced, add_token, read_policy
 
     curator = Curator(read_policy(policy), str(ledger))
     try:

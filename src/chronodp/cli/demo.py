@@ -16,7 +16,7 @@ import chronodp as cdp
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import bars, terminal
 from chronodp.cli.town import END, START, write_town
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.report import watching
 
 if TYPE_CHECKING:

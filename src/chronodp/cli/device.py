@@ -15,7 +15,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import terminal
 from chronodp.errors import DeviceRefusal, InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.report import watching
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def start(plan: Plan, state: State = Path("device.json")) -> None:
 
     `chronodp device start plan.json --state me.json`
     """
-    from chronodp.local.device import Refused
-    from chronodp.local.device import start as begin_state
+    from chronodp.local import Refused, start as begin_state
 
     try:
         begin_state(state, _read(plan))
@@ -120,7 +119,7 @@ def send(
 
     `echo 3 | chronodp device send plan.json --state me.json --slot 17`
     """
-    from chronodp.local.device import Device, Refused, to_bytes, to_json
+    from chronodp.local import Device, Refused, to_bytes, to_json
 
     check_place("out", out)
     compiled = _read(plan)

@@ -11,8 +11,7 @@ from rich.table import Table
 
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import terminal
-from chronodp.privacy import GaussianCost
-from chronodp.privacy.parameters import check_delta, check_epsilon
+from chronodp.privacy import GaussianCost, check_delta, check_epsilon
 
 __all__ = ["explain"]
 

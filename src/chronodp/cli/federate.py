@@ -71,8 +71,7 @@ def token(
 
     `chronodp federate token run.toml --holder north --out north.token`
     """
-    from chronodp.federated.transport.run_file import read_run
-    from chronodp.federated.transport.tokens import issue_token
+    from chronodp.federated.transport import issue_token, read_run
 
     agreed = read_run(run)
     if holder not in agreed.terms.names:
@@ -102,8 +101,7 @@ def server(
     `chronodp federate server run.toml --tls-cert server.pem --tls-key server.key --out model.npy`
     """
     check_extra("federated", "fastapi", "uvicorn", "httpx")
-    from chronodp.federated.transport.run_file import read_run
-    from chronodp.federated.transport.server import serve
+    from chronodp.federated.transport import read_run, serve
 
     agreed = read_run(run)
     console = terminal(errors=True)
@@ -151,9 +149,7 @@ def client(
     check_extra("federated", "fastapi", "uvicorn", "httpx")
     from chronodp.federated import load_holder
     from chronodp.federated.aggregation import Identity
-    from chronodp.federated.transport.participant import take_part
-    from chronodp.federated.transport.run_file import read_run
-    from chronodp.federated.transport.tokens import read_token
+    from chronodp.federated.transport import read_run, read_token, take_part
 
     agreed = read_run(run)
     if holder not in agreed.terms.names:

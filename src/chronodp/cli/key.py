@@ -46,8 +46,7 @@ def key(
 
 def read_public_key(given: str) -> str:
     """Return a public key that was given as text or as the name of a file; nothing of a file is ever repeated."""
-    from chronodp.ledger.keyfile import holds_keys
-    from chronodp.ledger.keys import check_public_key
+    from chronodp.ledger import check_public_key, holds_keys
 
     path = Path(given)
     try:

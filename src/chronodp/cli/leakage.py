@@ -17,8 +17,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.report import Line, Page, series_figure, watching, write_page
 
 if TYPE_CHECKING:
-    from chronodp.correlated import Leakage, Query
-    from chronodp.correlated.published.definitions import Published
+    from chronodp.correlated import Leakage, Published, Query
 
 __all__ = ["leakage", "parse_ages", "parse_query"]
 
@@ -53,10 +52,7 @@ def leakage(
     A model is `{"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[0.75, 0.25], [0.25, 0.75]]}`: columns of
     transitions and rows of coupling sum to one. With a single age other definitions of privacy are shown beside it.
     """
-    from chronodp.correlated import Gauge
-    from chronodp.correlated import leakage as measure
-    from chronodp.correlated.model_file import read_model
-    from chronodp.correlated.published.definitions import compare_definitions
+    from chronodp.correlated import Gauge, compare_definitions, leakage as measure, read_model
 
     asked, wanted = parse_query(query), parse_ages(ages)
     check_place("page", page, ".html")

@@ -14,7 +14,7 @@ import typer
 from chronodp.cli.live_settings import LiveSettings, read_settings
 from chronodp.cli.options import JsonLines
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.clock import check_moment, check_zone, microseconds_of
+from chronodp.privacy import check_moment, check_zone, microseconds_of
 from chronodp.reading import closed_file
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def live(
 def _run(
     wanted: LiveSettings, ledger: Ledger, state: State, view: View, *, windows: int | None, until: int | None
 ) -> None:
-    from chronodp.live import Live, Reader, terms_of
-    from chronodp.live.metrics import serve_metrics
+    from chronodp.live import Live, Reader, serve_metrics, terms_of
 
     limits, fields = wanted.limits(_start(wanted, state)), wanted.fields()
     releases = " and ".join(name for name in ("stream", "alert") if name in wanted.said)
@@ -130,8 +129,7 @@ def _run(
 
 def _start(wanted: LiveSettings, state: State) -> str:
     """Return when the first window begins: as told, or else when the stream was first started."""
-    from chronodp.live import SystemClock
-    from chronodp.live.windows import begin_of
+    from chronodp.live import SystemClock, begin_of
 
     told = wanted.said["windows"].get("start")
     if told is not None:

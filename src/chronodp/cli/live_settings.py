@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
-from chronodp.privacy.parameters import check_fraction
-from chronodp.privacy.unit_text import parse_record_unit
+from chronodp.privacy import check_fraction, parse_record_unit
 from chronodp.settings import (
     Section,
     Setting,
@@ -28,8 +27,7 @@ from chronodp.settings import (
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
-    from chronodp.live import Limits, TotalsStream
-    from chronodp.live.records import Fields, Reader
+    from chronodp.live import Fields, Limits, Reader, TotalsStream
     from chronodp.live.sinks import Sink
     from chronodp.live.sources import Source
 
@@ -116,7 +114,7 @@ class LiveSettings:
 
     def fields(self) -> Fields:
         """Return which fields of a record say what."""
-        from chronodp.live.records import Fields
+        from chronodp.live import Fields
 
         with self.said.pointing():
             return Fields(**self.said["fields"], timezone=self.said["windows"].get("timezone", "UTC"))

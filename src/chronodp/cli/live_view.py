@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chronodp.cli.terminal import terminal
-from chronodp.report.tables import comma_separated, number_format, number_text
+from chronodp.report import comma_separated, number_format, number_text
 
 if TYPE_CHECKING:
     from chronodp.live import Progress

@@ -12,7 +12,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.terminal import table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import to_document
+from chronodp.privacy import to_document
 
 __all__ = ["plan"]
 

@@ -14,7 +14,7 @@ from chronodp.cli.places import check_place
 from chronodp.cli.terminal import show_series, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_fraction
+from chronodp.privacy import check_fraction
 
 if TYPE_CHECKING:
     from chronodp.dataset import ReleaseTogether

@@ -12,7 +12,7 @@ from chronodp.cli.options import Address, Keys
 from chronodp.cli.terminal import terminal
 from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["serve"]
 
@@ -58,8 +58,7 @@ def serve(
     check_whole("workers", workers, most=64)
     check_whole("port", port, least=0, most=65535)
     check_extra("service", "fastapi", "jinja2", "prometheus_client", "uvicorn")
-    from chronodp.service.serving import Settings
-    from chronodp.service.serving import serve as run
+    from chronodp.service import Settings, serve as run
 
     tls = tls_cert is not None
     if not tls and host not in ("127.0.0.1", "localhost", "::1"):

@@ -12,8 +12,7 @@ import typer
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time
 from chronodp.cli.places import check_place
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar
-from chronodp.privacy.unit_text import parse_unit
+from chronodp.privacy import Calendar, parse_unit
 
 if TYPE_CHECKING:
     from chronodp.spectrum import Wanted

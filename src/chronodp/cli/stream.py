@@ -13,15 +13,12 @@ import typer
 
 from chronodp.cli.options import Address, JsonLines, Keys, Units
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
-from chronodp.privacy import Window
-from chronodp.privacy.parameters import check_text
-from chronodp.privacy.unit_text import parse_record_unit
+from chronodp.privacy import Window, check_text, parse_record_unit
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
-    from chronodp.series import Stream, StreamAnswer
+    from chronodp.series import CausalFilter, Stream, StreamAnswer
     from chronodp.series.windowed import WindowedAnswer, WindowedMechanism, WindowedStream
-    from chronodp.series.workloads import CausalFilter
 
 __all__ = ["number_in", "parse_share", "parse_workload", "stream"]
 

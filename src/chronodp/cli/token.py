@@ -15,7 +15,7 @@ from chronodp.cli.options import Address, Json
 from chronodp.cli.terminal import terminal
 
 if TYPE_CHECKING:
-    from chronodp.service.tokens import Role, Token
+    from chronodp.service import Role, Token
 
 __all__ = ["token"]
 
@@ -38,8 +38,7 @@ def add(
 
     `chronodp token add ana --role analyst --days 30 --ledger budget.db`
     """
-    from chronodp.service.tables import open_tables
-    from chronodp.service.tokens import add_token
+    from chronodp.service import add_token, open_tables
 
     store = open_tables(ledger)
     try:
@@ -64,8 +63,7 @@ def list_all(as_json: Json = False, ledger: Address = "budget.db") -> None:
 
     `chronodp token list --ledger budget.db`
     """
-    from chronodp.service.tables import open_tables
-    from chronodp.service.tokens import list_tokens
+    from chronodp.service import list_tokens, open_tables
 
     store = open_tables(ledger)
     try:
@@ -93,8 +91,7 @@ def revoke(
 
     `chronodp token revoke 3f9a0c1d2e4b --ledger budget.db`
     """
-    from chronodp.service.tables import open_tables
-    from chronodp.service.tokens import revoke_token
+    from chronodp.service import open_tables, revoke_token
 
     store = open_tables(ledger)
     try:

@@ -40,8 +40,7 @@ def verify(
 
     `chronodp verify meters-chain.json --public-key 3xk...= --head 9f2c...`
     """
-    from chronodp.ledger import verify as verify_link
-    from chronodp.ledger import verify_chain
+    from chronodp.ledger import verify as verify_link, verify_chain
 
     key = read_public_key(public_key)
     document = _read(file)

@@ -12,7 +12,7 @@ import typer
 from chronodp.cli.options import Address, Json, JsonLines, Keys, Units
 from chronodp.cli.stream import number_in
 from chronodp.errors import InvalidArgument, UnknownStream
-from chronodp.privacy.unit_text import parse_record_unit
+from chronodp.privacy import parse_record_unit
 
 if TYPE_CHECKING:
     from chronodp.alerts import Alert, Noise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chronodp.cli.asking import FILE_OPTIONS, Asked
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.unit_text import parse_record_unit
+from chronodp.privacy import parse_record_unit
 from chronodp.settings import Section, Settings, anything, each, load_settings, table
 
 if TYPE_CHECKING:

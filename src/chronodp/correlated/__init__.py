@@ -4,12 +4,18 @@ A coupling Markov chain (`CouplingMarkovChain`) says how sequences hang together
 aged values with noise gives away about the present of any of them.
 """
 
+from chronodp.correlated.budgeted_fit import fit_privately
 from chronodp.correlated.chain import CouplingMarkovChain
-from chronodp.correlated.fran import Fran
+from chronodp.correlated.fit import fit
+from chronodp.correlated.fran import Fran, about_the_present as about_the_present, design_fran as design_fran
 from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.leakage import Leakage, leakage
-from chronodp.correlated.query import Maximum, Mean, Query, Several, Sum, WeightedSum
+from chronodp.correlated.model_file import read_model
+from chronodp.correlated.published.definitions import Published, compare_definitions
+from chronodp.correlated.published.paper import theorem_1 as theorem_1
+from chronodp.correlated.query import Maximum, Mean, Query as Query, Several, Sum, WeightedSum
 from chronodp.correlated.simulate import simulate
+from chronodp.correlated.tuning import tune_affine
 
 __all__ = [
     "CouplingMarkovChain",
@@ -18,10 +24,15 @@ __all__ = [
     "Leakage",
     "Maximum",
     "Mean",
-    "Query",
+    "Published",
     "Several",
     "Sum",
     "WeightedSum",
+    "compare_definitions",
+    "fit",
+    "fit_privately",
     "leakage",
+    "read_model",
     "simulate",
+    "tune_affine",
 ]

@@ -12,7 +12,7 @@ from chronodp.correlated.chain import Floats
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.query import Fold
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["OLDEST", "Ages", "aged_law", "aged_outputs", "check_ages"]
 

@@ -14,8 +14,7 @@ from chronodp.correlated.fit import Patterns, check_hears, check_series, fit_pat
 from chronodp.correlated.fran.present import ARGUMENT, ONE_RECORD
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger
-from chronodp.privacy import Certificate, Claim, Guarantee, LaplaceCost
-from chronodp.privacy.parameters import check_epsilon
+from chronodp.privacy import Certificate, Claim, Guarantee, LaplaceCost, check_epsilon
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["PrivateFit", "fit_privately", "record_reach"]

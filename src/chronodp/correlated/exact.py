@@ -18,7 +18,7 @@ from chronodp.correlated.joint import LEAST, JointChain
 from chronodp.correlated.mixtures import log_densities
 from chronodp.correlated.query import Fold
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_word
+from chronodp.privacy import check_word
 
 __all__ = ["Adversary", "check_adversary", "exact_leakage", "outside_values"]
 

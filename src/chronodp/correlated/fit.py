@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["Fit", "Patterns", "check_hears", "check_series", "count_patterns", "fit", "fit_patterns"]
 
+_MOST_STATES = 10_000
 _ROUNDS = 2_000
 _STILL = 1e-10  # change of mean log-likelihood at which rounds end
 
@@ -97,7 +98,7 @@ def count_patterns(rows: Integers, sequence: int, hears: Integers) -> Patterns:
 
 def check_series(series: ArrayLike, states: int) -> Integers:
     """Return series of states, as runs × length × sequences; what they are is never told in an error."""
-    top = check_whole("states", states, least=2) - 1
+    top = check_whole("states", states, least=2, most=_MOST_STATES) - 1
     allowed = f"whole numbers from 0 to {top}, as length × sequences, of two periods at least"
     try:
         rows = np.asarray(series)
@@ -116,9 +117,12 @@ def check_hears(hears: ArrayLike | None, sequences: int) -> NDArray[np.bool_]:
     """Return who may hear whom."""
     if hears is None:
         return np.ones((sequences, sequences), dtype=bool)
-    mask = np.asarray(hears)
+    allowed = f"{sequences} × {sequences} of True and False, with a True in every row"
+    try:
+        mask = np.asarray(hears)
+    except ValueError:  # rows of several lengths
+        raise InvalidArgument("hears", hears, allowed) from None
     if mask.shape != (sequences, sequences) or mask.dtype != bool or not mask.any(axis=1).all():
-        allowed = f"{sequences} × {sequences} of True and False, with a True in every row"
         raise InvalidArgument("hears", hears, allowed)
     return mask
 

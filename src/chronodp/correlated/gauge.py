@@ -21,7 +21,7 @@ from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
 from chronodp.correlated.joint import LARGEST, LEAST, JointChain
 from chronodp.correlated.query import Fold
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["Gauge", "Reading", "Released"]
 

@@ -16,7 +16,7 @@ from chronodp.correlated.gauge import Gauge, Released
 from chronodp.correlated.published import paper
 from chronodp.correlated.query import Query, check_query, fold
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_epsilon, check_whole
+from chronodp.privacy import check_epsilon, check_whole
 
 __all__ = ["Leakage", "check_targets", "leakage"]
 

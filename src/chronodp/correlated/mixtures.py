@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from chronodp.correlated.chain import Floats
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_positive
+from chronodp.privacy import check_positive
 
 __all__ = ["largest_log_ratio", "log_densities"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.errors import InvalidArgument, UnknownDocument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.reading import closed_file, parse_json, read_text
 
 __all__ = ["model_from_json", "model_to_json", "read_model"]

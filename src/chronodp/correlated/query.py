@@ -9,9 +9,7 @@ import numpy as np
 
 from chronodp.correlated.chain import Floats, Integers
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_number
+from chronodp.privacy import check_number, document, settle
 
 __all__ = ["Fold", "Maximum", "Mean", "Query", "Several", "Sum", "WeightedSum", "check_query", "fold"]
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from chronodp.correlated.chain import CouplingMarkovChain, Integers
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["simulate"]
 

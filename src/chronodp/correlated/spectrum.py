@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import JointChain
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_fraction
+from chronodp.privacy import check_fraction
 
 __all__ = ["Spectrum", "mixing_time", "spectrum"]
 

@@ -8,8 +8,7 @@ from chronodp.dataset.query import Askable
 from chronodp.dataset.records import Records
 from chronodp.engines import Engine, Reading
 from chronodp.errors import MissingBound
-from chronodp.privacy import Calendar
-from chronodp.privacy.parameters import check_column
+from chronodp.privacy import Calendar, check_column
 from chronodp.privacy.units import RecordUnit, check_record_unit
 from chronodp.series import Plan
 

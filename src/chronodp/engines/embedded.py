@@ -22,7 +22,7 @@ from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
 from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import statement
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["DuckDB"]
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from chronodp.engines.reading import Reading, ReadingCheck, Wanted
 from chronodp.engines.sources import Source
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, Grid
-from chronodp.privacy.documents import document
+from chronodp.privacy import Calendar, Grid, document
 
 __all__ = ["ROW_LIMIT", "WIDEST_SQUARED", "Engine", "Grouping", "Progress", "Question", "Tally", "Totals"]
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from chronodp.engines.question import ROW_LIMIT, Question
 from chronodp.engines.reading import TEXT, Columns, Part, Stored, Term, Wanted
-from chronodp.privacy.clock import moment_at
+from chronodp.privacy import moment_at
 
 __all__ = ["Term", "between", "cells_of", "complete", "names_select", "placed_select", "rows_select", "union"]
 

@@ -15,8 +15,7 @@ from chronodp.engines.question import Question
 from chronodp.engines.reading import Columns, Reading, Role, Wanted, check_reading
 from chronodp.engines.rows import cells_of, rows_select, union
 from chronodp.engines.sources import Source
-from chronodp.privacy import Calendar, Grid
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import Calendar, Grid, check_whole
 
 if TYPE_CHECKING:
     import pyarrow

@@ -7,10 +7,8 @@ from functools import lru_cache
 
 from chronodp.accounting import pld, renyi
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger, check_ledger
-from chronodp.ledger.filters import ORDERS
-from chronodp.privacy import Cost, RepeatedCost, SampledGaussianCost
-from chronodp.privacy.parameters import check_epsilon, check_fraction, check_whole
+from chronodp.ledger import ORDERS, Ledger, check_ledger
+from chronodp.privacy import Cost, RepeatedCost, SampledGaussianCost, check_epsilon, check_fraction, check_whole
 
 __all__ = ["check_budget", "check_people", "ledger_epsilon", "noise_for"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
 from chronodp.federated.holder import Holder, Task, check_update
-from chronodp.privacy.parameters import check_kind, check_whole
+from chronodp.privacy import check_kind, check_whole
 
 __all__ = ["flower_client"]
 

@@ -13,9 +13,7 @@ from chronodp.federated.models.design import ModelDesign
 from chronodp.federated.models.outcomes import Forecast
 from chronodp.federated.training.evaluation import predict
 from chronodp.ledger import Ledger
-from chronodp.privacy import User
-from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_fraction, check_positive, check_whole
+from chronodp.privacy import User, as_numbers, check_fraction, check_positive, check_whole
 from chronodp.randomness import Entropy
 from chronodp.selection import Choice, ExponentialMechanism, Utilities, choose, design_choice
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.terms import RINGS
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_positive, check_table, check_text, check_whole
+from chronodp.privacy import check_positive, check_table, check_text, check_whole, settle
 
 __all__ = ["Holder", "Task", "check_update", "load_holder"]
 

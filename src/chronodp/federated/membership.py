@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.federated.models.inputs import Inputs
-from chronodp.privacy.parameters import check_delta, check_fraction, check_whole
+from chronodp.privacy import check_delta, check_fraction, check_whole
 from chronodp.randomness import Entropy
 
 __all__ = ["MembershipAudit", "attack", "chance_under", "make_canaries", "toss"]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.masks import RingVector
 from chronodp.federated.aggregation.terms import RINGS
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy import check_positive, check_whole
 
 __all__ = ["Grid"]
 

@@ -18,8 +18,7 @@ from chronodp.federated.aggregation.terms import check_name, check_threshold
 from chronodp.federated.checkpoint import load_checkpoint, save_checkpoint
 from chronodp.federated.holder import Holder, Task, check_update
 from chronodp.federated.quantise import Grid
-from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_listed, check_positive, check_whole, check_word
+from chronodp.privacy import as_numbers, check_listed, check_positive, check_whole, check_word
 from chronodp.reading import check_path
 
 __all__ = ["Federation", "Round", "check_weights", "digest_of", "moved", "starting_point"]

@@ -1,44 +1,55 @@
 """Durable budgets: no release without a committed debit, none twice, and certificates that anyone can verify."""
 
-from chronodp.ledger.budget import Budget
+from chronodp.ledger.address import open_store as open_store
+from chronodp.ledger.budget import Budget, Dates as Dates, Renewal as Renewal
 from chronodp.ledger.budgets import Entry
-from chronodp.ledger.certificates import Link, SignedLink, registry_entry, verify, verify_chain
-from chronodp.ledger.codec import Snapshot, StateCodec, framed_codec
-from chronodp.ledger.debits import Charge, Spend
-from chronodp.ledger.durable import DurableStream
-from chronodp.ledger.keys import Keys
-from chronodp.ledger.ledger import Ledger, check_ledger
+from chronodp.ledger.certificates import (
+    BEGINNING as BEGINNING,
+    Link,
+    SignedLink,
+    check_signed as check_signed,
+    digest as digest,
+    registry_entry,
+    sign as sign,
+    verify,
+    verify_chain,
+)
+from chronodp.ledger.codec import (
+    Snapshot as Snapshot,
+    StateCodec as StateCodec,
+    frame as frame,
+    framed_codec as framed_codec,
+    unframe as unframe,
+)
+from chronodp.ledger.debits import Charge as Charge, Spend, now as now
+from chronodp.ledger.durable import DurableStream as DurableStream
+from chronodp.ledger.files import load_release as load_release, save_release as save_release
+from chronodp.ledger.filters import ORDERS as ORDERS, Filter as Filter, Kind as Kind
+from chronodp.ledger.keyfile import holds_keys as holds_keys
+from chronodp.ledger.keys import Keys as Keys, check_public_key as check_public_key
+from chronodp.ledger.ledger import Ledger, check_ledger as check_ledger
+from chronodp.ledger.migrations import migrate as migrate
+from chronodp.ledger.names import check_name as check_name
 from chronodp.ledger.requests import Fulfilled
 from chronodp.ledger.restoring import Restored, restore
-from chronodp.ledger.status import NativeSum, Status
-from chronodp.ledger.stored import StoredRelease, StoredStream
-from chronodp.ledger.streams import Opening, StreamState
+from chronodp.ledger.status import Status
+from chronodp.ledger.store import Row as Row, Store as Store, Transaction as Transaction
+from chronodp.ledger.stored import StoredRelease as StoredRelease, StoredStream as StoredStream
+from chronodp.ledger.streams import Opening as Opening, StreamState as StreamState
 from chronodp.ledger.witness import FileWitness, Witness
 
 __all__ = [
     "Budget",
-    "Charge",
-    "DurableStream",
     "Entry",
     "FileWitness",
     "Fulfilled",
-    "Keys",
     "Ledger",
     "Link",
-    "NativeSum",
-    "Opening",
     "Restored",
     "SignedLink",
-    "Snapshot",
     "Spend",
-    "StateCodec",
     "Status",
-    "StoredRelease",
-    "StoredStream",
-    "StreamState",
     "Witness",
-    "check_ledger",
-    "framed_codec",
     "registry_entry",
     "restore",
     "verify",

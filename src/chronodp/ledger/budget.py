@@ -10,10 +10,17 @@ from typing import Literal, TypeAlias
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
 from chronodp.ledger.filters import Filter, Kind
-from chronodp.privacy.clock import check_zone, days_touched, microseconds_of
-from chronodp.privacy.documents import LATER, document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_word
+from chronodp.privacy import (
+    LATER,
+    check_delta,
+    check_epsilon,
+    check_word,
+    check_zone,
+    days_touched,
+    document,
+    microseconds_of,
+    settle,
+)
 from chronodp.privacy.units import Unit, check_unit
 
 __all__ = ["Budget", "Collusion", "Dates", "Renewal", "check_dates"]

@@ -13,8 +13,7 @@ from chronodp.ledger.names import check_name
 from chronodp.ledger.requests import unreleased
 from chronodp.ledger.status import Status, make_status
 from chronodp.ledger.store import Transaction
-from chronodp.privacy import Cost, Unit, dump, load
-from chronodp.privacy.documents import to_document
+from chronodp.privacy import Cost, Unit, dump, load, to_document
 from chronodp.privacy.units import uncalled
 
 __all__ = ["Entry", "check_known", "close_budget", "list_budgets", "list_charges", "open_budget", "read_status"]

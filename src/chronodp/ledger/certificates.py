@@ -15,8 +15,7 @@ from typing import Any
 
 from chronodp.errors import CertificateInvalid, UnknownDocument
 from chronodp.ledger.keys import Keys, check_signature
-from chronodp.privacy.documents import document, dump, load
-from chronodp.privacy.guarantees import Certificate
+from chronodp.privacy import Certificate, document, dump, load
 
 __all__ = [
     "BEGINNING",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from chronodp.errors import UnknownDocument
-from chronodp.privacy.documents import load
+from chronodp.privacy import load
 from chronodp.reading import parse_json
 
 __all__ = ["Snapshot", "StateCodec", "frame", "framed_codec", "unframe"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, Protocol, TypeVar
 
-from chronodp.randomness.keystream import Lineage
+from chronodp.randomness import Lineage
 
 __all__ = ["ThreadConnections"]
 

@@ -23,11 +23,7 @@ from chronodp.ledger.meanings import Known, read_meaning, settle, with_meaning
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_account
 from chronodp.ledger.store import Transaction
-from chronodp.privacy import Cost, Unit, dump, load, price
-from chronodp.privacy.clock import microseconds_of
-from chronodp.privacy.costs import check_cost
-from chronodp.privacy.parameters import check_text
-from chronodp.privacy.stretches import FIRST, LAST
+from chronodp.privacy import FIRST, LAST, Cost, Unit, check_cost, check_text, dump, load, microseconds_of, price
 from chronodp.privacy.units import StretchUnit, check_unit
 
 __all__ = [

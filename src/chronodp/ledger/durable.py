@@ -18,9 +18,7 @@ from chronodp.errors import StreamConflict, UnknownDocument
 from chronodp.ledger.codec import Snapshot, StateCodec
 from chronodp.ledger.ledger import Ledger, check_ledger
 from chronodp.ledger.streams import Opening, StreamState
-from chronodp.privacy import Cost, Unit
-from chronodp.privacy.documents import dump
-from chronodp.privacy.parameters import check_kind
+from chronodp.privacy import Cost, Unit, check_kind, dump
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["DurableStream"]

@@ -17,12 +17,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from chronodp.accounting import gaussian, renyi
-from chronodp.accounting.rounding import sum_up, times_up
-from chronodp.accounting.spending import exact_loss, gather
+from chronodp.accounting import exact_loss, gather, gaussian, renyi, sum_up, times_up
 from chronodp.errors import InvalidArgument, UnsupportedCost
-from chronodp.privacy.costs import ApproximateCost, Cost, GaussianCost, SampledGaussianCost
-from chronodp.privacy.exact import written
+from chronodp.privacy import ApproximateCost, Cost, GaussianCost, SampledGaussianCost, written
 
 __all__ = ["CAP", "COMPONENTS", "ORDERS", "Amounts", "Filter", "Kind"]
 

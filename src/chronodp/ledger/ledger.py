@@ -22,8 +22,7 @@ from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
 from chronodp.ledger.watch import charge_counters, closing_counter, release_counter
 from chronodp.ledger.witness import Witness
-from chronodp.privacy import Cost, Unit
-from chronodp.privacy.parameters import check_positive, check_text, check_whole
+from chronodp.privacy import Cost, Unit, check_positive, check_text, check_whole
 
 __all__ = ["Ledger", "check_ledger"]
 

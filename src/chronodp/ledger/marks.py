@@ -22,7 +22,7 @@ from typing import Any
 
 from chronodp.errors import LedgerUnavailable, UnknownDocument
 from chronodp.ledger.ownership import create_private, sync_folder, tighten
-from chronodp.randomness.keystream import Lineage
+from chronodp.randomness import Lineage
 from chronodp.reading import parse_json
 
 try:

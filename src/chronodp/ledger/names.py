@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_text
+from chronodp.privacy import check_text
 
 __all__ = ["check_account", "check_name"]
 

@@ -15,8 +15,7 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.streams import Opening, write_stream
 from chronodp.ledger.watch import Watch, charge_counters, release_counter
-from chronodp.privacy import Certificate, dump
-from chronodp.privacy.parameters import check_text
+from chronodp.privacy import Certificate, check_text, dump
 
 __all__ = ["Fulfilled", "Produce", "fulfil", "read_chain", "unreleased"]
 

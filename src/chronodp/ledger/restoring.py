@@ -27,8 +27,7 @@ from chronodp.ledger.restoration import describe_restoration
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.watch import charge_counter, stream_counter
 from chronodp.ledger.witness import Witness
-from chronodp.privacy import ApproximateCost, Cost, PureCost, dump
-from chronodp.privacy.parameters import check_flag, check_positive
+from chronodp.privacy import ApproximateCost, Cost, PureCost, check_flag, check_positive, dump
 
 __all__ = ["Restored", "restore"]
 

@@ -12,7 +12,7 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.watch import Watch, charge_counters, stream_counter
-from chronodp.privacy.parameters import check_text
+from chronodp.privacy import check_text
 
 __all__ = [
     "Opening",

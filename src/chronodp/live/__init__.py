@@ -1,30 +1,24 @@
 """Streams from where they come: Kafka, MQTT, growing files, Spark; released window by window, by a public clock."""
 
-from chronodp.live.contribution import Limits, terms_of
-from chronodp.live.progress import OwnerFigures, Progress
+from chronodp.live.contribution import Limits, terms_of as terms_of
+from chronodp.live.metrics import serve_metrics as serve_metrics
+from chronodp.live.progress import Progress as Progress
 from chronodp.live.records import Fields, Reader
 from chronodp.live.runner import Live
 from chronodp.live.state import State
-from chronodp.live.streams import TotalsStream, alert_design, open_streams, stream_design
+from chronodp.live.streams import TotalsStream as TotalsStream, alert_design, open_streams, stream_design
 from chronodp.live.structured_streaming import BatchSink
-from chronodp.live.windows import Clock, ScaledClock, SystemClock, Windows
+from chronodp.live.windows import ScaledClock as ScaledClock, SystemClock as SystemClock, Windows, begin_of as begin_of
 
 __all__ = [
     "BatchSink",
-    "Clock",
     "Fields",
     "Limits",
     "Live",
-    "OwnerFigures",
-    "Progress",
     "Reader",
-    "ScaledClock",
     "State",
-    "SystemClock",
-    "TotalsStream",
     "Windows",
     "alert_design",
     "open_streams",
     "stream_design",
-    "terms_of",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_flag, check_kind, check_text, check_whole
+from chronodp.privacy import check_flag, check_kind, check_text, check_whole
 
 __all__ = ["check_mqtt", "check_options", "check_texts"]
 

@@ -9,12 +9,20 @@ from functools import cached_property
 
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.live.windows import Windows
-from chronodp.privacy import Calendar, Contribution, Grid
-from chronodp.privacy.calendar import LONGEST
-from chronodp.privacy.documents import to_document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_flag, check_kind, check_listed, check_text, check_whole
-from chronodp.privacy.sensitivity import check_clip
+from chronodp.privacy import (
+    LONGEST,
+    Calendar,
+    Contribution,
+    Grid,
+    check_clip,
+    check_flag,
+    check_kind,
+    check_listed,
+    check_text,
+    check_whole,
+    settle,
+    to_document,
+)
 from chronodp.privacy.units import RecordUnit, check_record_unit
 
 __all__ = ["MOST_GROUPS", "Limits", "terms_of"]

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from chronodp.engines.reading import Reading, read_name, read_number, read_time
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.clock import check_zone, instant_of, moment_at
-from chronodp.privacy.parameters import check_kind, check_listed, check_word
+from chronodp.privacy import check_kind, check_listed, check_word, check_zone, instant_of, moment_at
 
 Cell = TypeVar("Cell")
 

@@ -18,8 +18,8 @@ from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream
 from chronodp.live.tally import Closing, Part, Tally
 from chronodp.live.windows import Clock, SystemClock
-from chronodp.privacy.parameters import check_fraction
-from chronodp.series.stream_answers import Row
+from chronodp.privacy import check_fraction
+from chronodp.series import Row
 
 __all__ = ["Live"]
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable, StreamConflict
-from chronodp.ledger.keys import Keys
+from chronodp.ledger import Keys
 from chronodp.live.tally import Closing, Part
 
 __all__ = ["State"]

@@ -13,18 +13,13 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.alerts import Alert
-from chronodp.alerts.design import AlertDesign, design_alert
+from chronodp.alerts import Alert, AlertDesign, design_alert
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
 from chronodp.ledger import Ledger
 from chronodp.live.contribution import Limits
-from chronodp.privacy import Certificate, SequenceCost, Window
-from chronodp.privacy.parameters import check_kind
-from chronodp.series import EachPeriod, Stream
-from chronodp.series.stream_answers import Row
-from chronodp.series.stream_design import StreamDesign, design_stream
+from chronodp.privacy import Certificate, SequenceCost, Window, check_kind
+from chronodp.series import CausalFilter, EachPeriod, Row, Stream, StreamDesign, design_stream
 from chronodp.series.windowed import WindowedDesign, WindowedMechanism, WindowedStream, design_windowed
-from chronodp.series.workloads import CausalFilter
 
 __all__ = ["Row", "TotalsStream", "alert_design", "open_streams", "stream_design"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from chronodp.engines import is_spark_frame
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.randomness import Entropy
 from chronodp.series import Plan, Release
 

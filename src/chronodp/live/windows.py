@@ -12,10 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar
-from chronodp.privacy.clock import check_zone, moment_at
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy import Calendar, check_positive, check_whole, check_zone, moment_at, settle
 
 __all__ = ["Clock", "ScaledClock", "SystemClock", "Windows", "begin_of", "parse_duration"]
 

@@ -6,31 +6,40 @@ compiles to tables of whole numbers. `device` is the file that runs on devices; 
 """
 
 from chronodp.local.collector import Collector
-from chronodp.local.device import Device, Refused, start
-from chronodp.local.estimates import Estimates, best_window, estimate
+from chronodp.local.device import (
+    Device,
+    Refused as Refused,
+    answer as answer,
+    begin as begin,
+    start as start,
+    to_bytes as to_bytes,
+    to_json as to_json,
+)
+from chronodp.local.estimates import Estimates, best_window, estimate as estimate
 from chronodp.local.fleet import simulate
 from chronodp.local.hashing import LocalHashing
 from chronodp.local.hybrid import Hybrid
 from chronodp.local.laplace import LaplaceNumber
-from chronodp.local.law import Law
 from chronodp.local.longitudinal import (
     Absorption,
     Fresh,
     Lifetime,
     Memoised,
     Slots,
-    WindowAsked,
+    WindowAsked as WindowAsked,
     WindowBudget,
     WindowPopulation,
 )
+from chronodp.local.mechanism import LocalMechanism as LocalMechanism
+from chronodp.local.odds import WHOLE as WHOLE
 from chronodp.local.one_bit import OneBit
 from chronodp.local.piecewise import Piecewise
 from chronodp.local.plan import LocalPlan
 from chronodp.local.recommend import recommend
 from chronodp.local.response import RandomizedResponse
-from chronodp.local.robustness import influence_of
-from chronodp.local.simplex import project_rows
-from chronodp.local.tally import Tally
+from chronodp.local.robustness import influence_of as influence_of
+from chronodp.local.simplex import project_rows as project_rows
+from chronodp.local.tally import Tally as Tally
 from chronodp.local.unary import OptimizedUnary, SymmetricUnary
 
 __all__ = [
@@ -41,7 +50,6 @@ __all__ = [
     "Fresh",
     "Hybrid",
     "LaplaceNumber",
-    "Law",
     "Lifetime",
     "LocalHashing",
     "LocalPlan",
@@ -50,18 +58,11 @@ __all__ = [
     "OptimizedUnary",
     "Piecewise",
     "RandomizedResponse",
-    "Refused",
     "Slots",
     "SymmetricUnary",
-    "Tally",
-    "WindowAsked",
     "WindowBudget",
     "WindowPopulation",
     "best_window",
-    "estimate",
-    "influence_of",
-    "project_rows",
     "recommend",
     "simulate",
-    "start",
 ]

@@ -19,7 +19,7 @@ from chronodp.local.plan import LocalPlan
 from chronodp.local.reports import MARK, Records, parse_lines, parse_records, plan_number, record_type
 from chronodp.local.tally import Dropped, Tally
 from chronodp.local.values import choices_of
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["Collector"]
 

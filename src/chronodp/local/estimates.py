@@ -23,7 +23,7 @@ from chronodp.local.plan import LocalPlan
 from chronodp.local.robustness import Influence, influence_of
 from chronodp.local.simplex import project_rows
 from chronodp.local.tally import Tally
-from chronodp.privacy.parameters import check_fraction, check_kind, check_listed, check_whole
+from chronodp.privacy import check_fraction, check_kind, check_listed, check_whole
 
 if TYPE_CHECKING:
     import pandas as pd

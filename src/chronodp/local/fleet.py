@@ -23,7 +23,7 @@ from chronodp.local.plan import LocalPlan
 from chronodp.local.reports import Records, make_records
 from chronodp.local.response import respond
 from chronodp.local.values import choices_of
-from chronodp.privacy.grid import as_numbers
+from chronodp.privacy import as_numbers
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["simulate"]

@@ -14,9 +14,7 @@ from chronodp.local.law import Law
 from chronodp.local.odds import check_local_epsilon, exponential_below, split_odds
 from chronodp.local.response import respond
 from chronodp.local.values import check_choices, choices_of
-from chronodp.privacy import Claim, PureCost, Report
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
+from chronodp.privacy import Claim, PureCost, Report, document, settle
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["PRIME", "LocalHashing"]

@@ -14,7 +14,7 @@ from chronodp.local.number import Number
 from chronodp.local.odds import WHOLE
 from chronodp.local.one_bit import OneBit
 from chronodp.local.piecewise import Piecewise
-from chronodp.privacy.documents import document
+from chronodp.privacy import document
 from chronodp.randomness import Entropy
 
 __all__ = ["Hybrid"]

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.local.number import Number
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import at_least, written
+from chronodp.privacy import at_least, document, written
 from chronodp.randomness import Entropy
 
 __all__ = ["LaplaceNumber"]

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.local.odds import check_local_epsilon
 from chronodp.local.values import FINEST, Range, check_range
-from chronodp.privacy import Claim, PureCost, Report
-from chronodp.privacy.fields import settle
+from chronodp.privacy import Claim, PureCost, Report, settle
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["Number"]

@@ -11,8 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_epsilon
+from chronodp.privacy import check_epsilon, written
 
 __all__ = ["LARGEST_EPSILON", "WHOLE", "check_local_epsilon", "exponential_below", "split_odds"]
 

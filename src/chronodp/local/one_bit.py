@@ -14,7 +14,7 @@ from chronodp.local.law import Law
 from chronodp.local.number import Number
 from chronodp.local.odds import split_odds
 from chronodp.local.response import respond
-from chronodp.privacy.documents import document
+from chronodp.privacy import document
 from chronodp.randomness import Entropy
 
 __all__ = ["OneBit"]

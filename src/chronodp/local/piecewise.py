@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chronodp.local.number import Number
 from chronodp.local.odds import split_odds
 from chronodp.local.values import Range
-from chronodp.privacy.documents import document
+from chronodp.privacy import document
 from chronodp.randomness import Entropy
 
 __all__ = ["Piecewise"]

@@ -39,9 +39,10 @@ from chronodp.privacy import (
     History,
     PureCost,
     Window,
+    document,
     load,
+    to_document,
 )
-from chronodp.privacy.documents import document, to_document
 from chronodp.reading import parse_json
 
 __all__ = ["ONE_DEVICE", "LocalPlan"]

@@ -13,9 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.local.law import Law
 from chronodp.local.odds import check_local_epsilon, split_odds
 from chronodp.local.values import check_choices, choices_of
-from chronodp.privacy import Claim, RandomizedResponseCost, Report
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
+from chronodp.privacy import Claim, RandomizedResponseCost, Report, document, settle
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["RandomizedResponse", "respond"]

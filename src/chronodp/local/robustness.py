@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.local.number import Number
 from chronodp.local.plan import LocalPlan
-from chronodp.privacy.parameters import check_kind, check_number
+from chronodp.privacy import check_kind, check_number
 
 __all__ = ["Influence", "influence_of"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.grid import as_numbers
+from chronodp.privacy import as_numbers
 
 __all__ = ["project_rows"]
 

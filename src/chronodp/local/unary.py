@@ -15,9 +15,7 @@ from chronodp.local.lanes import packed_coins
 from chronodp.local.law import Law
 from chronodp.local.odds import WHOLE, check_local_epsilon, exponential_below
 from chronodp.local.values import check_choices, choices_of
-from chronodp.privacy import Claim, PureCost, Report
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
+from chronodp.privacy import Claim, PureCost, Report, document, settle
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["WIDEST", "OptimizedUnary", "SymmetricUnary", "Unary"]

@@ -3,51 +3,61 @@
 Nothing here can spend or draw: the room imports neither the ledger nor randomness, and `make check` holds it to that.
 """
 
-from chronodp.postprocess.columns import Track
+from chronodp.postprocess.columns import (
+    Estimates as Estimates,
+    Floats as Floats,
+    Track,
+    as_columns as as_columns,
+    as_deviations as as_deviations,
+)
 from chronodp.postprocess.consistency import Tier, add_up
-from chronodp.postprocess.constraints import clip_at_zero, clipping_bias, project, round_whole
-from chronodp.postprocess.isotonic import grow, tighten_band
+from chronodp.postprocess.constraints import clip_at_zero, clipping_bias, project as project, round_whole
+from chronodp.postprocess.isotonic import grow, tighten_band as tighten_band
 from chronodp.postprocess.kalman import kalman_filter, kalman_smoother
-from chronodp.postprocess.likelihood import likeliest, log_likelihood
-from chronodp.postprocess.motion import Motion, Trend, Walk
+from chronodp.postprocess.likelihood import likeliest as likeliest, log_likelihood as log_likelihood
+from chronodp.postprocess.motion import Motion as Motion, Trend, Walk
 from chronodp.postprocess.moving_average import (
-    AverageError,
     NoiseOnAverages,
     NoiseOnReadings,
-    Placement,
-    average_error,
+    Placement as Placement,
+    average_error as average_error,
     compare_averages,
-    plot_averages,
+    plot_averages as plot_averages,
 )
-from chronodp.postprocess.smoothing import Growing, Method, NonNegative, Smoothed, smooth
+from chronodp.postprocess.recursions import chain as chain
+from chronodp.postprocess.smoothing import (
+    Growing,
+    Method as Method,
+    NonNegative,
+    Smoothed,
+    check_method as check_method,
+    smooth,
+    smooth_within as smooth_within,
+)
+from chronodp.postprocess.tails import (
+    Law as Law,
+    deviations as deviations,
+    mixed_quantile as mixed_quantile,
+    quantiles as quantiles,
+)
 
 __all__ = [
-    "AverageError",
     "Growing",
-    "Method",
-    "Motion",
     "NoiseOnAverages",
     "NoiseOnReadings",
     "NonNegative",
-    "Placement",
     "Smoothed",
     "Tier",
     "Track",
     "Trend",
     "Walk",
     "add_up",
-    "average_error",
     "clip_at_zero",
     "clipping_bias",
     "compare_averages",
     "grow",
     "kalman_filter",
     "kalman_smoother",
-    "likeliest",
-    "log_likelihood",
-    "plot_averages",
-    "project",
     "round_whole",
     "smooth",
-    "tighten_band",
 ]

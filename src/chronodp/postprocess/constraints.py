@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.columns import Floats, as_columns, as_deviations
 from chronodp.postprocess.tails import Law
-from chronodp.privacy.parameters import check_flag, check_number, check_positive, check_word
+from chronodp.privacy import check_flag, check_number, check_positive, check_word
 
 __all__ = ["clip_at_zero", "clipping_bias", "project", "round_whole"]
 

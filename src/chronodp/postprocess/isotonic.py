@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.columns import Floats, as_columns, as_deviations
-from chronodp.privacy.parameters import check_flag, check_number
+from chronodp.privacy import check_flag, check_number
 
 __all__ = ["grow", "tighten_band"]
 

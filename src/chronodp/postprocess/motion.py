@@ -13,7 +13,7 @@ import numpy as np
 
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.columns import Floats
-from chronodp.privacy.parameters import check_number
+from chronodp.privacy import check_number
 
 __all__ = ["Motion", "Pace", "Trend", "Walk", "paces"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_number, check_positive, check_whole
+from chronodp.privacy import check_delta, check_epsilon, check_number, check_positive, check_whole
 from chronodp.report import Line, series_figure
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from chronodp.postprocess.isotonic import grow
 from chronodp.postprocess.kalman import kalman_smoother
 from chronodp.postprocess.likelihood import likeliest
 from chronodp.postprocess.motion import Motion, Trend, Walk
-from chronodp.privacy.parameters import check_fraction
+from chronodp.privacy import check_fraction
 
 __all__ = ["Growing", "Method", "NonNegative", "Smoothed", "check_method", "smooth", "smooth_within"]
 

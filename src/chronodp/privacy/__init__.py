@@ -3,7 +3,16 @@
 Frozen data and arithmetic only: nothing here draws randomness, reads a file or sees a person's record.
 """
 
-from chronodp.privacy.calendar import Calendar
+from chronodp.privacy.blocks import Blocking as Blocking, block_extremes as block_extremes, block_totals as block_totals
+from chronodp.privacy.calendar import LONGEST as LONGEST, Calendar
+from chronodp.privacy.clock import (
+    check_moment as check_moment,
+    check_zone as check_zone,
+    days_touched as days_touched,
+    instant_of as instant_of,
+    microseconds_of as microseconds_of,
+    moment_at as moment_at,
+)
 from chronodp.privacy.costs import (
     ApproximateCost,
     AssumedCost,
@@ -16,18 +25,56 @@ from chronodp.privacy.costs import (
     RepeatedCost,
     SampledGaussianCost,
     SequenceCost,
+    check_cost as check_cost,
 )
-from chronodp.privacy.documents import dump, load
-from chronodp.privacy.grid import Grid
-from chronodp.privacy.guarantees import Certificate, Certified, Claim, Guarantee
+from chronodp.privacy.documents import (
+    LATER as LATER,
+    canonical as canonical,
+    document as document,
+    dump,
+    load,
+    load_parts as load_parts,
+    to_document as to_document,
+)
+from chronodp.privacy.exact import at_least as at_least, written as written
+from chronodp.privacy.fields import settle as settle
+from chronodp.privacy.grid import FARTHEST as FARTHEST, Grid, as_numbers as as_numbers, stored_steps as stored_steps
+from chronodp.privacy.guarantees import Certificate, Certified as Certified, Claim, Guarantee
 from chronodp.privacy.implication import price
-from chronodp.privacy.sensitivity import Bounds, Contribution, Sensitivity, per_period, running_total
+from chronodp.privacy.parameters import (
+    check_column as check_column,
+    check_delta as check_delta,
+    check_epsilon as check_epsilon,
+    check_flag as check_flag,
+    check_fraction as check_fraction,
+    check_kind as check_kind,
+    check_listed as check_listed,
+    check_number as check_number,
+    check_positive as check_positive,
+    check_table as check_table,
+    check_text as check_text,
+    check_whole as check_whole,
+    check_word as check_word,
+)
+from chronodp.privacy.printing import labelled as labelled
+from chronodp.privacy.sensitivity import (
+    Bounds,
+    Contribution as Contribution,
+    Sensitivity,
+    check_clip as check_clip,
+    per_period as per_period,
+    periods_held as periods_held,
+    running_total as running_total,
+)
+from chronodp.privacy.stretches import FIRST as FIRST, LAST as LAST
+from chronodp.privacy.touched import Touched as Touched, touched_periods as touched_periods
+from chronodp.privacy.unit_text import parse_record_unit as parse_record_unit, parse_unit as parse_unit
 from chronodp.privacy.units import (
     Changes,
     Event,
     History,
     RecordUnit,
-    Relation,
+    Relation as Relation,
     Report,
     Swap,
     Unit,
@@ -43,10 +90,8 @@ __all__ = [
     "Bounds",
     "Calendar",
     "Certificate",
-    "Certified",
     "Changes",
     "Claim",
-    "Contribution",
     "Cost",
     "Event",
     "GaussianCost",
@@ -57,7 +102,6 @@ __all__ = [
     "PureCost",
     "RandomizedResponseCost",
     "RecordUnit",
-    "Relation",
     "RepeatedCost",
     "Report",
     "SampledGaussianCost",
@@ -70,7 +114,5 @@ __all__ = [
     "Window",
     "dump",
     "load",
-    "per_period",
     "price",
-    "running_total",
 ]

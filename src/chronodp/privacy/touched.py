@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chronodp.privacy import Unit
 from chronodp.privacy.units import check_record_unit
+from chronodp.privacy.units.base import Unit
 
 __all__ = ["Touched", "touched_periods"]
 

@@ -1,16 +1,22 @@
 """The only room that draws bits: exact noise on a grid, exact integers, coins and permutations."""
 
-from chronodp.randomness.entropy import Entropy, KeystreamEntropy, Shape, check_entropy, secure, seeded
-from chronodp.randomness.keystream import Keystream, SecureKeystream, SeededKeystream
+from chronodp.randomness.entropy import (
+    Entropy,
+    KeystreamEntropy as KeystreamEntropy,
+    Shape as Shape,
+    check_entropy as check_entropy,
+    secure,
+    seeded,
+)
+from chronodp.randomness.keystream import (
+    Lineage as Lineage,
+    SecureKeystream as SecureKeystream,
+    SeededKeystream as SeededKeystream,
+)
+from chronodp.randomness.reservoir import LARGEST_SCALE as LARGEST_SCALE, SMALLEST_SCALE as SMALLEST_SCALE
 
 __all__ = [
     "Entropy",
-    "Keystream",
-    "KeystreamEntropy",
-    "SecureKeystream",
-    "SeededKeystream",
-    "Shape",
-    "check_entropy",
     "secure",
     "seeded",
 ]

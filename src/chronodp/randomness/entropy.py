@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.randomness.integers import uniform_below, uniform_below_one, uniform_permutations
 from chronodp.randomness.keystream import Keystream, Lineage, SecureKeystream, SeededKeystream
 from chronodp.randomness.reservoir import Reservoir

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_positive
+from chronodp.privacy import check_positive
 from chronodp.randomness import slow
 from chronodp.randomness.keystream import Keystream
 from chronodp.randomness.variates import Family, Workspace

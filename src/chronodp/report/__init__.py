@@ -4,7 +4,17 @@ Nothing here sees a person's record: figures and pages are made of released numb
 """
 
 from chronodp.report.figures import Line, series_figure
-from chronodp.report.page import Page, house_style, render, write_page
-from chronodp.report.progress import watched, watching
+from chronodp.report.page import Page, house_style as house_style, render as render, write_page
+from chronodp.report.progress import watched as watched, watching as watching
+from chronodp.report.tables import (
+    comma_separated as comma_separated,
+    number_format as number_format,
+    number_text as number_text,
+)
 
-__all__ = ["Line", "Page", "house_style", "render", "series_figure", "watched", "watching", "write_page"]
+__all__ = [
+    "Line",
+    "Page",
+    "series_figure",
+    "write_page",
+]

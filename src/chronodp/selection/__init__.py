@@ -1,30 +1,34 @@
 """Choosing privately: exponential mechanism, permute-and-flip, noisy maximum; and the order of a model."""
 
 from chronodp.selection.arima import (
-    Blocks,
+    Blocks as Blocks,
     LeastSquares,
     MaximumLikelihood,
     Order,
     Panel,
-    Validation,
+    Validation as Validation,
     choose_order,
-    losses_of,
+    losses_of as losses_of,
     orders_up_to,
 )
-from chronodp.selection.ballots import ClippedRegret, Scoring, Votes, tally
+from chronodp.selection.ballots import ClippedRegret, Scoring as Scoring, Votes, tally as tally
 from chronodp.selection.choice import Choice
 from chronodp.selection.choose import choose
-from chronodp.selection.design import ChoiceDesign, design_choice
-from chronodp.selection.mechanisms import ChoiceMechanism, ExponentialMechanism, NoisyMax, PermuteAndFlip
-from chronodp.selection.pick import pick
-from chronodp.selection.probabilities import probabilities
+from chronodp.selection.design import ChoiceDesign as ChoiceDesign, design_choice as design_choice
+from chronodp.selection.exponential import attempt_exponential as attempt_exponential
+from chronodp.selection.gaps import gaps_of as gaps_of
+from chronodp.selection.mechanisms import (
+    ChoiceMechanism as ChoiceMechanism,
+    ExponentialMechanism,
+    NoisyMax,
+    PermuteAndFlip,
+)
+from chronodp.selection.pick import exponents_of as exponents_of, pick as pick
+from chronodp.selection.probabilities import probabilities as probabilities
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
 __all__ = [
-    "Blocks",
     "Choice",
-    "ChoiceDesign",
-    "ChoiceMechanism",
     "ClippedRegret",
     "ExponentialMechanism",
     "LeastSquares",
@@ -34,16 +38,9 @@ __all__ = [
     "Order",
     "Panel",
     "PermuteAndFlip",
-    "Scoring",
     "Utilities",
-    "Validation",
     "Votes",
     "choose",
     "choose_order",
-    "design_choice",
-    "losses_of",
     "orders_up_to",
-    "pick",
-    "probabilities",
-    "tally",
 ]

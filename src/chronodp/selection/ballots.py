@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_positive
+from chronodp.privacy import check_positive, document, settle
 
 __all__ = ["ClippedRegret", "Scoring", "Votes", "ballots_of", "tally"]
 

@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from chronodp.errors import UnknownDocument
-from chronodp.ledger import SignedLink
-from chronodp.ledger.certificates import check_signed
-from chronodp.ledger.files import save_release
-from chronodp.privacy import Certificate
-from chronodp.privacy.documents import canonical, load, load_parts, to_document
+from chronodp.ledger import SignedLink, check_signed, save_release
+from chronodp.privacy import Certificate, canonical, load, load_parts, to_document
 from chronodp.selection.design import ChoiceDesign
 
 __all__ = ["Choice", "choice_text"]

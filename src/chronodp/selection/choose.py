@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger, check_ledger
-from chronodp.ledger.budget import Dates
+from chronodp.ledger import Dates, Ledger, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.selection.choice import Choice, choice_text

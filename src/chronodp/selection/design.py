@@ -9,10 +9,17 @@ from fractions import Fraction
 from functools import cached_property
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Grid, PureCost, Unit
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_epsilon, check_flag, check_fraction, check_positive
+from chronodp.privacy import (
+    Grid,
+    PureCost,
+    Unit,
+    check_epsilon,
+    check_flag,
+    check_fraction,
+    check_positive,
+    document,
+    written,
+)
 from chronodp.privacy.units import check_unit
 from chronodp.selection.mechanisms import ChoiceMechanism, NoisyMax
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chronodp.privacy.documents import document
+from chronodp.privacy import document
 
 __all__ = ["ChoiceMechanism", "ExponentialMechanism", "NoisyMax", "PermuteAndFlip"]
 

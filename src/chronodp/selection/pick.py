@@ -7,7 +7,7 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.privacy.exact import at_least
+from chronodp.privacy import at_least
 from chronodp.randomness import Entropy
 from chronodp.selection.design import ChoiceDesign
 from chronodp.selection.exponential import draw_exponential

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.fields import settle
-from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_positive
+from chronodp.privacy import as_numbers, check_positive, settle
 
 __all__ = ["MonotoneUtilities", "Utilities"]
 

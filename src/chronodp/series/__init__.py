@@ -1,22 +1,44 @@
 """Releasing a series: what is released, which noise, the plan, the release and what is read from it for free."""
 
+from chronodp.series.answers import Memory as Memory
 from chronodp.series.comparison import compare, solve
-from chronodp.series.design import Design, Table
+from chronodp.series.describe import describe as describe
+from chronodp.series.design import Design as Design, Table as Table
 from chronodp.series.diagnosis import Diagnosis
-from chronodp.series.measures import Blocks, Count, Histogram, Mean, Measure, PanelMean, Sum, Total, Variance
-from chronodp.series.noise import Noise
-from chronodp.series.plan import Origin, Plan, Steps, make_plan
+from chronodp.series.estimates import estimate as estimate
+from chronodp.series.measures import (
+    Count,
+    Histogram,
+    Mean,
+    Measure as Measure,
+    PanelMean,
+    Sum,
+    Total as Total,
+    Variance,
+)
+from chronodp.series.noise import Noise as Noise, calibrated as calibrated
+from chronodp.series.plan import Origin as Origin, Plan, Steps as Steps, make_plan as make_plan
 from chronodp.series.release import Release
+from chronodp.series.releasing import ReleasePlan as ReleasePlan
 from chronodp.series.smoothed import smooth_view
 from chronodp.series.stream import Stream, StreamAnswer
-from chronodp.series.stream_design import StreamDesign
+from chronodp.series.stream_answers import Row as Row, answer_steps as answer_steps
+from chronodp.series.stream_design import StreamDesign as StreamDesign, design_stream as design_stream
 from chronodp.series.views import View
-from chronodp.series.workloads import EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
+from chronodp.series.windows import coarser as coarser, each as each, running as running
+from chronodp.series.workloads import (
+    CausalFilter as CausalFilter,
+    EachPeriod,
+    Ewm,
+    Filter,
+    Hierarchy,
+    Rolling,
+    RunningTotal,
+    Workload as Workload,
+)
 
 __all__ = [
-    "Blocks",
     "Count",
-    "Design",
     "Diagnosis",
     "EachPeriod",
     "Ewm",
@@ -24,26 +46,17 @@ __all__ = [
     "Hierarchy",
     "Histogram",
     "Mean",
-    "Measure",
-    "Noise",
-    "Origin",
     "PanelMean",
     "Plan",
     "Release",
     "Rolling",
     "RunningTotal",
-    "Steps",
     "Stream",
     "StreamAnswer",
-    "StreamDesign",
     "Sum",
-    "Table",
-    "Total",
     "Variance",
     "View",
-    "Workload",
     "compare",
-    "make_plan",
     "smooth_view",
     "solve",
 ]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
-from chronodp.privacy import Bounds, Contribution
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
+from chronodp.postprocess import Law
+from chronodp.privacy import Bounds, Contribution, check_delta, check_epsilon, check_positive, check_whole
 from chronodp.privacy.units import RecordUnit, check_record_unit, check_unit
 from chronodp.series.shapes.candidates import Candidate, shape_candidates
 from chronodp.series.shapes.errors import lower_bound

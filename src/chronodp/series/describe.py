@@ -7,8 +7,8 @@ import math
 from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
-from chronodp.postprocess.tails import deviations, quantiles
-from chronodp.privacy.sensitivity import periods_held
+from chronodp.postprocess import deviations, quantiles
+from chronodp.privacy import periods_held
 from chronodp.series.design import Design, Table
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.workloads import EachPeriod, RunningTotal

@@ -11,20 +11,23 @@ from functools import cached_property
 from chronodp.accounting import basic, gaussian, renyi
 from chronodp.engines import Grouping, Reading
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
+from chronodp.postprocess import Law
 from chronodp.privacy import (
+    LATER,
+    LONGEST,
+    Blocking,
     Bounds,
     Calendar,
     Contribution,
     Cost,
     RepeatedCost,
     Sensitivity,
+    block_extremes,
+    block_totals,
+    check_whole,
+    document,
     per_period,
 )
-from chronodp.privacy.blocks import Blocking, block_extremes, block_totals
-from chronodp.privacy.calendar import LONGEST
-from chronodp.privacy.documents import LATER, document
-from chronodp.privacy.parameters import check_whole
 from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
 from chronodp.series.measures import Blocks, Measure, Statistic
 from chronodp.series.noise import Noise, cost_of

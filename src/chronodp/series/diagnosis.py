@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from chronodp.engines import ColumnCheck, ReadingCheck, Tally
-from chronodp.privacy.printing import labelled
+from chronodp.privacy import labelled
 
 __all__ = ["Diagnosis"]
 

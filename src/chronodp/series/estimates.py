@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chronodp.postprocess.columns import Estimates, Floats
-from chronodp.postprocess.tails import mixed_quantile, quantiles
+from chronodp.postprocess import Estimates, Floats, mixed_quantile, quantiles
 from chronodp.series.design import Design
 from chronodp.series.shapes.errors import window_variances
 from chronodp.series.shapes.toeplitz import White

@@ -12,13 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.accounting import gaussian
-from chronodp.postprocess.tails import Law
-from chronodp.privacy import Cost, GaussianCost, LaplaceCost, Sensitivity, SequenceCost
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_positive
-from chronodp.randomness import Entropy
-from chronodp.randomness.reservoir import LARGEST_SCALE, SMALLEST_SCALE
+from chronodp.postprocess import Law
+from chronodp.privacy import (
+    Cost,
+    GaussianCost,
+    LaplaceCost,
+    Sensitivity,
+    SequenceCost,
+    check_positive,
+    document,
+    written,
+)
+from chronodp.randomness import LARGEST_SCALE, SMALLEST_SCALE, Entropy
 
 __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
 

@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 
 from chronodp.engines import Progress, ReadingCheck, Tally
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Fulfilled
-from chronodp.ledger.budget import Dates
-from chronodp.privacy import Certificate, Claim, Guarantee, dump
-from chronodp.privacy.parameters import check_delta, check_flag, check_fraction
-from chronodp.privacy.printing import labelled
+from chronodp.ledger import Dates, Fulfilled
+from chronodp.privacy import Certificate, Claim, Guarantee, check_delta, check_flag, check_fraction, dump, labelled
 from chronodp.randomness import Entropy
 from chronodp.report import watched
 from chronodp.series.describe import describe, half_width

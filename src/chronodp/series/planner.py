@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
-from chronodp.privacy import Sensitivity
-from chronodp.privacy.parameters import check_delta, check_epsilon
-from chronodp.privacy.sensitivity import periods_held
+from chronodp.postprocess import Law
+from chronodp.privacy import Sensitivity, check_delta, check_epsilon, periods_held
 from chronodp.series.design import Design, Table
 from chronodp.series.noise import Noise, calibrated
 from chronodp.series.shapes.buffered import BufferedLinear

@@ -11,14 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import SignedLink
-from chronodp.ledger.certificates import Link, check_signed
-from chronodp.ledger.files import load_release, save_release
-from chronodp.postprocess.tails import deviations
-from chronodp.privacy import Certificate, Grid
-from chronodp.privacy.documents import canonical, load, load_parts, to_document
-from chronodp.privacy.grid import stored_steps
-from chronodp.privacy.parameters import check_fraction
+from chronodp.ledger import Link, SignedLink, check_signed, load_release, save_release
+from chronodp.postprocess import deviations
+from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_steps, to_document
 from chronodp.report import Page, write_page
 from chronodp.series.answers import Memory, answer
 from chronodp.series.bands import level_for_all

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
 from chronodp.engines import Progress
-from chronodp.ledger import Fulfilled, Ledger, Opening, check_ledger
-from chronodp.ledger.budget import Dates
+from chronodp.ledger import Dates, Fulfilled, Ledger, Opening, check_ledger
 from chronodp.privacy import Certificate, Claim
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched

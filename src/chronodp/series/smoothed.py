@@ -9,9 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats, as_deviations
-from chronodp.postprocess.motion import Trend, Walk
-from chronodp.postprocess.smoothing import Growing, Method, NonNegative, check_method, smooth_within
+from chronodp.postprocess import (
+    Floats,
+    Growing,
+    Method,
+    NonNegative,
+    Trend,
+    Walk,
+    as_deviations,
+    check_method,
+    smooth_within,
+)
 from chronodp.series.estimates import Estimates
 from chronodp.series.views import View
 

@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import DurableStream, Ledger, framed_codec
-from chronodp.privacy import Certificate, Claim, Grid, Guarantee
-from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_fraction, check_whole
+from chronodp.privacy import Certificate, Claim, Grid, Guarantee, as_numbers, check_fraction, check_whole
 from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy
 from chronodp.series.answers import Memory

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from chronodp.postprocess.tails import deviations, quantiles
+from chronodp.postprocess import deviations, quantiles
 from chronodp.privacy import Grid
 from chronodp.series.answers import Memory, answer
 from chronodp.series.recursion import Floats, Integers

@@ -10,11 +10,20 @@ from functools import lru_cache
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
-from chronodp.privacy import Bounds, Contribution, Cost, Sensitivity, per_period
-from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
-from chronodp.privacy.sensitivity import periods_held
+from chronodp.postprocess import Law
+from chronodp.privacy import (
+    Bounds,
+    Contribution,
+    Cost,
+    Sensitivity,
+    check_delta,
+    check_epsilon,
+    check_positive,
+    check_whole,
+    document,
+    per_period,
+    periods_held,
+)
 from chronodp.privacy.units import RecordUnit, check_record_unit, check_unit
 from chronodp.series.endless import LONGEST_STREAM, EndlessReach, running_variances
 from chronodp.series.noise import Noise, calibrated

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.postprocess.tails import Law
+from chronodp.postprocess import Law
 from chronodp.privacy import Certificate
 from chronodp.report import Line, series_figure
 from chronodp.series.design import Table

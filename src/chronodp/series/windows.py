@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import Calendar, check_whole
 
 __all__ = ["Windows", "coarser", "each", "rolling", "running"]
 

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy import check_number, check_whole, document, settle
 
 __all__ = [
     "CausalFilter",

@@ -1,7 +1,50 @@
 """The curator: owners set a policy, analysts plan for nothing, submit and get releases; everyone sees the budget."""
 
+from typing import TYPE_CHECKING
+
+from chronodp.extras import late
 from chronodp.service.client import Client, RemotePlan
 from chronodp.service.policy import Policy
 from chronodp.service.policy_file import read_policy
 
-__all__ = ["Client", "Policy", "RemotePlan", "read_policy"]
+if TYPE_CHECKING:
+    from chronodp.service.curator import Caller as Caller, Curator as Curator
+    from chronodp.service.pacing import Unpaced as Unpaced
+    from chronodp.service.question import Question as Question
+    from chronodp.service.runner import Runner as Runner
+    from chronodp.service.serving import Settings as Settings, serve as serve
+    from chronodp.service.tables import open_tables as open_tables
+    from chronodp.service.tokens import (
+        Role as Role,
+        Token as Token,
+        add_token as add_token,
+        list_tokens as list_tokens,
+        revoke_token as revoke_token,
+    )
+
+__all__ = [
+    "Client",
+    "Policy",
+    "RemotePlan",
+    "read_policy",
+]
+
+if not TYPE_CHECKING:  # what serves and what trains needs libraries that not everyone has
+    __getattr__ = late(
+        __name__,
+        {
+            "Caller": "curator",
+            "Curator": "curator",
+            "Question": "question",
+            "Role": "tokens",
+            "Runner": "runner",
+            "Settings": "serving",
+            "Token": "tokens",
+            "Unpaced": "pacing",
+            "add_token": "tokens",
+            "list_tokens": "tokens",
+            "open_tables": "tables",
+            "revoke_token": "tokens",
+            "serve": "serving",
+        },
+    )

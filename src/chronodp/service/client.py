@@ -12,9 +12,7 @@ from chronodp.dataset import Askable
 from chronodp.errors import InvalidArgument, ServiceError
 from chronodp.extras import check_extra
 from chronodp.ledger import SignedLink, verify
-from chronodp.privacy import Calendar, Claim, load
-from chronodp.privacy.parameters import check_positive
-from chronodp.privacy.printing import labelled
+from chronodp.privacy import Calendar, Claim, check_positive, labelled, load
 from chronodp.privacy.units import RecordUnit
 from chronodp.reading import check_path
 from chronodp.series import Design, Release, Table, Workload

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chronodp.errors import NotFound
-from chronodp.ledger import FileWitness, Ledger, StoredRelease
-from chronodp.ledger.names import check_name
+from chronodp.ledger import FileWitness, Ledger, StoredRelease, check_name
 from chronodp.privacy import dump
 from chronodp.series import Plan
 from chronodp.service.jobs import Job, Jobs

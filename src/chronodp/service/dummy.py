@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from chronodp.dataset import Records
-from chronodp.ledger import Keys, Link
-from chronodp.ledger.certificates import BEGINNING, digest, sign
-from chronodp.ledger.debits import now
+from chronodp.ledger import BEGINNING, Keys, Link, digest, now, sign
 from chronodp.randomness import secure
 from chronodp.series import Plan, Release
 from chronodp.service.policy import Dataset

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from chronodp.errors import RequestConflict, TooManyCalls
-from chronodp.ledger.debits import now
-from chronodp.ledger.store import Row, Store, Transaction
+from chronodp.ledger import Row, Store, Transaction, now
 
 __all__ = ["Job", "Jobs", "State"]
 

@@ -9,7 +9,7 @@ from typing import get_args
 
 from chronodp.dataset import TimeSeries
 from chronodp.engines import Reading
-from chronodp.ledger.budget import Renewal
+from chronodp.ledger import Renewal
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.measures import ASKABLE, Statistic

@@ -8,9 +8,8 @@ from typing import Any, get_args
 
 from chronodp.engines import Reading
 from chronodp.errors import ChronodpError
-from chronodp.ledger.budget import Budget, Renewal
-from chronodp.privacy import Calendar, Unit
-from chronodp.privacy.unit_text import parse_record_unit
+from chronodp.ledger import Budget, Renewal
+from chronodp.privacy import Calendar, Unit, parse_record_unit
 from chronodp.privacy.units import RecordUnit
 from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, Running
 from chronodp.settings import (

@@ -11,12 +11,8 @@ import numpy as np
 
 from chronodp.errors import BudgetExhausted, LedgerError
 from chronodp.ledger import StoredRelease
-from chronodp.privacy.documents import to_document
-from chronodp.series import Design, Plan, Release
-from chronodp.series.describe import describe as describe_design
-from chronodp.series.estimates import estimate
-from chronodp.series.views import View
-from chronodp.series.windows import each, running
+from chronodp.privacy import to_document
+from chronodp.series import Design, Plan, Release, View, describe as describe_design, each, estimate, running
 from chronodp.service import shapes
 from chronodp.service.jobs import Job
 from chronodp.service.policy import Dataset

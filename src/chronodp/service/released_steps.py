@@ -11,9 +11,7 @@ from chronodp.alerts import AlertDesign
 from chronodp.errors import UnknownDocument
 from chronodp.ledger import StoredStream
 from chronodp.privacy import load
-from chronodp.series.answers import Memory
-from chronodp.series.stream_answers import answer_steps
-from chronodp.series.stream_design import StreamDesign
+from chronodp.series import Memory, StreamDesign, answer_steps
 
 __all__ = ["Reader", "design_of"]
 

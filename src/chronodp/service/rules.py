@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 
 from chronodp.errors import NotAllowed
-from chronodp.privacy import Calendar
-from chronodp.privacy.clock import check_moment, microseconds_of
-from chronodp.privacy.documents import to_document
+from chronodp.privacy import Calendar, check_moment, microseconds_of, to_document
 from chronodp.series import Table, Workload
 from chronodp.service.policy import Dataset
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 import hmac
 
 from chronodp.errors import NotAllowed, NotSignedIn
-from chronodp.ledger import Keys
-from chronodp.ledger.debits import now
-from chronodp.ledger.store import Store
+from chronodp.ledger import Keys, Store, now
 from chronodp.service.tokens import Token, find_token
 from chronodp.tokens import digest_of, has_expired, new_secret
 

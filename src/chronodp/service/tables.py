@@ -5,9 +5,7 @@ One database means one backup, and nothing that could disagree with itself after
 
 from __future__ import annotations
 
-from chronodp.ledger.address import open_store
-from chronodp.ledger.migrations import migrate
-from chronodp.ledger.store import Store
+from chronodp.ledger import Store, migrate, open_store
 
 __all__ = ["MIGRATIONS", "open_tables"]
 

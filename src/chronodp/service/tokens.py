@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from chronodp.errors import InvalidArgument, NotFound, NotSignedIn
-from chronodp.ledger.debits import now
-from chronodp.ledger.names import check_name
-from chronodp.ledger.store import Row, Store
-from chronodp.privacy.parameters import check_positive
+from chronodp.ledger import Row, Store, check_name, now
+from chronodp.privacy import check_positive
 from chronodp.tokens import expiry, has_expired, id_of, issue, matches
 
 __all__ = ["Role", "Token", "add_token", "check_token", "find_token", "list_tokens", "revoke_token"]

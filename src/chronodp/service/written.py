@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import to_document
+from chronodp.privacy import to_document
 from chronodp.series import Table, Workload
 
 __all__ = ["write_question"]

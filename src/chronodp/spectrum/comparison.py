@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import as_columns
+from chronodp.postprocess import as_columns
 from chronodp.privacy import Unit
 from chronodp.spectrum.design import design_spectrum
 from chronodp.spectrum.harmonics import count_numbers, highest, numbers_of, transform

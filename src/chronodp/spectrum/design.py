@@ -8,13 +8,24 @@ from fractions import Fraction
 from typing import assert_never
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
-from chronodp.privacy import Cost, PureCost, RepeatedCost, Sensitivity, SequenceCost, Unit
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
-from chronodp.privacy.touched import Touched, touched_periods
-from chronodp.series.noise import Noise, calibrated
+from chronodp.postprocess import Law
+from chronodp.privacy import (
+    Cost,
+    PureCost,
+    RepeatedCost,
+    Sensitivity,
+    SequenceCost,
+    Touched,
+    Unit,
+    check_delta,
+    check_epsilon,
+    check_positive,
+    check_whole,
+    document,
+    touched_periods,
+    written,
+)
+from chronodp.series import Noise, calibrated
 from chronodp.spectrum.exact_transform import DIGITS
 from chronodp.spectrum.harmonics import highest
 from chronodp.spectrum.sensitivity import any_sensitivity, spectral_sensitivity

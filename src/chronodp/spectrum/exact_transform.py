@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats
+from chronodp.postprocess import Floats
 from chronodp.spectrum.harmonics import is_real
 
 __all__ = ["DIGITS", "MOST_PRODUCTS", "exact_numbers"]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats
-from chronodp.privacy.grid import as_numbers
+from chronodp.postprocess import Floats
+from chronodp.privacy import as_numbers
 
 __all__ = ["Complexes", "count_numbers", "highest", "is_real", "numbers_of", "to_series", "transform"]
 

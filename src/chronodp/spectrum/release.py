@@ -11,15 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chronodp.errors import InvalidArgument, UnknownDocument
-from chronodp.ledger import SignedLink
-from chronodp.ledger.certificates import check_signed
-from chronodp.ledger.files import load_release, save_release
-from chronodp.postprocess.columns import Floats
-from chronodp.postprocess.tails import deviations
-from chronodp.privacy import Certificate, Grid, load
-from chronodp.privacy.documents import canonical, load_parts, to_document
-from chronodp.privacy.grid import stored_steps
-from chronodp.privacy.parameters import check_fraction
+from chronodp.ledger import SignedLink, check_signed, load_release, save_release
+from chronodp.postprocess import Floats, deviations
+from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_steps, to_document
 from chronodp.report import Line, series_figure
 from chronodp.spectrum.design import SpectrumDesign
 from chronodp.spectrum.harmonics import Complexes, count_numbers, is_real, numbers_of, to_series, transform

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from chronodp.privacy import Sensitivity
-from chronodp.privacy.touched import Touched
+from chronodp.privacy import Sensitivity, Touched
 from chronodp.spectrum.harmonics import count_numbers, highest
 
 __all__ = ["any_sensitivity", "spectral_sensitivity"]

@@ -11,12 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.engines import Progress
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled
-from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, dump
-from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.printing import labelled
+from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, as_numbers, dump, labelled
 from chronodp.privacy.units import check_unit
 from chronodp.randomness import Entropy
-from chronodp.series.releasing import ReleasePlan
+from chronodp.series import ReleasePlan
 from chronodp.spectrum.choosing import choice_among, choose_harmonics
 from chronodp.spectrum.design import SpectrumDesign, design_spectrum
 from chronodp.spectrum.exact_transform import DIGITS, exact_numbers

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_fraction, check_whole
+from chronodp.privacy import check_fraction, check_whole, document, settle
 from chronodp.spectrum.harmonics import highest
 
 __all__ = ["Lowest", "Only", "Strongest", "Wanted", "Whole", "check_wanted"]

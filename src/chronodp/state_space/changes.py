@@ -9,12 +9,8 @@ from typing import TypeAlias
 import numpy as np
 
 from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.postprocess.columns import Floats
-from chronodp.privacy import Assumption, Sensitivity
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_positive
-from chronodp.privacy.touched import Touched
+from chronodp.postprocess import Floats
+from chronodp.privacy import Assumption, Sensitivity, Touched, check_positive, document, settle
 from chronodp.state_space.model import StateSpace
 
 __all__ = ["LONGEST_RESPONSE", "CausedChange", "Change", "MeasuredChange", "cause_sensitivity", "impulse_response"]

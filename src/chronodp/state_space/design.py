@@ -9,13 +9,22 @@ from functools import cached_property
 import numpy as np
 
 from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.postprocess.columns import Floats
-from chronodp.postprocess.tails import Law
-from chronodp.privacy import AssumedCost, Assumption, Cost, Grid, Sensitivity, Unit
-from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
-from chronodp.privacy.touched import touched_periods
-from chronodp.series.noise import Noise, calibrated
+from chronodp.postprocess import Floats, Law
+from chronodp.privacy import (
+    AssumedCost,
+    Assumption,
+    Cost,
+    Grid,
+    Sensitivity,
+    Unit,
+    check_delta,
+    check_epsilon,
+    check_positive,
+    check_whole,
+    document,
+    touched_periods,
+)
+from chronodp.series import Noise, calibrated
 from chronodp.state_space.changes import CausedChange, Change, MeasuredChange, cause_sensitivity
 from chronodp.state_space.model import StateSpace
 from chronodp.state_space.steady import SteadyState, solve_steady

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats, Track, as_columns
-from chronodp.postprocess.recursions import chain
+from chronodp.postprocess import Floats, Track, as_columns, chain
 from chronodp.state_space.model import StateSpace
 from chronodp.state_space.steady import solve_steady
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
+from chronodp.postprocess import Floats
+from chronodp.privacy import document, settle
 
 __all__ = ["Matrix", "StateSpace", "Vector"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.postprocess.columns import Floats, Track
+from chronodp.postprocess import Floats, Track
 from chronodp.privacy import Grid
 from chronodp.randomness import Entropy
 from chronodp.state_space.design import FilterDesign

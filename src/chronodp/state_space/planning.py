@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats
-from chronodp.privacy import Unit
-from chronodp.privacy.parameters import check_whole
+from chronodp.postprocess import Floats
+from chronodp.privacy import Unit, check_whole
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import Line, series_figure
 from chronodp.state_space.changes import Change

@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec
-from chronodp.postprocess.columns import Floats, Track
-from chronodp.privacy import Certificate, Claim, Guarantee, load
-from chronodp.privacy.parameters import check_fraction
+from chronodp.postprocess import Floats, Track
+from chronodp.privacy import Certificate, Claim, Guarantee, check_fraction, load
 from chronodp.randomness import Entropy
 from chronodp.state_space.design import FilterDesign
 from chronodp.state_space.filter import Belief, filter_states, first_belief, pass_through, predict

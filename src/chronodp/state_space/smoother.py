@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chronodp.postprocess.columns import Floats, Track
-from chronodp.postprocess.recursions import chain
+from chronodp.postprocess import Floats, Track, chain
 from chronodp.state_space.filter import check_measurements, first_belief, pass_through
 from chronodp.state_space.model import StateSpace
 

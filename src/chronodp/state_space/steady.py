@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats
-from chronodp.privacy.parameters import check_number
+from chronodp.postprocess import Floats
+from chronodp.privacy import check_number
 from chronodp.state_space.model import StateSpace
 
 __all__ = ["SteadyState", "check_settles", "error_with_gain", "solve_steady", "wander"]

@@ -8,10 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Swap
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Swap, check_whole, document, settle
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_fraction, check_number, check_positive, check_whole
+from chronodp.privacy import check_fraction, check_number, check_positive, check_whole, settle
 
 __all__ = ["Damage", "UnitCosts", "average_damage", "count_damage", "frequency_counting", "moving_average"]
 

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.csv_files import read_csv_texts
-from chronodp.engines.sources import FileSource, FrameSource, RelationSource, SparkSource, TableSource, find_source
+from chronodp.engines import (
+    FileSource,
+    FrameSource,
+    RelationSource,
+    SparkSource,
+    TableSource,
+    find_source,
+    read_csv_texts,
+)
 from chronodp.errors import InvalidArgument, UnknownColumn, UnreadableSource, UnsuitableColumn
 
 if TYPE_CHECKING:

@@ -10,11 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Swap
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import at_least, written
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_epsilon, check_whole
+from chronodp.privacy import (
+    Certificate,
+    Claim,
+    Guarantee,
+    PureCost,
+    Swap,
+    at_least,
+    check_epsilon,
+    check_whole,
+    document,
+    settle,
+    written,
+)
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.published.statement import ARGUMENT

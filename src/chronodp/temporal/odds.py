@@ -7,8 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_number
+from chronodp.privacy import check_number, written
 
 __all__ = ["MOST", "Odds", "check_budget", "odds_below"]
 

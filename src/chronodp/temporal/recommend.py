@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.damage import Damage, UnitCosts
 from chronodp.temporal.odds import check_budget

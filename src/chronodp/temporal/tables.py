@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnsuitableColumn
 from chronodp.ledger import Ledger, SignedLink, check_ledger
-from chronodp.privacy import Certificate, dump
-from chronodp.privacy.clock import moment_at
+from chronodp.privacy import Certificate, dump, moment_at
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.blurred import Promise

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from tests.privacy.test_sensitivity import RELATIONS, changes, row_changes
 from tests.series.shapes.matrices import lower, matrix_of

@@ -12,8 +12,7 @@ from chronodp.audit.registry import Entry
 from chronodp.audit.subject import Subject
 from chronodp.audit.subjects.ledgers import temporary_ledger
 from chronodp.audit.walked import Enumerated
-from chronodp.correlated import CouplingMarkovChain, Fran, Gauge, Sum
-from chronodp.correlated.budgeted_fit import fit_privately
+from chronodp.correlated import CouplingMarkovChain, Fran, Gauge, Sum, fit_privately
 from chronodp.correlated.fran import FranDesign, FranState, about_the_present, advance, begin
 from chronodp.ledger import Ledger
 from chronodp.privacy import Claim, Window

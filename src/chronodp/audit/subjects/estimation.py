@@ -16,19 +16,28 @@ from chronodp.privacy import Claim, Event, User
 from chronodp.randomness import Entropy
 from chronodp.series import Noise
 from chronodp.series.windowed import rehearse
-from chronodp.spectrum import Lowest, Only, Spectrum, SpectrumPlan, Strongest, Wanted, Whole
-from chronodp.spectrum.choosing import choose_harmonics
-from chronodp.spectrum.spectrum import draw_spectrum, exact_of
+from chronodp.spectrum import (
+    Lowest,
+    Only,
+    Spectrum,
+    SpectrumPlan,
+    Strongest,
+    Wanted,
+    Whole,
+    choose_harmonics,
+    draw_spectrum,
+    exact_of,
+)
 from chronodp.state_space import (
     CausedChange,
     FilterDesign,
     PrivateFilter,
     StateSpace,
     design_filter,
+    first_belief,
+    perturb,
     rehearse_filter,
 )
-from chronodp.state_space.filter import first_belief
-from chronodp.state_space.perturb import perturb
 
 __all__ = ["ENTRIES"]
 

@@ -11,11 +11,9 @@ from chronodp.audit.statistical import Sampled
 from chronodp.audit.subject import Subject
 from chronodp.audit.subjects.ledgers import temporary_ledger
 from chronodp.audit.walked import Enumerated
-from chronodp.federated.choosing import choose_model
-from chronodp.federated.forecasts import choose_band
+from chronodp.federated import choose_band, choose_model
 from chronodp.federated.models import Column, Inputs, Linear, ModelDesign, Risk
-from chronodp.federated.training import StepDesign, Trainer, TrainingPlan
-from chronodp.federated.training.step import private_sum
+from chronodp.federated.training import StepDesign, Trainer, TrainingPlan, private_sum
 from chronodp.ledger import Ledger
 from chronodp.privacy import Claim, PureCost, User
 from chronodp.randomness import Entropy

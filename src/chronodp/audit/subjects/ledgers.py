@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chronodp.ledger import Fulfilled, Ledger
-from chronodp.ledger.filters import Kind
+from chronodp.ledger import Fulfilled, Kind, Ledger
 from chronodp.privacy import Unit
 from chronodp.randomness import Entropy
 

@@ -24,6 +24,7 @@ from chronodp.local import (
     Hybrid,
     LaplaceNumber,
     LocalHashing,
+    LocalMechanism,
     LocalPlan,
     Memoised,
     OneBit,
@@ -38,7 +39,6 @@ from chronodp.local import (
     simulate,
     start,
 )
-from chronodp.local.mechanism import LocalMechanism
 from chronodp.privacy import History, Unit, Window
 from chronodp.randomness import Entropy
 

@@ -25,14 +25,14 @@ from chronodp.selection import (
     Panel,
     PermuteAndFlip,
     Utilities,
+    attempt_exponential,
     choose,
     choose_order,
     design_choice,
+    exponents_of,
+    gaps_of,
     pick,
 )
-from chronodp.selection.exponential import attempt_exponential
-from chronodp.selection.gaps import gaps_of
-from chronodp.selection.pick import exponents_of
 
 __all__ = ["ENTRIES", "law_of_exponential", "moves"]
 

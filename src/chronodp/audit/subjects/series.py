@@ -19,9 +19,8 @@ from chronodp.audit.walked import Enumerated
 from chronodp.dataset import Aggregate, Query, TimeSeries
 from chronodp.privacy import Event, User
 from chronodp.randomness import Entropy
-from chronodp.series import Design, Ewm, Noise, Plan, Rolling, RunningTotal, make_plan
-from chronodp.series.shapes.toeplitz import White
-from chronodp.series.workloads import Workload
+from chronodp.series import Design, Ewm, Noise, Plan, Rolling, RunningTotal, Workload, make_plan
+from chronodp.series.shapes import White
 
 __all__ = ["ENTRIES", "coarse_plan", "noisy_numbers"]
 

@@ -17,8 +17,7 @@ from chronodp.audit.subjects.ledgers import temporary_ledger
 from chronodp.ledger import Ledger
 from chronodp.privacy import Claim, User
 from chronodp.randomness import Entropy
-from chronodp.series import EachPeriod, Ewm, Rolling, RunningTotal, Stream
-from chronodp.series.workloads import CausalFilter
+from chronodp.series import CausalFilter, EachPeriod, Ewm, Rolling, RunningTotal, Stream
 
 __all__ = ["ENTRIES"]
 

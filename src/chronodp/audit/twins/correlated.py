@@ -13,9 +13,8 @@ from functools import cache
 import numpy as np
 
 from chronodp.audit.twins.twin import Twin
-from chronodp.correlated import CouplingMarkovChain, Sum
+from chronodp.correlated import CouplingMarkovChain, Sum, theorem_1
 from chronodp.correlated.fran import FranDesign, FranState, advance, largest_epsilon
-from chronodp.correlated.published.paper import theorem_1
 from chronodp.privacy import AssumedCost, Assumption, Claim, LaplaceCost, PureCost, Window
 from chronodp.randomness import Entropy
 

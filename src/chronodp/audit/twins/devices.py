@@ -9,8 +9,7 @@ from typing import Any
 
 from chronodp.audit.devices import report_history
 from chronodp.audit.twins.twin import Twin
-from chronodp.local import Fresh, LocalPlan, Memoised, OptimizedUnary, RandomizedResponse
-from chronodp.local.odds import WHOLE
+from chronodp.local import WHOLE, Fresh, LocalPlan, Memoised, OptimizedUnary, RandomizedResponse
 from chronodp.privacy import Claim, History, PureCost, Report
 from chronodp.randomness import Entropy
 

@@ -11,9 +11,7 @@ from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, LaplaceCost
 from chronodp.randomness import Entropy
 from chronodp.series import Noise
-from chronodp.state_space import FilterDesign, StateSpace, design_filter
-from chronodp.state_space.filter import Belief, first_belief
-from chronodp.state_space.perturb import perturb
+from chronodp.state_space import Belief, FilterDesign, StateSpace, design_filter, first_belief, perturb
 
 __all__ = ["TWINS"]
 

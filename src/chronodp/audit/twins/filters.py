@@ -13,7 +13,7 @@ from functools import cache
 
 from chronodp.accounting import renyi
 from chronodp.audit.twins.twin import Twin
-from chronodp.ledger.filters import ORDERS, Filter
+from chronodp.ledger import ORDERS, Filter
 from chronodp.privacy import ApproximateCost, Claim, User
 from chronodp.randomness import Entropy
 

@@ -14,7 +14,7 @@ from chronodp.audit.twins.twin import Twin
 from chronodp.privacy import Claim, Event, GaussianCost, User
 from chronodp.randomness import Entropy
 from chronodp.series import RunningTotal
-from chronodp.series.shapes.toeplitz import SquareRoot
+from chronodp.series.shapes import SquareRoot
 
 __all__ = ["TWINS"]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from chronodp.accounting import sampled
 from chronodp.audit.twins.twin import Twin
-from chronodp.federated.training.clipping import whole_rows
-from chronodp.federated.training.step import ARGUMENT, StepDesign, private_sum, sample
+from chronodp.federated.training import ARGUMENT, StepDesign, private_sum, sample, whole_rows
 from chronodp.privacy import Claim, User
 from chronodp.randomness import Entropy
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from chronodp.audit.subject import Check, Many, Subject
 from chronodp.audit.walked import Enumerated
-from chronodp.privacy import Claim
-from chronodp.privacy.fields import settle
+from chronodp.privacy import Claim, settle
 
 __all__ = ["Twin"]
 

@@ -15,10 +15,21 @@ from chronodp.correlated.chain import Floats, Integers
 from chronodp.correlated.fran.present import AboutThePresent
 from chronodp.correlated.query import Fold, Query, check_query, fold
 from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.privacy import Cost, Grid, LaplaceCost, PureCost, RepeatedCost, User, Window
-from chronodp.privacy.documents import LATER, document
-from chronodp.privacy.exact import at_least, written
-from chronodp.privacy.parameters import check_epsilon, check_whole
+from chronodp.privacy import (
+    LATER,
+    Cost,
+    Grid,
+    LaplaceCost,
+    PureCost,
+    RepeatedCost,
+    User,
+    Window,
+    at_least,
+    check_epsilon,
+    check_whole,
+    document,
+    written,
+)
 
 __all__ = ["FranDesign", "finest_step"]
 

@@ -14,8 +14,7 @@ from chronodp.correlated.fran.present import ONE_RECORD, AboutThePresent
 from chronodp.correlated.gauge import Gauge, Released
 from chronodp.correlated.query import Query, check_query
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import User, Window
-from chronodp.privacy.parameters import check_epsilon, check_positive, check_whole
+from chronodp.privacy import User, Window, check_epsilon, check_positive, check_whole
 
 __all__ = ["about_the_present", "design_fran", "largest_epsilon"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chronodp.privacy import AssumedCost, Assumption, Claim, PureCost, Window
-from chronodp.privacy.documents import document
+from chronodp.privacy import AssumedCost, Assumption, Claim, PureCost, Window, document
 
 __all__ = ["ARGUMENT", "ONE_RECORD", "AboutThePresent"]
 

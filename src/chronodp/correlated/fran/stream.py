@@ -18,8 +18,7 @@ from chronodp.correlated.fran.state import FranState, begin
 from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.query import Query
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec
-from chronodp.ledger.codec import frame, unframe
+from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec, frame, unframe
 from chronodp.privacy import Certificate, Claim, Guarantee, User, Window, dump, load
 from chronodp.randomness import Entropy
 

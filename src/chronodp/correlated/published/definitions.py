@@ -19,7 +19,7 @@ from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.leakage import leakage
 from chronodp.correlated.query import Query, check_query, fold
-from chronodp.privacy.parameters import check_epsilon
+from chronodp.privacy import check_epsilon
 
 __all__ = [
     "Published",

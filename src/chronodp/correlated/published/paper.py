@@ -16,7 +16,7 @@ from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.query import Query, fold
 from chronodp.correlated.simulate import simulate
-from chronodp.privacy.parameters import check_epsilon, check_whole
+from chronodp.privacy import check_epsilon, check_whole
 
 __all__ = ["bounded_aged_correlation", "estimate_bounded_aged_correlation", "theorem_1", "theorem_2"]
 

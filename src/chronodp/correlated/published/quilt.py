@@ -15,7 +15,7 @@ import numpy as np
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import JointChain
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_epsilon, check_whole
+from chronodp.privacy import check_epsilon, check_whole
 
 __all__ = ["Quilt", "markov_quilt"]
 

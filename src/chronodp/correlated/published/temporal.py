@@ -14,7 +14,7 @@ import numpy as np
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import JointChain
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_epsilon
+from chronodp.privacy import check_epsilon
 
 __all__ = ["TemporalLeakage", "temporal_leakage"]
 

@@ -14,12 +14,13 @@ from chronodp.correlated.query import Query, check_query, fold
 from chronodp.correlated.tuning.choice import Choice, Objective, certified_leakage, notes_on
 from chronodp.correlated.tuning.freshness import freshness
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy import check_positive, check_whole
 
 __all__ = ["tune", "tune_affine", "tune_each"]
 
 _MOST_LISTED = 4_096
 _OLDEST = 10
+_OLDEST_TRIED = 10_000
 
 
 def tune(
@@ -48,7 +49,9 @@ def tune(
     (4,)
     """
     gauge = _gauge(model)
-    candidates = [(age,) * gauge.model.sequences for age in range(check_whole("oldest", oldest, least=0) + 1)]
+    candidates = [
+        (age,) * gauge.model.sequences for age in range(check_whole("oldest", oldest, least=0, most=_OLDEST_TRIED) + 1)
+    ]
     return _best(gauge, query, error, candidates, objective)
 
 
@@ -65,7 +68,7 @@ def tune_each(
     Step by step means that one sequence's age is changed by one as long as that helps: it may end short of the best.
     """
     gauge = _gauge(model)
-    s, top = gauge.model.sequences, check_whole("oldest", oldest, least=0)
+    s, top = gauge.model.sequences, check_whole("oldest", oldest, least=0, most=_OLDEST_TRIED)
     if (top + 1) ** s <= _MOST_LISTED:
         return _best(gauge, query, error, itertools.product(range(top + 1), repeat=s), objective)
     best = tune(gauge, query=query, error=error, oldest=oldest, objective=objective)
@@ -104,7 +107,7 @@ def tune_affine(
     check_positive("error", error)
     measure = objective or certified_leakage()
     found: list[Choice] = []
-    for age in range(check_whole("oldest", oldest, least=0) + 1):
+    for age in range(check_whole("oldest", oldest, least=0, most=_OLDEST_TRIED) + 1):
         fresh = freshness(model, query=query, ages=age)
         notes = notes_on((age,), variance=fresh.variance, error=error)
         if error >= fresh.variance:

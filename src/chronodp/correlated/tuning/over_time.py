@@ -9,7 +9,7 @@ from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.query import Query, check_query, fold
 from chronodp.correlated.tuning.freshness import freshness
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_epsilon, check_positive
+from chronodp.privacy import check_epsilon, check_positive
 
 __all__ = ["epsilons_for_errors", "share_over_time"]
 

@@ -16,7 +16,7 @@ from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary, check_adversary
 from chronodp.correlated.gauge import Gauge, Released
 from chronodp.correlated.query import Query, check_query, fold
-from chronodp.privacy.parameters import check_epsilon, check_positive
+from chronodp.privacy import check_epsilon, check_positive
 
 __all__ = ["Screened", "screen"]
 

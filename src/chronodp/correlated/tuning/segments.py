@@ -15,7 +15,7 @@ from chronodp.correlated.tuning.ages import tune_each
 from chronodp.correlated.tuning.choice import certified_leakage
 from chronodp.correlated.tuning.freshness import freshness
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy import check_positive, check_whole
 
 __all__ = ["Segments", "segment"]
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from chronodp.alerts import Alert, AlertDesign, Exponential, Split, design_alert
 from chronodp.dataset.together.sharing import Following, Prepared, Shareable
 from chronodp.engines import Progress
-from chronodp.ledger import Opening
-from chronodp.ledger.budget import Dates
-from chronodp.postprocess.tails import Law
+from chronodp.ledger import Dates, Opening
+from chronodp.postprocess import Law
 from chronodp.privacy import Cost, Unit, dump
 from chronodp.randomness import Entropy
 

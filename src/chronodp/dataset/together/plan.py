@@ -12,13 +12,20 @@ from chronodp.dataset.together.release import ReleaseTogether, stream_name, toge
 from chronodp.dataset.together.sharing import Part, Prepared
 from chronodp.dataset.together.strategies import Asked, Strategy
 from chronodp.engines import Progress
-from chronodp.ledger import Fulfilled, Opening
-from chronodp.ledger.budget import Dates
-from chronodp.privacy import Certificate, Claim, Cost, Guarantee, PureCost, SequenceCost, Unit
-from chronodp.privacy.clock import microseconds_of
-from chronodp.privacy.printing import labelled
+from chronodp.ledger import Dates, Fulfilled, Opening
+from chronodp.privacy import (
+    Certificate,
+    Claim,
+    Cost,
+    Guarantee,
+    PureCost,
+    SequenceCost,
+    Unit,
+    labelled,
+    microseconds_of,
+)
 from chronodp.randomness import Entropy
-from chronodp.series.releasing import ReleasePlan
+from chronodp.series import ReleasePlan
 
 if TYPE_CHECKING:
     import pandas

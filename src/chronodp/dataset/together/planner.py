@@ -17,9 +17,8 @@ from chronodp.dataset.together.sharing import Part, Shareable
 from chronodp.dataset.together.spectra import SharedSpectrum
 from chronodp.dataset.together.strategies import Asked, Strategy, strategies_for
 from chronodp.errors import InvalidArgument
-from chronodp.ledger.filters import Filter
-from chronodp.ledger.names import check_name
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_number
+from chronodp.ledger import Filter, check_name
+from chronodp.privacy import check_delta, check_epsilon, check_number
 from chronodp.privacy.units import check_record_unit
 from chronodp.series import Plan
 from chronodp.spectrum import SpectrumPlan

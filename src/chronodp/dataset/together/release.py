@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from chronodp.alerts import Alert, AlertDesign
 from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
-from chronodp.ledger import Ledger, SignedLink
-from chronodp.ledger.certificates import Link, check_signed
-from chronodp.ledger.files import load_release, save_release
-from chronodp.privacy import Certificate, load
-from chronodp.privacy.documents import canonical, load_parts
+from chronodp.ledger import Ledger, Link, SignedLink, check_signed, load_release, save_release
+from chronodp.privacy import Certificate, canonical, load, load_parts
 from chronodp.series import Release, View
 from chronodp.spectrum import SpectrumRelease
 

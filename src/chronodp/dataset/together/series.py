@@ -10,11 +10,10 @@ import numpy as np
 from chronodp.dataset.records import Records
 from chronodp.dataset.together.sharing import Following, PlanPart, Shareable, terms_of
 from chronodp.errors import InvalidArgument
-from chronodp.ledger.budget import Dates
-from chronodp.postprocess.tails import Law
+from chronodp.ledger import Dates
+from chronodp.postprocess import Law
 from chronodp.privacy import Unit
-from chronodp.series import EachPeriod, Origin, Plan, Table, make_plan
-from chronodp.series.windows import coarser
+from chronodp.series import EachPeriod, Origin, Plan, Table, coarser, make_plan
 
 __all__ = ["SeriesPart", "SharedSeries"]
 

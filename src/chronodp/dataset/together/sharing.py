@@ -8,12 +8,11 @@ from typing import Any, Protocol, runtime_checkable
 
 from chronodp.accounting import gaussian
 from chronodp.engines import Progress
-from chronodp.ledger import Opening
-from chronodp.ledger.budget import Dates
-from chronodp.postprocess.tails import Law
+from chronodp.ledger import Dates, Opening
+from chronodp.postprocess import Law
 from chronodp.privacy import Cost, Unit
 from chronodp.randomness import Entropy
-from chronodp.series.releasing import ReleasePlan
+from chronodp.series import ReleasePlan
 
 __all__ = ["Following", "Part", "PlanPart", "Prepared", "Shareable", "terms_of"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chronodp.dataset.together.sharing import Following, PlanPart, Shareable, terms_of
-from chronodp.ledger.budget import Dates
-from chronodp.postprocess.tails import Law
+from chronodp.ledger import Dates
+from chronodp.postprocess import Law
 from chronodp.privacy import Unit
 from chronodp.spectrum import SpectrumPlan, Strongest
 

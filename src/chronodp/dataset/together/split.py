@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from chronodp.postprocess.tails import Law
+from chronodp.postprocess import Law
 
 __all__ = ["best_shares", "equal_shares", "squared_error"]
 

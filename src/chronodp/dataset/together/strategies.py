@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from chronodp.dataset.together.sharing import Following, Shareable
 from chronodp.dataset.together.split import best_shares, equal_shares, squared_error
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
+from chronodp.postprocess import Law
 
 __all__ = ["Asked", "Name", "Strategy", "strategies_for"]
 

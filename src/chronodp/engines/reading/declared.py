@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 
 from chronodp.engines.reading.grammar import EPOCHS, Format, parse_format
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_kind, check_word
+from chronodp.privacy import check_kind, check_word, document
 
 __all__ = ["Reading", "check_reading"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp.extras import check_extra
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["java_home", "local_session"]
 

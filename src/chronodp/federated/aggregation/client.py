@@ -25,7 +25,7 @@ from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import SHARE_BYTES, split
 from chronodp.federated.aggregation.terms import RINGS, Context, Phase, Terms, check_name
 from chronodp.federated.aggregation.wire import pack_pairs, unpack, unpack_pairs
-from chronodp.privacy.parameters import check_kind
+from chronodp.privacy import check_kind
 
 __all__ = ["AggregationClient"]
 

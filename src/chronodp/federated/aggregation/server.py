@@ -24,7 +24,7 @@ from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import join, weights_at_zero
 from chronodp.federated.aggregation.terms import Context, Phase, Terms
 from chronodp.federated.aggregation.wire import pack, pack_pairs, unpack_pairs
-from chronodp.privacy.parameters import check_kind
+from chronodp.privacy import check_kind
 
 __all__ = ["AggregationServer", "Total"]
 

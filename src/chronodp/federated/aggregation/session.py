@@ -10,7 +10,7 @@ from chronodp.federated.aggregation.identity import Identity
 from chronodp.federated.aggregation.masks import RingVector
 from chronodp.federated.aggregation.server import AggregationServer, Total
 from chronodp.federated.aggregation.terms import Context, Phase, Terms
-from chronodp.privacy.parameters import check_kind, check_table
+from chronodp.privacy import check_kind, check_table
 
 __all__ = ["aggregate"]
 

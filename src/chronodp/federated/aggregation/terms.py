@@ -10,7 +10,7 @@ from enum import IntEnum
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation.identity import check_public
 from chronodp.federated.aggregation.wire import pack
-from chronodp.privacy.parameters import check_listed, check_text, check_whole
+from chronodp.privacy import check_listed, check_text, check_whole
 
 __all__ = ["RINGS", "Context", "Phase", "Terms", "check_name", "check_threshold", "usual_threshold"]
 

@@ -14,8 +14,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
 from chronodp.federated.models.inputs import Inputs
 from chronodp.federated.models.outcomes import Outcome
-from chronodp.privacy.documents import document, dump
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole, document, dump
 
 if TYPE_CHECKING:
     from torch import nn

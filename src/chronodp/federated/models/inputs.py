@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy import as_numbers, check_number, check_whole, document
 
 __all__ = ["Column", "Inputs"]
 

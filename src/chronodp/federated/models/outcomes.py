@@ -10,10 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.federated.models.inputs import Column
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_fraction, check_whole
+from chronodp.privacy import as_numbers, check_fraction, check_whole, document, settle
 
 if TYPE_CHECKING:
     import torch

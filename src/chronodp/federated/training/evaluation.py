@@ -12,7 +12,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
 from chronodp.federated.models.design import ModelDesign
 from chronodp.federated.models.outcomes import Forecast, Risk, loss_of
-from chronodp.privacy.grid import as_numbers
+from chronodp.privacy import as_numbers
 
 if TYPE_CHECKING:
     from torch import nn

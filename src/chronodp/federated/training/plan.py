@@ -13,9 +13,19 @@ from chronodp.federated.budgeting import check_people, ledger_epsilon, noise_for
 from chronodp.federated.holder import Task
 from chronodp.federated.models.design import ModelDesign
 from chronodp.federated.training.step import ARGUMENT, StepDesign
-from chronodp.privacy import Certificate, Claim, Guarantee, RepeatedCost, User
-from chronodp.privacy.documents import document, dump
-from chronodp.privacy.parameters import check_fraction, check_number, check_positive, check_whole
+from chronodp.privacy import (
+    Certificate,
+    Claim,
+    Guarantee,
+    RepeatedCost,
+    User,
+    check_fraction,
+    check_number,
+    check_positive,
+    check_whole,
+    document,
+    dump,
+)
 
 if TYPE_CHECKING:
     from torch import nn

@@ -15,11 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.federated.training.clipping import whole_rows
-from chronodp.privacy import Claim, SampledGaussianCost, User
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import at_least, written
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_fraction, check_positive, check_whole
+from chronodp.privacy import (
+    Claim,
+    SampledGaussianCost,
+    User,
+    at_least,
+    check_fraction,
+    check_positive,
+    check_whole,
+    document,
+    settle,
+    written,
+)
 from chronodp.randomness import Entropy
 
 __all__ = ["ARGUMENT", "RESOLUTION", "StepDesign", "private_sum", "sample"]

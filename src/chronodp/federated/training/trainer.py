@@ -18,8 +18,7 @@ from chronodp.federated.budgeting import check_budget, check_people
 from chronodp.federated.training.plan import TrainingPlan
 from chronodp.federated.training.step import private_sum
 from chronodp.ledger import Ledger, StreamState
-from chronodp.privacy import Certificate, User
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import Certificate, User, check_whole
 from chronodp.randomness import Entropy, check_entropy
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from chronodp.federated.aggregation import Phase, Terms, usual_threshold
 from chronodp.federated.holder import Task
 from chronodp.federated.quantise import Grid
 from chronodp.federated.rounds import check_weights, digest_of, starting_point
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy import check_positive, check_whole
 from chronodp.reading import closed_file
 from chronodp.settings import Place, Section, Setting, Settings, anything, each, load_settings, options, table, text
 

@@ -8,8 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from chronodp.errors import AccessDenied, InvalidArgument, UnreadableSource
-from chronodp.privacy.clock import microseconds_of, moment_at
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole, microseconds_of, moment_at
 from chronodp.reading import parse_json
 from chronodp.tokens import expiry, has_expired, issue, matches
 

@@ -10,7 +10,7 @@ from typing import IO
 from chronodp.errors import InvalidArgument
 from chronodp.live.sinks.sink import Row
 from chronodp.reading import check_path
-from chronodp.report.tables import comma_separated
+from chronodp.report import comma_separated
 
 __all__ = ["CsvSink", "ParquetSink"]
 

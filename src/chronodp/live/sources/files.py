@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from chronodp.live.records import LARGEST, Batch, Reader
-from chronodp.privacy.parameters import check_kind, check_word
+from chronodp.privacy import check_kind, check_word
 from chronodp.reading import check_path
 
 __all__ = ["FileSource"]

@@ -11,7 +11,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
 from chronodp.live.broker_terms import check_options, check_texts
 from chronodp.live.records import Batch, Reader
-from chronodp.privacy.parameters import check_kind
+from chronodp.privacy import check_kind
 
 __all__ = ["KafkaSource"]
 

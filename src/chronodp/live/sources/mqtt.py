@@ -10,7 +10,7 @@ from typing import Any
 from chronodp.extras import check_extra
 from chronodp.live.broker_terms import check_mqtt
 from chronodp.live.records import Batch, Reader
-from chronodp.privacy.parameters import check_kind
+from chronodp.privacy import check_kind
 
 __all__ = ["MqttSource"]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.local.longitudinal.protocols import WindowAsked
 from chronodp.local.mechanism import ChoiceMechanism
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.randomness import Entropy, check_entropy
 
 if TYPE_CHECKING:

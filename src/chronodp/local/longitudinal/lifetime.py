@@ -16,7 +16,7 @@ from chronodp.local.longitudinal.protocols import (
     WindowPopulation,
 )
 from chronodp.local.longitudinal.two_levels import LONGEST_EXACT, TwoLevels, worst_losses
-from chronodp.privacy.exact import at_least, written
+from chronodp.privacy import at_least, written
 
 __all__ = ["Lifetime", "lifetime_of", "times"]
 

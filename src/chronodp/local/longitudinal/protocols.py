@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chronodp.local.odds import check_local_epsilon
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole, document, settle
 
 __all__ = ["LONGEST", "Fresh", "Memoised", "Protocol", "Slots", "WindowAsked", "WindowBudget", "WindowPopulation"]
 

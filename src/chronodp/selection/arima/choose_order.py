@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from chronodp.engines import Progress
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger
-from chronodp.ledger.budget import Dates
+from chronodp.ledger import Dates, Ledger
 from chronodp.privacy import Unit
 from chronodp.randomness import Entropy
 from chronodp.report import watched

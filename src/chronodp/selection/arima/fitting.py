@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole, document
 from chronodp.selection.arima.order import Order
 
 __all__ = ["Coefficients", "Fit", "LeastSquares", "MaximumLikelihood", "check_fit", "fit_coefficients"]

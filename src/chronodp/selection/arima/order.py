@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 
 __all__ = ["LARGEST_ORDER", "MOST_ORDERS", "Order", "check_orders", "orders_up_to"]
 

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Unit
-from chronodp.privacy.fields import settle
-from chronodp.privacy.grid import as_numbers
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import Unit, as_numbers, check_whole, settle
 from chronodp.privacy.units import check_record_unit
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 

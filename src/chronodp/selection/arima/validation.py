@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines import Progress
-from chronodp.privacy.parameters import check_positive, check_whole
+from chronodp.privacy import check_positive, check_whole
 from chronodp.selection.arima.fitting import Fit, check_fit, fit_coefficients
 from chronodp.selection.arima.order import Order
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines import Totals
-from chronodp.postprocess.tails import Law
+from chronodp.postprocess import Law
 from chronodp.privacy import Contribution
 from chronodp.series.noise import Noise, with_grid
 

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, Contribution
-from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_word
+from chronodp.privacy import Calendar, Contribution, check_word, document
 from chronodp.series.measures.base import Measure, Statistic, Steps
 
 __all__ = ["Blocks"]

@@ -8,10 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Contribution
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_column, check_number, check_whole
+from chronodp.privacy import Contribution, check_column, check_number, check_whole, document, settle
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chronodp.postprocess.tails import mixed_quantile, quantiles
+from chronodp.postprocess import mixed_quantile, quantiles
 from chronodp.series.measures.base import Floats
 from chronodp.series.noise import Noise
 

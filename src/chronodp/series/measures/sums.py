@@ -12,12 +12,8 @@ import numpy as np
 
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
-from chronodp.privacy import Contribution
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_column, check_whole
-from chronodp.privacy.sensitivity import check_clip
+from chronodp.postprocess import Law
+from chronodp.privacy import Contribution, check_clip, check_column, check_whole, document, settle
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Floats, Measure, Steps
 from chronodp.series.measures.fieller import fieller_ends

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Contribution
-from chronodp.privacy.documents import document
+from chronodp.privacy import Contribution, document
 from chronodp.series.measures.base import Measure
 
 __all__ = ["Total"]

@@ -15,9 +15,8 @@ import numpy as np
 
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law, deviations
-from chronodp.privacy import Contribution
-from chronodp.privacy.documents import document
+from chronodp.postprocess import Law, deviations
+from chronodp.privacy import Contribution, document
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Floats, Steps
 from chronodp.series.measures.fieller import fieller_ends

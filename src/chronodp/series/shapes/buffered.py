@@ -15,8 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy import check_number, check_whole, document
 from chronodp.series.shapes.power_series import Floats
 
 __all__ = ["BufferedLinear"]

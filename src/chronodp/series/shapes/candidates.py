@@ -13,9 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.tails import Law
-from chronodp.privacy import Bounds, Contribution, Sensitivity
-from chronodp.privacy.sensitivity import periods_held
+from chronodp.postprocess import Law
+from chronodp.privacy import Bounds, Contribution, Sensitivity, periods_held
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.shapes.buffered_table import buffers_near, endless_buffers
 from chronodp.series.shapes.errors import CausalShape, Shape, errors_of

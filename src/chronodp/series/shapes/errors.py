@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.group_algebra import GroupAlgebra
 from chronodp.series.shapes.power_series import Floats, product

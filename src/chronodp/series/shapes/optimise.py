@@ -14,7 +14,7 @@ from importlib import resources
 
 import numpy as np
 
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.buffered_table import TABLE, Aim, Row
 from chronodp.series.shapes.power_series import Floats, product, reciprocal

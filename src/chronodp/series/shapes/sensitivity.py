@@ -13,9 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Bounds, Contribution, Sensitivity, Window, per_period
-from chronodp.privacy.parameters import check_number
-from chronodp.privacy.sensitivity import periods_held
+from chronodp.privacy import Bounds, Contribution, Sensitivity, Window, check_number, per_period, periods_held
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.shapes.power_series import Floats
 from chronodp.series.shapes.reach import FilterReach, Reach, above

@@ -13,8 +13,7 @@ from typing import Self
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_number, check_whole
+from chronodp.privacy import check_number, check_whole, document
 from chronodp.series.shapes.power_series import Floats, inverse_root, product, reciprocal
 from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Rolling, RunningTotal
 

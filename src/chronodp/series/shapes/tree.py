@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.documents import document
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole, document
 from chronodp.series.shapes.power_series import Floats
 
 __all__ = ["Tree"]

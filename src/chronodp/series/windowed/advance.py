@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Grid
-from chronodp.privacy.exact import at_least
-from chronodp.privacy.grid import as_numbers
+from chronodp.privacy import Grid, as_numbers, at_least
 from chronodp.randomness import Entropy
 from chronodp.series.windowed.design import LARGEST_SCALE, SHARE, WindowedDesign
 from chronodp.series.windowed.mechanisms import BudgetAbsorption, BudgetDistribution, Sample, Uniform

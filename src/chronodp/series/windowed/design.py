@@ -9,10 +9,19 @@ from functools import cached_property, lru_cache
 
 from chronodp.accounting import gaussian
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Cost, GaussianCost, Grid, PureCost, Window
-from chronodp.privacy.documents import document
-from chronodp.privacy.exact import written
-from chronodp.privacy.parameters import check_delta, check_epsilon, check_positive, check_whole
+from chronodp.privacy import (
+    Cost,
+    GaussianCost,
+    Grid,
+    PureCost,
+    Window,
+    check_delta,
+    check_epsilon,
+    check_positive,
+    check_whole,
+    document,
+    written,
+)
 from chronodp.series.windowed.mechanisms import (
     BudgetAbsorption,
     BudgetDistribution,

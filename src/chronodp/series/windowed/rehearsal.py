@@ -14,12 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats, as_columns
-from chronodp.postprocess.kalman import kalman_filter
-from chronodp.postprocess.likelihood import likeliest
-from chronodp.postprocess.motion import Walk
-from chronodp.privacy import Window
-from chronodp.privacy.parameters import check_whole
+from chronodp.postprocess import Floats, Walk, as_columns, kalman_filter, likeliest
+from chronodp.privacy import Window, check_whole
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watching
 from chronodp.series.windowed.advance import advance

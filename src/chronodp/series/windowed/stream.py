@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.ledger import DurableStream, Ledger, framed_codec
-from chronodp.privacy import Certificate, Claim, Guarantee, Window
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import Certificate, Claim, Guarantee, Window, check_whole
 from chronodp.randomness import Entropy
 from chronodp.series.stream_answers import Row, rows_by_step
 from chronodp.series.windowed.advance import advance

@@ -12,9 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chronodp.errors import CertificateInvalid, InvalidArgument
 from chronodp.ledger import SignedLink, StoredRelease, verify, verify_chain
-from chronodp.privacy.documents import to_document
-from chronodp.series import Release
-from chronodp.series.views import View
+from chronodp.privacy import to_document
+from chronodp.series import Release, View
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, Inspector, curator_of
 from chronodp.service.documented import refusals_for

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.temporal.odds import check_budget
 from chronodp.temporal.published.stirling import LONGEST, stirling_ratios
 

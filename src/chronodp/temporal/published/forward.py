@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.privacy.documents import document
-from chronodp.privacy.fields import settle
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole, document, settle
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.privacy.parameters import check_whole
+from chronodp.privacy import check_whole
 from chronodp.temporal.published.delays import own_time
 from chronodp.temporal.published.dispatch import Choice, dispatch_probabilities
 from chronodp.temporal.published.juggling_pairs import both_in_reach

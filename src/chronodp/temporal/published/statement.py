@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chronodp.privacy import AssumedCost, Assumption, PureCost
-from chronodp.privacy.documents import document
-from chronodp.privacy.printing import labelled
+from chronodp.privacy import AssumedCost, Assumption, PureCost, document, labelled
 
 __all__ = ["ARGUMENT", "UNPROTECTED", "DispatchStatement"]
 
