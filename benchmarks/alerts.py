@@ -58,8 +58,8 @@ def measure_power() -> Topic:
 
 
 def _power(noise: Noise, alerts: int, shift: float) -> float:
-    odds = _design(noise, alerts).odds
-    return odds.chance(odds.gap_for(0.01) - shift)
+    probabilities = _design(noise, alerts).probabilities
+    return probabilities.chance(probabilities.gap_for(0.01) - shift)
 
 
 def _design(noise: Noise, alerts: int = 5) -> AlertDesign:

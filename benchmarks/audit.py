@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import Topic, show
 from chronodp.accounting import gaussian
-from chronodp.audit import Allowance, Sampled, Subject
+from chronodp.audit import Allowance, AuditCase, Sampled
 from chronodp.privacy import ApproximateCost, Claim, Cost, Event, GaussianCost, LaplaceCost, PureCost
 from chronodp.randomness import Entropy, secure
 
@@ -92,7 +92,7 @@ def _ours(many: Many, cost: Cost, delta: float, pool: tuple[NDArray[np.int64], N
         used[value] += count
         return pool[value][used[value] - count : used[value]]
 
-    subject = Subject(
+    case = AuditCase(
         name="tried",
         mechanism=lambda value, *, entropy: int(many(value, 1, entropy=entropy)[0]),
         many=next_of_pool,
@@ -103,7 +103,7 @@ def _ours(many: Many, cost: Cost, delta: float, pool: tuple[NDArray[np.int64], N
     # Each rule proves with samples of its own.
     rules = 2 if isinstance(cost, GaussianCost) else 1
     share = int(SAMPLES / (0.2 + 0.8 * rules))
-    return Sampled().attack(subject, Allowance(samples=share, error=ERROR)).lower
+    return Sampled().attack(case, Allowance(samples=share, error=ERROR)).lower
 
 
 def _theirs(strategy: Any, delta: float, pool: tuple[NDArray[np.int64], NDArray[np.int64]]) -> float:

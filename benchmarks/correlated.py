@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.harness import Topic, alone, peak, show
-from chronodp.correlated import CouplingMarkovChain, Fran, Gauge, Mean, leakage
+from chronodp.correlated import CouplingMarkovChain, Fran, LeakageModel, Mean, leakage
 from chronodp.correlated.mixtures import largest_log_ratio
 from chronodp.ledger import Ledger
 from chronodp.privacy import Window
@@ -61,7 +61,7 @@ def measure() -> Topic:
 
 def at_size(size: int) -> tuple[object, ...]:
     begun = time.perf_counter()
-    gauge = Gauge(town(size))
+    gauge = LeakageModel(town(size))
     _ = gauge.field, gauge.least
     setup = time.perf_counter() - begun
     seconds, bounds = [], []
@@ -82,7 +82,7 @@ def at_size(size: int) -> tuple[object, ...]:
     )
 
 
-def releases(gauge: Gauge, size: int) -> tuple[float, float]:
+def releases(gauge: LeakageModel, size: int) -> tuple[float, float]:
     """Median seconds of a release of the stream, and of a mean with noise and nothing else."""
     chance, entropy = np.random.default_rng(2), secure()
     taken, plain = [], []

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.harness import Topic, show
 from chronodp.privacy import Event
 from chronodp.randomness import secure
-from chronodp.spectrum import Lowest, Only, Wanted, Whole, design_spectrum, transform
+from chronodp.spectrum import Lowest, OnlyHarmonics, Wanted, WholeSpectrum, design_spectrum, transform
 from chronodp.spectrum.spectrum import draw_spectrum, exact_of
 from chronodp.state_space import StateSpace, filter_states, smooth_states, solve_steady
 
@@ -34,7 +34,7 @@ def measure() -> Topic:
         topic.rows.append((name, seconds, "numpy loop", plain, plain / seconds))
     series = np.random.default_rng(2).uniform(size=STEPS)
     bare = _best(lambda: np.fft.rfft(series))
-    for wanted in (Whole(), Only(24), Lowest(8), Lowest(50)):
+    for wanted in (WholeSpectrum(), OnlyHarmonics(24), Lowest(8), Lowest(50)):
         seconds = _best(lambda wanted=wanted: _spectrum(wanted, series))  # type: ignore[misc]  # bound at once
         topic.rows.append((str(wanted), seconds, "numpy rfft", bare, bare / seconds))
     topic.notes = [
@@ -65,7 +65,7 @@ def _loop(model: StateSpace, values: np.ndarray) -> np.ndarray:
 def _spectrum(wanted: Wanted, series: np.ndarray) -> object:
     design = design_spectrum(wanted, horizon=len(series), change=1.0, unit=Event(), epsilon=1.0, delta=1e-6)
     _, noisy = draw_spectrum(design, exact_of(design, series, progress=lambda _: None), secure())
-    return transform(np.array(noisy) * design.noise.step) if isinstance(wanted, Whole) else noisy
+    return transform(np.array(noisy) * design.noise.step) if isinstance(wanted, WholeSpectrum) else noisy
 
 
 def _best(work: Callable[[], object], rounds: int = 3) -> float:

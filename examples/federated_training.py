@@ -130,8 +130,8 @@ with cdp.Ledger(folder / "north.db") as ledger:
 # ## Who was in it?
 #
 # An attacker is let loose on the worst data to hide in: a house that has made-up patients only, no two alike, each
-# there or not by a coin. The attacker sees the model and guesses the coins. How many guesses are right proves a lower
-# bound on ε. If it were above what was promised, the promise would be false.
+# added or removed by a coin. The attacker sees the model and guesses the coins. How many guesses are right proves a
+# lower bound on ε. If it were above what was promised, the promise would be false.
 
 # %%
 wide = models.Inputs(VITALS.columns, length=48)

@@ -100,8 +100,8 @@ def take_up_alert(ledger: cdp.Ledger) -> cdp.Alert:
 # %% [markdown]
 # ## Watch, until the power goes
 #
-# Every answer is on disk before it is told. What the loop prints is all that anybody sees. Quiet hours of the alert are
-# not written; after a restart they are asked again, which is free.
+# Every answer is on disk before it is published. What the loop prints is all that anybody sees. Quiet hours of the
+# alert are not written; after a restart they are asked again, which is free.
 
 
 # %%

@@ -51,7 +51,7 @@ def measure_detection(days: Days, *, runs: int = 40) -> list[Detection]:
 def _detect(days: Days, epsilon: float, noise: Noise, runs: int) -> Detection:
     first = _design(BAD, epsilon, noise)
     # As low as false alarms allow, but never below what is bad; from public figures only.
-    design = _design(max(BAD, FINE + first.odds.gap_for(FALSE_ALARMS, steps=1440 // EVERY)), epsilon, noise)
+    design = _design(max(BAD, FINE + first.probabilities.gap_for(FALSE_ALARMS, steps=1440 // EVERY)), epsilon, noise)
     entropy = seeded(f"{epsilon} {noise}")
     watched, loud, wrong = 0, 0, 0
     delays: list[int] = []

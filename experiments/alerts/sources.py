@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from chronodp.alerts import Exponential, FreshOdds, Laplace, Odds, design_alert
+from chronodp.alerts import AlertProbabilities, Exponential, FreshProbabilities, Laplace, design_alert
 from chronodp.privacy import User
 from experiments.verdicts import Verdict
 
 
 def check_sources() -> list[Verdict]:
     """Return a verdict for each claim."""
-    fixed, fresh = Odds(Laplace(), 4.0, 2.0), FreshOdds(Laplace(), 4.0, 2.0)
+    fixed, fresh = AlertProbabilities(Laplace(), 4.0, 2.0), FreshProbabilities(Laplace(), 4.0, 2.0)
     simulated = _simulated_delay(gap=10.0)
     powers = {}
     for noise in (Exponential(), Laplace()):
-        odds = design_alert(above=0.0, change=1.0, unit=User(), max_alerts=5, epsilon=1.0, noise=noise).odds
-        powers[str(noise)] = odds.chance(odds.gap_for(0.01) - 50)
+        probabilities = design_alert(
+            above=0.0, change=1.0, unit=User(), max_alerts=5, epsilon=1.0, noise=noise
+        ).probabilities
+        powers[str(noise)] = probabilities.chance(probabilities.gap_for(0.01) - 50)
     gain = powers["exponential noise"] - powers["Laplace noise"]
     return [
         Verdict(
@@ -58,5 +60,5 @@ def _simulated_delay(*, gap: float) -> tuple[float, float]:
     distance = gap + generator.laplace(0, 2.0, 2_000_000)
     above = np.where(distance >= 0, np.exp(-distance / 4.0) / 2, 1 - np.exp(distance / 4.0) / 2)
     fixed = generator.geometric(above).mean()
-    fresh = generator.geometric(FreshOdds(Laplace(), 4.0, 2.0).chance(gap), 500_000).mean()
+    fresh = generator.geometric(FreshProbabilities(Laplace(), 4.0, 2.0).chance(gap), 500_000).mean()
     return float(fixed), float(fresh)

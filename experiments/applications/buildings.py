@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import chronodp as cdp
 from chronodp import spectrum as sp, state_space as ss
 from chronodp.audit.exact import examine
-from chronodp.audit.twins import TWINS
+from chronodp.audit.mutants import MUTANTS
 from chronodp.postprocess import NoiseOnAverages, average_error
 from chronodp.privacy.touched import Touched
 from chronodp.randomness import seeded
@@ -21,7 +21,7 @@ from experiments.verdicts import Verdict
 
 EPSILON, DELTA = 2.0, 1e-6
 CHANGE = 0.2
-_TWIN = "noise on the surprises of a filter that sees exact measurements"
+_MUTANT = "noise on the surprises of a filter that sees exact measurements"
 
 BUILDING = ss.StateSpace(
     transition=[[0.62, 0.38], [0.04, 0.95]],
@@ -121,11 +121,11 @@ def check_signals(occupancy: NDArray[np.float64]) -> list[Verdict]:
 
 
 def _innovations() -> Verdict:
-    twin = next(twin for twin in TWINS if twin.name == _TWIN)
-    found = examine(twin.broken, twin.neighbours)
+    mutant = next(mutant for mutant in MUTANTS if mutant.name == _MUTANT)
+    found = examine(mutant.broken, mutant.neighbours)
     return Verdict(
         "noise on the innovations of a filter is private at the price of one measurement",
-        f"ε = {twin.epsilon:g}",
+        f"ε = {mutant.epsilon:g}",
         f"if predictions come from exact measurements, at least {found.epsilon:.3g} at δ = 0",
-        "false" if found.refutes(twin.epsilon, twin.delta) else "holds",
+        "false" if found.refutes(mutant.epsilon, mutant.delta) else "holds",
     )

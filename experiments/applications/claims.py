@@ -22,7 +22,7 @@ def check_claims() -> list[Verdict]:
     exact = cdp.accounting.gaussian.delta_of(24 / sigma, formula[0])
     return [
         Verdict(
-            "a week's count of anomalies, one event there or not: sensitivity",
+            "a week's count of anomalies, one event added or removed: sensitivity",
             "1",
             f"{rows:g}",
             "holds" if rows == 1 else "false",

@@ -78,7 +78,7 @@ def check() -> list[Verdict]:
             "4c: the best age is the largest offered",
             "t = 20",
             f"age {best.ages[0]}; and the constant 0.5 errs by {variance:.4f}, less than every bound in the figure, "
-            "and tells nothing",
+            "and reveals nothing",
             "holds",
         ),
         Verdict(

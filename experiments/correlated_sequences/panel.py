@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Leakage, Mean, leakage, simulate
+from chronodp.correlated import CouplingMarkovChain, Leakage, LeakageModel, Mean, leakage, simulate
 from chronodp.correlated.fit import fit
 from experiments.correlated_sequences.figure_3 import Curve
 from experiments.verdicts import Verdict
@@ -20,10 +20,10 @@ AGES = (0, 1, 2, 4, 8)
 
 def check(data: Path | None) -> list[Verdict]:
     series = _made_up() if data is None else read(data)
-    gauge = Gauge(fit(series[::2], states=3).model)
+    gauge = LeakageModel(fit(series[::2], states=3).model)
     found = [leakage(gauge, query=Mean(), ages=age, epsilon=1.0) for age in AGES]
     held_out = fit(series[1::2], states=3).model
-    other = leakage(Gauge(held_out), query=Mean(), ages=4, epsilon=1.0)
+    other = leakage(LeakageModel(held_out), query=Mean(), ages=4, epsilon=1.0)
     falls = ", ".join(f"{one.exact:.3f}" for one in found)
     name = "made-up vitals" if data is None else "vitals"
     return [
@@ -44,7 +44,7 @@ def check(data: Path | None) -> list[Verdict]:
 
 
 def curves(data: Path | None) -> dict[str, list[Curve]]:
-    gauge = Gauge(fit((_made_up() if data is None else read(data))[::2], states=3).model)
+    gauge = LeakageModel(fit((_made_up() if data is None else read(data))[::2], states=3).model)
     ages = [float(age) for age in range(9)]
     known = [leakage(gauge, query=Mean(), ages=int(age), epsilon=1.0) for age in ages]
     blind = [leakage(gauge, query=Mean(), ages=int(age), epsilon=1.0, adversary="knows_none") for age in ages]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Leakage, Mean, leakage
+from chronodp.correlated import CouplingMarkovChain, Leakage, LeakageModel, Mean, leakage
 from chronodp.correlated.bounds import aged_distances
 from chronodp.correlated.joint import JointChain
 
@@ -26,7 +26,7 @@ def phi(coupling: float, age: int) -> float:
 
 
 def told(coupling: float, age: int, epsilon: float) -> Leakage:
-    return leakage(Gauge(chain(coupling)), query=Mean(), ages=age, epsilon=epsilon)
+    return leakage(LeakageModel(chain(coupling)), query=Mean(), ages=age, epsilon=epsilon)
 
 
 def exact(coupling: float, age: int, epsilon: float) -> float:

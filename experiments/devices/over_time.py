@@ -10,7 +10,7 @@ from chronodp.audit.devices import report_history
 from chronodp.audit.exact import Finding, examine
 from chronodp.local import Fresh, LocalPlan, Memoised, RandomizedResponse
 from chronodp.local.longitudinal import TwoLevels, two_levels, worst_losses
-from chronodp.local.odds import WHOLE
+from chronodp.local.probabilities import WHOLE
 from chronodp.randomness import Entropy
 from experiments.verdicts import Verdict
 

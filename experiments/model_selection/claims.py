@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chronodp.audit.exact import examine
-from chronodp.audit.twins.choices import TWINS
+from chronodp.audit.mutants.choices import MUTANTS
 from chronodp.selection import ExponentialMechanism, LeastSquares, PermuteAndFlip, Validation, losses_of
 from experiments.model_selection.accuracy import ORDERS, Floats, accuracy, people_losses, utilities_of
 from experiments.verdicts import Verdict
@@ -19,7 +19,10 @@ def check(people: list[Floats]) -> list[Verdict]:
 
 
 def _sound() -> list[Verdict]:
-    exact = {twin.name: (examine(twin.sound, twin.neighbours), examine(twin.broken, twin.neighbours)) for twin in TWINS}
+    exact = {
+        mutant.name: (examine(mutant.sound, mutant.neighbours), examine(mutant.broken, mutant.neighbours))
+        for mutant in MUTANTS
+    }
     sound, short = exact["choice without the 2 where a person is replaced"]
     return [
         Verdict(

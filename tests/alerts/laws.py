@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.alerts import Exponential, Noise, Split, advance, start
+from chronodp.audit.cases.alerts import tiny_alert
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy
-from chronodp.audit.subjects.alerts import tiny_alert
 from chronodp.privacy.exact import at_least
 from chronodp.randomness import Shape
 

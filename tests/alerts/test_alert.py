@@ -25,7 +25,7 @@ from chronodp.alerts import (
     design_alert,
     start,
 )
-from chronodp.alerts.scaling import to_step, to_steps
+from chronodp.alerts.scaling import to_quanta, to_quantum
 from chronodp.errors import (
     BudgetExhausted,
     ChronodpError,
@@ -132,7 +132,7 @@ def test_a_step_after_the_last_alert_says_so_and_spends_nothing(ledger: cdp.Ledg
     assert alarm.step(10_000.0)
     for again in (alarm, Alert.resume(ledger, "alarm")):
         for ask in (lambda it=again: it.step(0.0), lambda it=again: it.steps([0.0]), again.save):
-            with pytest.raises(StreamConflict, match="has told its 1 alerts and is halted for good"):
+            with pytest.raises(StreamConflict, match="has published its 1 alerts and is halted for good"):
                 ask()
     assert len(ledger.history("meters")) == 1
     with pytest.raises(StreamConflict, match="exists"):
@@ -292,10 +292,10 @@ def test_rounding_brings_no_two_values_farther_apart(step: float) -> None:
     for size in (1.0, 1e6, 2.0**51 * step, 2.0**55 * step):
         values = np.concatenate((generator.normal(0, size, 500), generator.integers(-20, 20, 500) * step / 4))
         moved = np.concatenate((values[:500], values[500:] + 3 * step))
-        steps = to_steps(values, step)
-        assert steps.tolist() == [to_step(float(value), step) for value in values]
+        steps = to_quanta(values, step)
+        assert steps.tolist() == [to_quantum(float(value), step) for value in values]
         assert np.abs(steps).max() <= FARTHEST
-        assert np.abs(to_steps(moved, step) - steps).max() <= 3
+        assert np.abs(to_quanta(moved, step) - steps).max() <= 3
 
 
 def test_whole_numbers_beyond_what_floats_hold_keep_their_distance() -> None:
@@ -303,7 +303,7 @@ def test_whole_numbers_beyond_what_floats_hold_keep_their_distance() -> None:
     step, change = 8.0, 1000
     generator = np.random.default_rng(3)
     values = generator.integers(2**53, 2**57, 2000)
-    moved = np.array([to_step(int(value) + change, step) - to_step(int(value), step) for value in values])
+    moved = np.array([to_quantum(int(value) + change, step) - to_quantum(int(value), step) for value in values])
     assert moved.max() <= change // 8
 
 

@@ -10,8 +10,8 @@ from itertools import product
 import pytest
 
 from chronodp.alerts import Comparator, Exponential, Laplace, Noise, Split
+from chronodp.audit.cases.alerts import tiny_alert, watch_walk
 from chronodp.audit.exact import compare_outcomes, examine
-from chronodp.audit.subjects.alerts import tiny_alert, watch_walk
 from chronodp.privacy import User
 from chronodp.randomness import Entropy
 from tests.alerts.laws import Law, law_of

@@ -11,8 +11,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import beta, betainc
 
-from chronodp.alerts import Exponential, FreshOdds, Laplace, Noise, Odds, advance, best_split, design_alert, start
-from chronodp.alerts.odds import _tail
+from chronodp.alerts import (
+    AlertProbabilities,
+    Exponential,
+    FreshProbabilities,
+    Laplace,
+    Noise,
+    advance,
+    best_split,
+    design_alert,
+    start,
+)
+from chronodp.alerts.probabilities import _tail
 from chronodp.privacy import User
 from chronodp.randomness import seeded
 from tests.conftest import Trials
@@ -24,25 +34,25 @@ SCALES = [(4.0, 2.0), (2.0, 2.0), (2.0, 5.0), (40.0, 20.0), (3.0, 3.0 + 1e-9)]
 def test_chances_and_delays_are_the_golden_ones(golden: Any) -> None:
     rows = golden("alerts/sparse_vector.json")["comparator"]
     for row in rows:
-        laplace, exponential = (Odds(noise, row["b1"], row["b2"]) for noise in (Laplace(), Exponential()))
+        laplace, exponential = (AlertProbabilities(noise, row["b1"], row["b2"]) for noise in (Laplace(), Exponential()))
         assert laplace.chance(row["gap"]) == pytest.approx(row["p"], rel=1e-12)
         assert exponential.chance(row["gap"]) == pytest.approx(row["p_exp"], rel=1e-12)
         assert laplace.delay(row["gap"]) == pytest.approx(row["delay_fixed_threshold"], rel=1e-10)
-        assert FreshOdds(Laplace(), row["b1"], row["b2"]).delay(row["gap"]) == pytest.approx(row["geom_delay"])
+        assert FreshProbabilities(Laplace(), row["b1"], row["b2"]).delay(row["gap"]) == pytest.approx(row["geom_delay"])
         assert laplace.chance(row["gap"]) == pytest.approx(row["sim"], rel=0.01, abs=3e-4)
         assert exponential.chance(row["gap"]) == pytest.approx(row["sim_exp"], rel=0.01, abs=3e-4)
     assert len(rows) == 24
 
 
 def test_the_known_delays_and_the_infinite_one() -> None:
-    odds = Odds(Laplace(), query_scale=4.0, threshold_scale=2.0)
-    assert odds.delay(0.0) == pytest.approx(2.7726, abs=5e-5)
-    assert odds.delay(10.0) == pytest.approx(32.49, abs=5e-3)
-    assert Odds(Laplace(), 2.0, 2.0).delay(-10.0) == math.inf
+    probabilities = AlertProbabilities(Laplace(), query_scale=4.0, threshold_scale=2.0)
+    assert probabilities.delay(0.0) == pytest.approx(2.7726, abs=5e-5)
+    assert probabilities.delay(10.0) == pytest.approx(32.49, abs=5e-3)
+    assert AlertProbabilities(Laplace(), 2.0, 2.0).delay(-10.0) == math.inf
     one = best_split(1.0, max_alerts=1, monotone=True)
     assert one.threshold == one.alert
     design = design_alert(above=0.0, change=1.0, unit=User(), max_alerts=1, epsilon=1.0, monotone=True)
-    assert design.odds.delay(-5.0) == math.inf
+    assert design.probabilities.delay(-5.0) == math.inf
 
 
 def density(noise: Noise, y: float, scale: float) -> float:
@@ -63,15 +73,15 @@ def expected(noise: Noise, scale: float, function: Any, gap: float) -> float:
 @pytest.mark.parametrize(("first", "second"), SCALES)
 @pytest.mark.parametrize("noise", BOTH, ids=str)
 def test_closed_forms_by_quadrature(noise: Noise, first: float, second: float, gap: float) -> None:
-    odds = Odds(noise, first, second)
-    assert odds.chance(gap) == pytest.approx(
+    probabilities = AlertProbabilities(noise, first, second)
+    assert probabilities.chance(gap) == pytest.approx(
         expected(noise, second, lambda y: _tail(noise, (gap + y) / first), gap), rel=1e-6
     )
     if second < first:
         wanted = expected(noise, second, lambda y: 1 / _tail(noise, (gap + y) / first), gap)
-        assert odds.delay(gap) == pytest.approx(wanted, rel=1e-6)
+        assert probabilities.delay(gap) == pytest.approx(wanted, rel=1e-6)
     else:
-        assert odds.delay(gap) == math.inf
+        assert probabilities.delay(gap) == math.inf
 
 
 @pytest.mark.parametrize("steps", [1, 7, 1000])
@@ -80,7 +90,9 @@ def test_exponential_noise_over_many_steps_is_an_incomplete_beta(first: float, s
     for gap in (-4.0, 0.0, 3.0, 30.0):
         power, top = first / second, math.exp(-max(gap, 0.0) / first)
         quiet = power * math.exp(gap / second) * beta(power, steps + 1) * betainc(power, steps + 1, top)
-        assert Odds(Exponential(), first, second).chance_within(gap, steps) == pytest.approx(1 - quiet, abs=1e-9)
+        assert AlertProbabilities(Exponential(), first, second).chance_within(gap, steps) == pytest.approx(
+            1 - quiet, abs=1e-9
+        )
 
 
 @pytest.mark.long
@@ -90,12 +102,12 @@ def test_many_steps_of_the_real_thing(noise: Noise, trials: Trials) -> None:
     design = design_alert(above=8.0, change=1.0, unit=User(), max_alerts=1, epsilon=1.0, noise=noise)
     entropy, runs, steps = seeded(5), trials(40_000, least=4000), 60
     told = np.array([advance(design, start(design, entropy), [0.0] * steps, entropy)[0].alerts for _ in range(runs)])
-    wanted = design.odds.chance_within(8.0, steps)
+    wanted = design.probabilities.chance_within(8.0, steps)
     slack = 6.1 * math.sqrt(wanted * (1 - wanted) / runs)
     assert abs(told.mean() - wanted) < slack
-    fresh = FreshOdds(noise, design.odds.query_scale, design.odds.threshold_scale)
+    fresh = FreshProbabilities(noise, design.probabilities.query_scale, design.probabilities.threshold_scale)
     assert abs(told.mean() - fresh.chance_within(8.0, steps)) > slack  # steps do share a threshold
-    thin = Odds(noise, 0.9 * design.odds.query_scale, 0.9 * design.odds.threshold_scale)
+    thin = AlertProbabilities(noise, 0.9 * design.probabilities.query_scale, 0.9 * design.probabilities.threshold_scale)
     assert abs(told.mean() - thin.chance_within(8.0, steps)) > slack
 
 
@@ -105,22 +117,24 @@ def test_delay_of_exponential_noise_by_simulation() -> None:
     first, second, gap, runs = 4.0, 1.0, 3.0, 400_000
     thresholds = generator.exponential(second, runs)
     steps = generator.geometric(np.exp(-(gap + thresholds) / first))
-    assert steps.mean() == pytest.approx(Odds(Exponential(), first, second).delay(gap), rel=0.01)
+    assert steps.mean() == pytest.approx(AlertProbabilities(Exponential(), first, second).delay(gap), rel=0.01)
 
 
 def test_power_at_equal_false_alarms_is_the_golden_one(golden: Any) -> None:
     for row in golden("alerts/sparse_vector.json")["power_equal_FA_eps1"]:
         for noise, name in ((Exponential(), "exp"), (Laplace(), "lap")):
             design = design_alert(above=0.0, change=1.0, unit=User(), max_alerts=row["c"], epsilon=1.0, noise=noise)
-            gap = design.odds.gap_for(row["fa"])
+            gap = design.probabilities.gap_for(row["fa"])
             assert gap == pytest.approx(row[f"thr_{name}"], rel=1e-6)
-            assert design.odds.chance(gap - row["shift"]) == pytest.approx(row[f"power_{name}"], abs=1e-6)
+            assert design.probabilities.chance(gap - row["shift"]) == pytest.approx(row[f"power_{name}"], abs=1e-6)
 
 
 def test_exponential_noise_has_the_promised_power() -> None:
     def power(noise: Noise) -> float:
-        odds = design_alert(above=0.0, change=1.0, unit=User(), max_alerts=5, epsilon=1.0, noise=noise).odds
-        return odds.chance(odds.gap_for(0.01) - 50)
+        probabilities = design_alert(
+            above=0.0, change=1.0, unit=User(), max_alerts=5, epsilon=1.0, noise=noise
+        ).probabilities
+        return probabilities.chance(probabilities.gap_for(0.01) - 50)
 
     assert power(Exponential()) >= 0.60
     assert power(Laplace()) == pytest.approx(0.49, abs=5e-3)
@@ -147,4 +161,4 @@ def test_the_grid_changes_chances_by_less_than_one_part_in_ten_thousand(epsilon:
         gap = scales * query * design.step
         away = round(gap / design.step)
         exact = first**away * -math.expm1(-1 / threshold) / (1 - first * second)
-        assert exact == pytest.approx(design.odds.chance(away * design.step), rel=1e-4)
+        assert exact == pytest.approx(design.probabilities.chance(away * design.step), rel=1e-4)

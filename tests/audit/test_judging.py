@@ -1,4 +1,4 @@
-"""Verdicts: twins caught, sound mechanisms passed, and mechanisms that cannot be judged never passed."""
+"""Verdicts: mutants caught, sound mechanisms passed, and mechanisms that cannot be judged never passed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from tests.conftest import Trials
 
-from chronodp.audit import Allowance, Check, Linear, Subject, judge, judge_all
+from chronodp.audit import Allowance, AuditCase, Check, Linear, judge, judge_all
 from chronodp.audit.attacks import ATTACKS, Attempt
+from chronodp.audit.mutants import MUTANTS, Mutant
 from chronodp.audit.registry import Entry, entries
 from chronodp.audit.statistical import Sampled
-from chronodp.audit.twins import TWINS, Twin
 from chronodp.audit.walked import Enumerated
 from chronodp.privacy import Claim, PureCost, Report
 from chronodp.randomness import Entropy, seeded
@@ -26,25 +26,25 @@ CLAIM = Claim(Report(), PureCost(1.0), "here")
 SLOW_TWINS = {"absorption without nullification", "shares of a window that come back at once"}
 
 
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 @pytest.mark.long
-def test_the_broken_twin_is_caught_and_the_sound_one_passes(twin: Twin, trials: Trials) -> None:
-    if twin.name in SLOW_TWINS and trials(100) < 100:
+def test_the_broken_twin_is_caught_and_the_sound_one_passes(mutant: Mutant, trials: Trials) -> None:
+    if mutant.name in SLOW_TWINS and trials(100) < 100:
         pytest.skip("at stated counts only: `make verify`, or `chronodp audit`")
-    sound, broken = judge_all(twin.subjects, LARGE if Sampled() in twin.checks else SMALL)
+    sound, broken = judge_all(mutant.cases, LARGE if Sampled() in mutant.checks else SMALL)
     assert sound.passed, sound
     assert broken.outcome == "refuted", broken
-    assert broken.lower >= twin.epsilon
+    assert broken.lower >= mutant.epsilon
 
 
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
-def test_twins_run_on_real_entropy_too(twin: Twin) -> None:
-    for subject in twin.subjects:
-        assert subject.run(twin.neighbours[0][0], seeded(1)) is not None
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_twins_run_on_real_entropy_too(mutant: Mutant) -> None:
+    for case in mutant.cases:
+        assert case.run(mutant.neighbours[0][0], seeded(1)) is not None
 
 
 def test_there_are_twins_enough_and_no_two_of_a_name() -> None:
-    assert len({twin.name for twin in TWINS}) == len(TWINS) >= 20
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 20
 
 
 CLAIMED = [entry for entry in entries() if not entry.unclaimed]
@@ -54,10 +54,10 @@ CLAIMED = [entry for entry in entries() if not entry.unclaimed]
 @pytest.mark.long
 def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
     # All its cases at stated counts only: `make verify`, or `chronodp audit`.
-    subjects = entry.subjects()[: None if trials(100) == 100 else 1]
-    verdicts = judge_all(subjects, Allowance(samples=20_000, seconds=1.0))
-    assert {verdict.subject.name: verdict.outcome for verdict in verdicts if not verdict.passed} == {}
-    assert all(verdict.lower <= verdict.subject.epsilon * (1 + 1e-9) for verdict in verdicts)
+    cases = entry.cases()[: None if trials(100) == 100 else 1]
+    verdicts = judge_all(cases, Allowance(samples=20_000, seconds=1.0))
+    assert {verdict.case.name: verdict.outcome for verdict in verdicts if not verdict.passed} == {}
+    assert all(verdict.lower <= verdict.case.epsilon * (1 + 1e-9) for verdict in verdicts)
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__module__.rpartition(".")[2])
@@ -140,8 +140,8 @@ def wears_out(data: int) -> int:
     ids=lambda part: getattr(part, "__name__", ""),
 )
 def test_what_cannot_be_judged_is_never_passed(mechanism: Callable[..., object], reason: str) -> None:
-    subject = Subject(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=CLAIM)
-    verdict = judge(subject, Allowance(samples=50_000))
+    case = AuditCase(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=CLAIM)
+    verdict = judge(case, Allowance(samples=50_000))
     assert verdict.outcome == "cannot be judged"
     assert not verdict.passed
     assert reason in verdict.reason
@@ -150,8 +150,8 @@ def test_what_cannot_be_judged_is_never_passed(mechanism: Callable[..., object],
 @pytest.mark.parametrize("check", [Enumerated(), Linear(), Sampled()], ids=lambda check: type(check).__name__)
 @pytest.mark.parametrize("mechanism", [raises, raises_late, always])
 def test_no_auditor_passes_or_breaks_on_what_cannot_be_judged(mechanism: Callable[..., object], check: Check) -> None:
-    subject = Subject(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=CLAIM, checks=(check,))
-    assert judge(subject, Allowance(samples=50_000)).outcome == "cannot be judged"
+    case = AuditCase(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=CLAIM, checks=(check,))
+    assert judge(case, Allowance(samples=50_000)).outcome == "cannot be judged"
 
 
 @pytest.mark.long
@@ -159,23 +159,23 @@ def test_an_honest_mechanism_with_randomness_of_its_own_is_judged() -> None:
     def own(data: int) -> int:
         return data ^ int(random.random() > 0.6)
 
-    subject = Subject(name="own", mechanism=own, neighbours=((0, 1),), claim=CLAIM)
-    assert judge(subject, SMALL).outcome == "not refuted"
-    small = replace(subject, claim=Claim(Report(), PureCost(0.3), "here"), epsilon=0.3)
+    case = AuditCase(name="own", mechanism=own, neighbours=((0, 1),), claim=CLAIM)
+    assert judge(case, SMALL).outcome == "not refuted"
+    small = replace(case, claim=Claim(Report(), PureCost(0.3), "here"), epsilon=0.3)
     assert judge(small, SMALL).outcome == "refuted"  # the truth is ln 1.5 = 0.405
 
 
 def test_exactness_cannot_be_had_without_entropy() -> None:
-    subject = Subject(
+    case = AuditCase(
         name="own", mechanism=lambda data: data, neighbours=((0, 1),), claim=CLAIM, checks=(Enumerated(), Sampled())
     )
-    assert "takes no entropy" in judge(replace(subject, checks=(Enumerated(),)), SMALL).reason
-    assert not judge(subject, SMALL).passed
+    assert "takes no entropy" in judge(replace(case, checks=(Enumerated(),)), SMALL).reason
+    assert not judge(case, SMALL).passed
 
 
 def test_what_is_not_reached_in_time_is_not_passed() -> None:
-    twin = TWINS[0]
-    assert {verdict.outcome for verdict in judge_all(twin.subjects, SMALL, within=0.0)} == {"not reached"}
+    mutant = MUTANTS[0]
+    assert {verdict.outcome for verdict in judge_all(mutant.cases, SMALL, within=0.0)} == {"not reached"}
 
 
 @pytest.mark.long
@@ -185,16 +185,16 @@ def test_judges_see_no_names() -> None:
     class Spy:
         auditor = "spy"
 
-        def attack(self, subject: Subject, allowance: Allowance) -> object:
-            seen.append(subject.name)
-            return Sampled().attack(subject, allowance)
+        def attack(self, case: AuditCase, allowance: Allowance) -> object:
+            seen.append(case.name)
+            return Sampled().attack(case, allowance)
 
     def respond(data: int, *, entropy: Entropy) -> int:
         return toss(data, entropy)
 
-    subjects = [
-        Subject(name=name, mechanism=respond, neighbours=((0, 1),), claim=CLAIM, checks=(Spy(),))  # type: ignore[arg-type]
+    cases = [
+        AuditCase(name=name, mechanism=respond, neighbours=((0, 1),), claim=CLAIM, checks=(Spy(),))  # type: ignore[arg-type]
         for name in ("sound", "broken")
     ]
-    assert [verdict.subject.name for verdict in judge_all(subjects, Allowance(samples=2_000))] == ["sound", "broken"]
-    assert sorted(seen) == ["subject 1", "subject 2"]
+    assert [verdict.case.name for verdict in judge_all(cases, Allowance(samples=2_000))] == ["sound", "broken"]
+    assert sorted(seen) == ["case 1", "case 2"]

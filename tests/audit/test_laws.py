@@ -8,11 +8,11 @@ import pytest
 
 from chronodp.alerts import Split
 from chronodp.audit.adaptive import Game, Live
+from chronodp.audit.case import Unfit
+from chronodp.audit.cases.alerts import tiny_alert, watch_walk
 from chronodp.audit.exact import examine, outcomes
 from chronodp.audit.orders import Orders
-from chronodp.audit.steps import Walk
-from chronodp.audit.subject import Unfit
-from chronodp.audit.subjects.alerts import tiny_alert, watch_walk
+from chronodp.audit.steps import StepEnumerator
 from chronodp.randomness import Entropy
 
 
@@ -30,7 +30,7 @@ def test_states_behind_equal_answers_are_kept_apart() -> None:
         after = state + int(bool(entropy.coins(1, 2)))
         return after, after // 2
 
-    walk = Walk(start=lambda _: 0, step=step, key=lambda state: state)
+    walk = StepEnumerator(start=lambda _: 0, step=step, key=lambda state: state)
     assert walk.law((0, 0, 0)).probabilities == outcomes(lambda entropy: walk((0, 0, 0), entropy=entropy)).probabilities
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.rounding import FUNCTION
 
 from chronodp.accounting import gaussian
-from chronodp.audit import Allowance, Linear, Subject, judge
+from chronodp.audit import Allowance, AuditCase, Linear, judge
 from chronodp.audit.exact import examine
 from chronodp.audit.numerical import GridNoise
 from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost
@@ -56,8 +56,8 @@ def test_a_shape_is_measured_and_its_missing_memory_caught() -> None:
         sigma = 1.0
         claim = Claim(Event(), GaussianCost(sensitivity, sigma), "here")
         pairs = (((0.0,) * 3, (1.0, 0.0, 0.0)), ((0.0,) * 3, (0.0, 0.0, 1.0)))
-        subject = Subject(name="own", mechanism=stream, neighbours=pairs, claim=claim, delta=1e-3, checks=(Linear(),))
-        return judge(subject, Allowance()).outcome
+        case = AuditCase(name="own", mechanism=stream, neighbours=pairs, claim=claim, delta=1e-3, checks=(Linear(),))
+        return judge(case, Allowance()).outcome
 
     assert verdict(math.hypot(1.0, memory)) == "holds"
     assert verdict(1.0) == "refuted"
@@ -69,9 +69,9 @@ def test_an_output_without_noise_of_its_own_cannot_pass() -> None:
         return tuple(value + noise for value in values)
 
     claim = Claim(Event(), LaplaceCost(1.0, 1.0), "here")
-    subject = Subject(
+    case = AuditCase(
         name="own", mechanism=shared, neighbours=(((0.0, 0.0), (1.0, 0.0)),), claim=claim, checks=(Linear(),)
     )
-    verdict = judge(subject)
+    verdict = judge(case)
     assert not verdict.passed
     assert "published without noise" in verdict.reason

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 from tests.report.test_browser import browser, read
 
-from chronodp.audit import Allowance, judge, twins
+from chronodp.audit import Allowance, judge, mutants
 from chronodp.audit.page import report_audit
 from chronodp.audit.registry import entries
 from chronodp.audit.run import Audit
@@ -22,10 +22,10 @@ NAMES = ("randomised response that is true too often", "Laplace noise in floatin
 def audited() -> Audit:
     allowance = Allowance(samples=2_000)
     comparator = next(entry for entry in entries() if entry.name == "comparator")
-    broken = [twin for twin in twins.TWINS if twin.name in NAMES]
+    broken = [mutant for mutant in mutants.MUTANTS if mutant.name in NAMES]
     return Audit(
-        tuple(judge(subject, allowance) for subject in comparator.subjects()),
-        tuple((twin, judge(twin.subjects[0], allowance), judge(twin.subjects[1], allowance)) for twin in broken),
+        tuple(judge(case, allowance) for case in comparator.cases()),
+        tuple((mutant, judge(mutant.cases[0], allowance), judge(mutant.cases[1], allowance)) for mutant in broken),
     )
 
 
@@ -40,7 +40,7 @@ def test_draws_a_curve_for_each_and_asks_nothing_of_the_network(
         assert reading.layout("yaxis.type") == "log"
         assert reading.tab.locator("tbody tr").count() == 4
         words = reading.tab.inner_text("body")
-        assert "2 of 2 claims stand; 2 of 2 broken twins were caught" in words
+        assert "2 of 2 claims stand; 2 of 2 mutants were caught" in words
         assert reading.tab.locator("aside.warning").count() == 0
         assert reading.requests == []
         assert reading.complaints == []
@@ -48,6 +48,6 @@ def test_draws_a_curve_for_each_and_asks_nothing_of_the_network(
 
 @pytest.mark.long
 def test_says_loudly_that_a_twin_was_not_caught(audited: Audit, tmp_path: Path) -> None:
-    (twin, sound, _), *_ = audited.twins
-    page = report_audit(Audit(audited.verdicts, ((twin, sound, sound),)), tmp_path / "audit.html")
+    (mutant, sound, _), *_ = audited.mutants
+    page = report_audit(Audit(audited.verdicts, ((mutant, sound, sound),)), tmp_path / "audit.html")
     assert "was not caught" in page.read_text(encoding="utf-8")

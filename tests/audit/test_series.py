@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chronodp.audit.cases.series import coarse_plan, noisy_numbers
 from chronodp.audit.exact import examine
-from chronodp.audit.subjects.series import coarse_plan, noisy_numbers
 from chronodp.randomness import Entropy
 
 

@@ -14,10 +14,10 @@ from tests.conftest import Trials
 from chronodp.accounting import gaussian
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.bounds import Counts, PointRule, at_least, at_most, largest_refuted, refutes
+from chronodp.audit.case import AuditCase
 from chronodp.audit.outputs import collect
 from chronodp.audit.scores import learn
 from chronodp.audit.statistical import Sampled, Stakes, best_event
-from chronodp.audit.subject import Subject
 from chronodp.privacy import Claim, Cost, Event, GaussianCost, LaplaceCost, PureCost, Report
 from chronodp.randomness import Entropy
 
@@ -51,9 +51,9 @@ def gaussian_many(value: int, count: int, *, entropy: Entropy) -> NDArray[np.int
     return value * STEPS + entropy.gaussian(SIGMA * STEPS, count)
 
 
-def subject(mechanism: Any, many: Any, cost: Cost, *, delta: float = 0.0, epsilon: float = 0.0) -> Subject:
+def case(mechanism: Any, many: Any, cost: Cost, *, delta: float = 0.0, epsilon: float = 0.0) -> AuditCase:
     unit = Report() if isinstance(cost, PureCost) else Event()
-    return Subject(
+    return AuditCase(
         name="tried",
         mechanism=mechanism,
         many=many,
@@ -65,9 +65,9 @@ def subject(mechanism: Any, many: Any, cost: Cost, *, delta: float = 0.0, epsilo
 
 
 KNOWN = {
-    "randomised response": subject(respond, responses, PureCost(1.0)),
-    "Laplace": subject(add_laplace, laplace_many, LaplaceCost(1.0, 1.0)),
-    "Gaussian": subject(add_gaussian, gaussian_many, GaussianCost(1.0, SIGMA), delta=DELTA),
+    "randomised response": case(respond, responses, PureCost(1.0)),
+    "Laplace": case(add_laplace, laplace_many, LaplaceCost(1.0, 1.0)),
+    "Gaussian": case(add_gaussian, gaussian_many, GaussianCost(1.0, SIGMA), delta=DELTA),
 }
 
 
@@ -86,14 +86,14 @@ def test_reaches_nine_tenths_of_the_truth(name: str) -> None:
 def test_a_claim_a_twentieth_too_small_is_refuted(name: str) -> None:
     claimed = KNOWN[name]
     cost: Cost = GaussianCost(1.0, SIGMA * 1.1) if name == "Gaussian" else PureCost(0.95)
-    bold = subject(claimed.mechanism, claimed.many, cost, delta=claimed.delta)
+    bold = case(claimed.mechanism, claimed.many, cost, delta=claimed.delta)
     assert Sampled().attack(bold, Allowance(samples=2_000_000)).refuted
 
 
 @pytest.mark.long
 def test_a_known_likelihood_is_used() -> None:
     tried = KNOWN["Laplace"]
-    known = Subject(
+    known = AuditCase(
         name="tried",
         mechanism=add_laplace,
         many=tried.many,
@@ -186,7 +186,7 @@ def test_a_score_reads_an_output_alone_whatever_came_with_it() -> None:
 
 @pytest.mark.long
 def test_time_bounds_samples() -> None:
-    slow = Subject(
+    slow = AuditCase(
         name="slow", mechanism=add_laplace, neighbours=((0, 1),), claim=Claim(Event(), PureCost(1.0), "here")
     )
     reached = Sampled().attack(slow, Allowance(samples=10**9, seconds=0.5))  # it would take hours without the bound

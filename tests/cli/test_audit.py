@@ -13,15 +13,15 @@ from chronodp.cli.shell import app
 from tests.cli.conftest import run
 
 OWN = """
-from chronodp.audit import Enumerated, Subject
+from chronodp.audit import Enumerated, AuditCase
 from chronodp.privacy import Claim, PureCost, Report
 
 def respond(bit, *, entropy):
     return bit ^ int(not entropy.coins(3, 4))
 
 def claimed(epsilon, mechanism=respond):
-    return Subject(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=Claim(Report(), PureCost(epsilon), "x"),
-                   checks=(Enumerated(),))
+    claim = Claim(Report(), PureCost(epsilon), "x")
+    return AuditCase(name="own", mechanism=mechanism, neighbours=((0, 1),), claim=claim, checks=(Enumerated(),))
 
 honest, bold = claimed(1.1), [claimed(1.0)]
 
@@ -48,7 +48,7 @@ def test_a_mechanism_by_name_with_its_twins(home: Path) -> None:
     assert "δ at each part of the claimed ε" in (home / "audit.html").read_text(encoding="utf-8")
     table = run("audit", "shuffle that exchanges")
     assert "refuted" in table
-    assert "1 of 1 twins caught" in table
+    assert "1 of 1 mutants caught" in table
 
 
 @pytest.mark.usefixtures("home")

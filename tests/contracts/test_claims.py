@@ -1,4 +1,4 @@
-"""Every public mechanism has a claim, an argument that exists, and an auditor's subject."""
+"""Every public mechanism has a claim, an argument that exists, and an auditor's case."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def mechanisms() -> list[object]:
 @pytest.mark.parametrize("mechanism", mechanisms(), ids=lambda one: f"{one.__module__}.{one.__name__}")
 def test_every_mechanism_is_covered(mechanism: object) -> None:
     covered = [one for entry in _ENTRIES for one in entry.covers]
-    assert mechanism in covered, "add an Entry to chronodp.audit.subjects that covers it"
+    assert mechanism in covered, "add an Entry to chronodp.audit.cases that covers it"
 
 
 def test_the_search_for_mechanisms_finds_some() -> None:
@@ -79,33 +79,33 @@ def test_the_search_for_mechanisms_finds_some() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("entry", [entry for entry in _ENTRIES if not entry.unclaimed], ids=lambda entry: entry.name)
 def test_whatever_is_covered_is_really_run(entry: Entry) -> None:
-    """A name in a list proves nothing: what an entry covers must be called when its subjects are run."""
+    """A name in a list proves nothing: what an entry covers must be called when its cases are run."""
     called: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, argument: object) -> None:  # noqa: ARG001
         called.add(frame.f_code)
 
     left = [one for one in entry.covers if one not in get_args(Protocol)]  # protocols are data that devices read
-    for subject in entry.subjects():
+    for case in entry.cases():
         sys.setprofile(note)
         try:
-            subject.run(subject.neighbours[0][0], seeded(1))
+            case.run(case.neighbours[0][0], seeded(1))
         finally:
             sys.setprofile(None)
         left = [one for one in left if not called & {part.__code__ for part in functions(one)}]
         if not left:
             break
-    assert not left, f"no subject of {entry.name!r} runs them"
+    assert not left, f"no case of {entry.name!r} runs them"
 
 
 @pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: entry.name)
 def test_every_claim_has_an_argument_and_a_check(entry: Entry) -> None:
     assert entry.precision
-    assert entry.unclaimed or entry.subjects()
-    for subject in entry.subjects():
-        assert (ROOT / subject.claim.argument).is_file()
-        assert subject.checks
-        assert subject.neighbours
+    assert entry.unclaimed or entry.cases()
+    for case in entry.cases():
+        assert (ROOT / case.claim.argument).is_file()
+        assert case.checks
+        assert case.neighbours
 
 
 @pytest.mark.long

@@ -111,10 +111,10 @@ def test_every_unit_and_cost_has_a_json_form_and_a_price() -> None:
 
 
 def test_arguments_of_claims_are_pages_that_exist() -> None:
-    from chronodp.audit.twins import TWINS
+    from chronodp.audit.mutants import MUTANTS
 
-    for twin in TWINS:
-        assert (ROOT / twin.claim.argument).is_file()
+    for mutant in MUTANTS:
+        assert (ROOT / mutant.claim.argument).is_file()
     mentioned = set()
     for path in (ROOT / "src").rglob("*.py"):
         mentioned |= set(re.findall(r"docs/explanation/[\w/-]+\.md", path.read_text(encoding="utf-8")))

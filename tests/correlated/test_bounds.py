@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Mean, leakage
+from chronodp.correlated import CouplingMarkovChain, LeakageModel, Mean, leakage
 from chronodp.correlated.bounds import (
     blunted,
     forward_distances,
@@ -20,9 +20,9 @@ from chronodp.correlated.bounds import (
     round_up,
     total_variation,
 )
-from chronodp.correlated.gauge import Released
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.query import fold
+from chronodp.correlated.leakage_model import Released
+from chronodp.correlated.query import tabulate
 from chronodp.errors import InvalidArgument
 from tests.conftest import Trials
 from tests.correlated.chains import Case, draw, two
@@ -32,7 +32,7 @@ NO_BOUNDS = {"theorem 1", "theorem 2", "forward Dobrushin, irreversible"}
 
 
 def every_bound(
-    case: Case, gauge: Gauge, released: Released, exact: NDArray[np.float64]
+    case: Case, gauge: LeakageModel, released: Released, exact: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
     found = gauge.bounds(released, "knows_others")
     if len(gauge.groups) > 1 or released.releases > 1:
@@ -56,8 +56,8 @@ def test_no_certified_bound_is_ever_below_the_truth_and_the_papers_are(trials: T
     broken: Counter[str] = Counter()
     for _ in range(trials(5_000, least=250)):
         case = draw(chance)
-        gauge = Gauge(case.model)
-        outputs = fold(case.query, case.model.sequences, case.model.states)
+        gauge = LeakageModel(case.model)
+        outputs = tabulate(case.query, case.model.sequences, case.model.states)
         releases = 2 if case.model.states**case.model.sequences <= 8 and chance.random() < 0.2 else 1
         released = Released(outputs, np.array(case.ages), case.epsilon, releases)
         for adversary in ("knows_others", "knows_none"):
@@ -123,7 +123,7 @@ def ring(sequences: int, stay: float) -> CouplingMarkovChain:
 
 
 def test_a_group_too_large_to_list_falls_back_to_a_bound_that_dies_with_age_and_says_so() -> None:
-    gauge = Gauge(ring(400, 0.62))
+    gauge = LeakageModel(ring(400, 0.62))
     found = [leakage(gauge, query=Mean(), ages=age, epsilon=1.0) for age in (1, 3, 6)]
     assert [told.exact for told in found] == [None] * 3
     assert found[0].certified > 5 * found[1].certified > 25 * found[2].certified > 0
@@ -138,11 +138,11 @@ def test_a_group_too_large_to_list_falls_back_to_a_bound_that_dies_with_age_and_
 
 
 def test_a_stream_of_releases_never_tells_more_than_the_last_step() -> None:
-    gauge = Gauge(ring(60, 0.62))
+    gauge = LeakageModel(ring(60, 0.62))
     one, ten, many = (leakage(gauge, query=Mean(), ages=2, epsilon=1.0, releases=n) for n in (1, 10, 1000))
     assert one.certified < ten.certified <= many.certified
     assert many.certified < 3.0  # one step: h, whatever was released before
     assert many.series == 1000.0
-    small = Gauge(two(0.75))
+    small = LeakageModel(two(0.75))
     exact = [leakage(small, query=Mean(), ages=1, epsilon=1.0, releases=n).exact for n in (1, 2, 3)]
     assert exact == sorted(exact)  # type: ignore[type-var]

@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Maximum, Mean, Several, Sum, WeightedSum, leakage, simulate
+from chronodp.correlated import (
+    CouplingMarkovChain,
+    LeakageModel,
+    Maximum,
+    Mean,
+    Several,
+    Sum,
+    WeightedSum,
+    leakage,
+    simulate,
+)
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.query import fold
+from chronodp.correlated.query import tabulate
 from chronodp.errors import InvalidArgument
 from tests.correlated.chains import PAPER, draw, two
 
@@ -116,7 +126,7 @@ def test_questions_that_cannot_be_asked() -> None:
     with pytest.raises(InvalidArgument, match="queries must be"):
         Several(())
     with pytest.raises(InvalidArgument, match="largest must be"):
-        Gauge(model, largest=10**9)
+        LeakageModel(model, largest=10**9)
     with pytest.raises(InvalidArgument, match="at most 4096 joint states"):
         JointChain(CouplingMarkovChain(PAPER, np.eye(13)))
 
@@ -135,11 +145,11 @@ def test_queries_on_snapshots_and_what_one_sequence_changes() -> None:
         (WeightedSum((1.0, -2.0, 0.0)), [-2.0, -2.0], 4.0),
         (Maximum(), [2.0, 2.0], 2.0),
     ):
-        outputs = fold(query, 3, 3)
+        outputs = tabulate(query, 3, 3)
         assert outputs.values(states)[:, 0] == pytest.approx(expected)
         assert outputs.sensitivity == pytest.approx(most)
     # A sequence that cannot rise above what others always reach changes no maximum.
-    both = fold(Several((Maximum(), Sum())), 3, 3)
+    both = tabulate(Several((Maximum(), Sum())), 3, 3)
     assert both.changes == pytest.approx(np.full(3, 4.0))
 
 
@@ -147,7 +157,7 @@ def test_sensitivities_are_those_of_listing() -> None:
     chance = np.random.default_rng(8)
     for _ in range(40):
         case = draw(chance)
-        outputs = fold(case.query, case.model.sequences, case.model.states)
+        outputs = tabulate(case.query, case.model.sequences, case.model.states)
         joint = JointChain(case.model)
         values = outputs.values(joint.snapshots)[:, 0].reshape(joint.shape)
         listed = [np.ptp(values, axis=axis).max() for axis in range(case.model.sequences)]

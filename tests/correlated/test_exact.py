@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Maximum, Mean, Several, Sum, WeightedSum, leakage
+from chronodp.correlated import CouplingMarkovChain, LeakageModel, Maximum, Mean, Several, Sum, WeightedSum, leakage
 from chronodp.correlated.bounds import aged_distances, from_distance, total_variation
 from chronodp.correlated.exact import outside_values
-from chronodp.correlated.gauge import Released
 from chronodp.correlated.joint import JointChain
+from chronodp.correlated.leakage_model import Released
 from chronodp.correlated.mixtures import largest_log_ratio
 from chronodp.correlated.published.paper import estimate_bounded_aged_correlation
-from chronodp.correlated.query import fold
+from chronodp.correlated.query import tabulate
 from chronodp.errors import InvalidArgument
 from tests.conftest import Trials
 from tests.correlated import reference
@@ -29,7 +29,7 @@ def test_the_grid_of_the_papers_chain(golden: Any) -> None:
         for age, expected in zip(grid["A"], distances, strict=True):
             assert aged_distances(joint, np.array([age, age])).max() == pytest.approx(expected, rel=1e-9, abs=1e-14)
     for name, rows in grid["exact"].items():
-        gauge = Gauge(two(float(name)))
+        gauge = LeakageModel(two(float(name)))
         for row, age in enumerate(grid["A"]):
             for column, epsilon in enumerate(grid["eps_C"]):
                 told = leakage(gauge, query=Mean(), ages=age, epsilon=float(epsilon))
@@ -85,8 +85,8 @@ def test_random_chains_of_the_reference(golden: Any) -> None:
         assert told.paper_theorem_2 == pytest.approx(case["thm2_Dbar"] * case["eps_C"], rel=1e-9)
         heard = np.full(model.sequences, model.sequences * case["eps_C"])
         assert total_variation(joint, ages, heard=heard).max() == pytest.approx(case["sound"], rel=1e-10)
-        released = Released(fold(Mean(), model.sequences, model.states), ages, case["eps_C"])
-        bounds = Gauge(model).bounds(released, "knows_others")
+        released = Released(tabulate(Mean(), model.sequences, model.states), ages, case["eps_C"])
+        bounds = LeakageModel(model).bounds(released, "knows_others")
         least = np.min([bounds[name] for name in bounds], axis=0).max()
         assert case["exact"] <= least <= case["sdl"] * (1 + 1e-6)  # never looser than the reference's bound
 
@@ -115,7 +115,7 @@ def test_exact_leakage_is_that_of_plain_listing(trials: Trials) -> None:
         case = draw(chance, most=3, oldest=2)
         if case.model.components.max() > 0:
             continue  # listing has no notion of what lies outside a group
-        outputs = fold(case.query, case.model.sequences, case.model.states)
+        outputs = tabulate(case.query, case.model.sequences, case.model.states)
         for adversary in ("knows_others", "knows_none"):
             expected = reference.leakage_about_each(
                 case.transitions,
@@ -125,7 +125,7 @@ def test_exact_leakage_is_that_of_plain_listing(trials: Trials) -> None:
                 outputs.sensitivity / case.epsilon,
                 knows_others=adversary == "knows_others",
             )
-            reading = Gauge(case.model).measure(
+            reading = LeakageModel(case.model).measure(
                 Released(outputs, np.array(case.ages), case.epsilon),
                 adversary,
             )
@@ -223,15 +223,15 @@ def test_probabilities_are_as_exact_as_their_margin_says() -> None:
 
 def test_levels_outside_a_group_are_tried_at_every_release_by_themselves() -> None:
     apart = CouplingMarkovChain(np.full((3, 3), 0.2) + 0.4 * np.eye(3), np.eye(3))
-    outputs = fold(Maximum(), 3, 3)
+    outputs = tabulate(Maximum(), 3, 3)
     one = outside_values(outputs, np.array([0]))
     assert one.ravel().tolist() == [0.0, 1.0, 2.0]
     two_ = outside_values(outputs, np.array([0]), releases=2)
     assert len(two_) == 9
-    both = fold(Several((Maximum(), Maximum(scores=(2.0, 1.0, 0.0)))), 2, 3)
+    both = tabulate(Several((Maximum(), Maximum(scores=(2.0, 1.0, 0.0)))), 2, 3)
     # One other sequence cannot be low and high at once: three levels, not nine.
     assert outside_values(both, np.array([0])).tolist() == [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]
-    assert outside_values(fold(Sum(), 3, 3), np.array([0])).tolist() == [[0.0]]
+    assert outside_values(tabulate(Sum(), 3, 3), np.array([0])).tolist() == [[0.0]]
     # Levels that differ between releases tell as much as any: the exact value covers each of them.
     told = leakage(apart, query=Maximum(), ages=1, epsilon=1.0, releases=2)
     alone = CouplingMarkovChain(np.full((3, 3), 0.2) + 0.4 * np.eye(3), [[1.0]])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Several, Sum, WeightedSum, leakage
+from chronodp.correlated import CouplingMarkovChain, LeakageModel, Several, Sum, WeightedSum, leakage
 from chronodp.correlated.bounds import least_ratios
-from chronodp.correlated.gauge import Released
 from chronodp.correlated.joint import JointChain
+from chronodp.correlated.leakage_model import Released
 from chronodp.correlated.mixtures import log_densities
-from chronodp.correlated.query import fold
+from chronodp.correlated.query import tabulate
 from chronodp.errors import InvalidArgument
 from tests.conftest import Trials
 from tests.correlated import digits
@@ -54,7 +54,7 @@ def test_small_probabilities_swing_as_far_as_large_ones(chance: float, again: fl
     model = rare(chance, again)
     truth = max(digits.leakage_about_each(model, (1, 1), lambda x: float(sum(x)), 1.0, knows_others=True))
     assert truth > 0.3
-    for gauge in (Gauge(model), Gauge(model, largest=0)):
+    for gauge in (LeakageModel(model), LeakageModel(model, largest=0)):
         assert leakage(gauge, query=Sum(), ages=1, epsilon=1.0).certified >= truth
 
 
@@ -92,7 +92,7 @@ def test_a_state_that_is_never_entered_is_nobodys_present() -> None:
             even = np.full((sequences, sequences), 1 / sequences)
             told, plain = (
                 leakage(
-                    Gauge(CouplingMarkovChain(matrix, even), largest=0),
+                    LeakageModel(CouplingMarkovChain(matrix, even), largest=0),
                     query=Sum(scores),
                     ages=2,
                     epsilon=1.0,
@@ -110,7 +110,7 @@ def test_no_bound_is_below_the_truth_at_the_edges_of_floats(trials: Trials) -> N
     for _ in range(trials(1_000, least=120)):
         case = draw_extreme(chance)
         model = case.model
-        outputs = fold(case.query, model.sequences, model.states)
+        outputs = tabulate(case.query, model.sequences, model.states)
         released = Released(outputs, np.array(case.ages), case.epsilon)
         if model.components.max() > 0 or not any(digits.stationary(digits.kernel(model)).values()):
             continue  # several groups, or several stationary laws
@@ -122,8 +122,8 @@ def test_no_bound_is_below_the_truth_at_the_edges_of_floats(trials: Trials) -> N
                 outputs.sensitivity / case.epsilon,
                 knows_others=adversary == "knows_others",
             )
-            read = Gauge(model).measure(released, adversary)
-            bounds = read.bounds | Gauge(model, largest=0).bounds(released, adversary)
+            read = LeakageModel(model).measure(released, adversary)
+            bounds = read.bounds | LeakageModel(model, largest=0).bounds(released, adversary)
             for name, bound in bounds.items():
                 assert all(here >= there for here, there in zip(bound, truth, strict=True)), (name, bound, truth, case)
             if np.isnan(read.exact).any():

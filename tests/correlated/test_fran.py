@@ -15,7 +15,17 @@ import pytest
 
 import chronodp as cdp
 from chronodp.audit.exact import examine
-from chronodp.correlated import CouplingMarkovChain, Fran, Gauge, Maximum, Mean, Several, Sum, WeightedSum, leakage
+from chronodp.correlated import (
+    CouplingMarkovChain,
+    Fran,
+    LeakageModel,
+    Maximum,
+    Mean,
+    Several,
+    Sum,
+    WeightedSum,
+    leakage,
+)
 from chronodp.correlated.fran import (
     FranDesign,
     FranState,
@@ -166,7 +176,7 @@ def test_noise_that_changes_over_time_is_used_in_turn() -> None:
 
 @pytest.mark.parametrize("adversary", ["knows_others", "knows_none"])
 def test_a_target_gets_the_largest_epsilon_that_keeps_it(adversary: str) -> None:
-    gauge = Gauge(two(0.6))
+    gauge = LeakageModel(two(0.6))
     for query, ages in ((Mean(), 2), (WeightedSum((1.0, 0.3)), (1, 3)), (Maximum(), 1)):
         found = largest_epsilon(gauge, query=query, ages=ages, target=0.1, adversary=adversary)  # type: ignore[arg-type]
         told = [

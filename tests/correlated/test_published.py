@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Mean, Sum, leakage
+from chronodp.correlated import CouplingMarkovChain, LeakageModel, Mean, Sum, leakage
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.mixtures import largest_log_ratio
 from chronodp.correlated.published.definitions import (
@@ -72,7 +72,9 @@ def test_the_comparison_says_which_numbers_are_bounds() -> None:
     assert {"the paper's Theorem 1", "the paper's Theorem 2"} <= below
     assert not any(row.bounds_present for row in rows if row.name in below - {"leakage, nothing else known"})
     large = compare_definitions(
-        Gauge(CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], 0.5 * np.eye(30) + 0.5 * np.roll(np.eye(30), 1, axis=0))),
+        LeakageModel(
+            CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], 0.5 * np.eye(30) + 0.5 * np.roll(np.eye(30), 1, axis=0))
+        ),
         query=Mean(),
         ages=2,
         epsilon=1.0,

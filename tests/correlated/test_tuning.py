@@ -10,11 +10,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chronodp.correlated import CouplingMarkovChain, Gauge, Maximum, Mean, Several, Sum, WeightedSum, leakage, simulate
+from chronodp.correlated import (
+    CouplingMarkovChain,
+    LeakageModel,
+    Maximum,
+    Mean,
+    Several,
+    Sum,
+    WeightedSum,
+    leakage,
+    simulate,
+)
 from chronodp.correlated.bounds import aged_distances, from_distance
-from chronodp.correlated.gauge import Released
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.query import Fold, fold
+from chronodp.correlated.leakage_model import Released
+from chronodp.correlated.query import QueryTable, tabulate
 from chronodp.correlated.tuning import (
     Freshness,
     certified_leakage,
@@ -33,22 +43,22 @@ from chronodp.errors import InvalidArgument
 from tests.correlated.chains import draw, two
 
 
-def by_theorem_1(gauge: Gauge, _: Fold, ages: NDArray[np.int64], epsilon: float) -> float:
+def by_theorem_1(gauge: LeakageModel, _: QueryTable, ages: NDArray[np.int64], epsilon: float) -> float:
     # The reference takes d = 2 for both sequences, coupled or not.
     return 2 * float(aged_distances(JointChain(gauge.model), ages).max()) * epsilon
 
 
-def by_mended_theorem(gauge: Gauge, _: Fold, ages: NDArray[np.int64], epsilon: float) -> float:
+def by_mended_theorem(gauge: LeakageModel, _: QueryTable, ages: NDArray[np.int64], epsilon: float) -> float:
     return float(from_distance(aged_distances(JointChain(gauge.model), ages), np.full(2, 2 * epsilon)).max())
 
 
 @pytest.mark.long
 def test_optima_of_the_papers_problem(golden: Any) -> None:
     objectives = {"paper": by_theorem_1, "sound": by_mended_theorem, "exact": certified_leakage()}
-    gauges: dict[str, Gauge] = {}
+    gauges: dict[str, LeakageModel] = {}
     for key, expected in golden("csdp/P1_optima.json")["optima"].items():
         coupling, error, kind = (part.partition("=")[2] or part for part in key.split(","))
-        gauge = gauges.setdefault(coupling, Gauge(two(float(coupling))))
+        gauge = gauges.setdefault(coupling, LeakageModel(two(float(coupling))))
         found = tune(gauge, query=Mean(), error=float(error), objective=objectives[kind])
         assert found.ages == (expected["A"],) * 2
         assert found.epsilon == pytest.approx(expected["eps_C"], rel=1e-9)
@@ -77,7 +87,7 @@ def test_ageing_helps_lazy_chains_at_tight_errors(golden: Any) -> None:
     table = golden("csdp/aging_value.json")["table"]
     for key in ("p=0.01,lam=1.0", "p=0.01,lam=0.5", "p=0.05,lam=1.0", "p=0.1,lam=0.75", "p=0.2,lam=1.0"):
         p, coupling = (float(part.partition("=")[2]) for part in key.split(","))
-        gauge = Gauge(two(coupling, [[1 - p, p], [p, 1 - p]]))
+        gauge = LeakageModel(two(coupling, [[1 - p, p], [p, 1 - p]]))
         variance = freshness(gauge.model, query=Mean(), ages=0).variance
         for share, age, fresh, best in table[key]:
             found = tune_affine(gauge, query=Mean(), error=share * variance, oldest=8)
@@ -132,7 +142,7 @@ def test_stacked_laws_are_margins_of_the_joint_one() -> None:
 @pytest.mark.long
 def test_an_age_for_each_sequence_is_never_worse_than_one_for_all() -> None:
     model = CouplingMarkovChain([[0.9, 0.1], [0.1, 0.9]], [[0.9, 0.1, 0.0], [0.1, 0.6, 0.3], [0.0, 0.3, 0.7]])
-    gauge = Gauge(model)
+    gauge = LeakageModel(model)
     query = WeightedSum((1.0, 0.2, 0.5))
     common = tune(gauge, query=query, error=0.2, oldest=3)
     each = tune_each(gauge, query=query, error=0.2, oldest=3)
@@ -159,7 +169,7 @@ def test_segments_take_the_age_and_noise_that_their_group_needs() -> None:
     # The error is what simulated series show, and the parts add up to the sum.
     made = simulate(model, 6, seed=5, runs=20_000)
     aged = made[:, 5 - np.array(parts.ages), np.arange(2)]
-    outputs = fold(parts.query, 2, 2)
+    outputs = tabulate(parts.query, 2, 2)
     exact = np.array([parts.read(values) for values in outputs.values(aged)])
     assert exact == pytest.approx(aged.sum(axis=1))
     noise = np.random.default_rng(1).laplace(scale=outputs.sensitivity / parts.epsilon, size=(20_000, 2))
@@ -197,7 +207,7 @@ def test_noise_over_time() -> None:
 
 
 def test_screening_accepts_by_the_cheap_bound_and_never_rejects_by_it() -> None:
-    gauge = Gauge(two(0.75))
+    gauge = LeakageModel(two(0.75))
     candidates = [(age, epsilon) for age in range(4) for epsilon in (0.05, 0.5, 2.0)]
     found = screen(gauge, query=Mean(), candidates=candidates, target=0.2)
     for one, (age, epsilon) in zip(found, candidates, strict=True):
@@ -213,5 +223,5 @@ def test_freshness_of_a_large_model_is_simulated() -> None:
     found = freshness(wide, query=Maximum(), ages=2)
     assert isinstance(found, Freshness)
     assert found.estimated
-    released = Released(fold(Mean(), 300, 2), np.full(300, 2), 1.0)
-    assert Gauge(wide).certify(released, "knows_others")[0] < 0.16
+    released = Released(tabulate(Mean(), 300, 2), np.full(300, 2), 1.0)
+    assert LeakageModel(wide).certify(released, "knows_others")[0] < 0.16

@@ -17,7 +17,7 @@ from chronodp.cli.live_settings import read_settings
 from chronodp.cli.town import write_town
 from chronodp.federated.training.plan_file import read_plan
 from chronodp.federated.transport.run_file import read_run
-from chronodp.service.question import Question
+from chronodp.service.question import QueryRequest
 from tests.cli.conftest import run
 from tests.docs.pages import ROOT, SHELLS, blocks, pages
 from tests.service.town import open_house
@@ -115,4 +115,4 @@ def test_a_run_across_holders(tmp_path: Path) -> None:
 
 def test_a_question() -> None:
     ((_, text),) = plain(ROOT / "docs/reference/service-api.md")
-    assert Question.model_validate(json.loads(text)).epsilon == 0.5
+    assert QueryRequest.model_validate(json.loads(text)).epsilon == 0.5

@@ -53,5 +53,5 @@ def test_every_how_to_every_argument_and_every_benchmark_belongs_to_a_room() -> 
 def test_the_argument_of_every_claim_is_that_of_a_room() -> None:
     argued = set.union(*(linked(cells[2]) for cells in ROWS.values()))
     for entry in entries():
-        for subject in entry.subjects():
+        for subject in entry.cases():
             assert ROOT / subject.claim.argument in argued

@@ -22,8 +22,8 @@ from chronodp.engines import (
     Question,
     Record,
     Totals,
-    crowd as crowd_module,
     find_source,
+    people_index as people_index_module,
     reference_totals,
 )
 from chronodp.engines.partitions import Partitions
@@ -143,7 +143,7 @@ def test_rows_that_went_to_disk_give_the_same(
 ) -> None:
     table, question, expected = town
     for name, value in (("_TARGET", 500), ("_BLOCKS", 64), ("_WORD", 14), ("_ASKED", 100)):
-        monkeypatch.setattr(crowd_module, name, value)
+        monkeypatch.setattr(people_index_module, name, value)
     monkeypatch.setattr("chronodp.engines.embedded._BATCH", 2048)
     engine = DuckDB(memory=2**26, threads=2, folder=str(tmp_path))
     monkeypatch.setattr("chronodp.engines.embedded.Partitions", _tiny)

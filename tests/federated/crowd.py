@@ -13,7 +13,7 @@ from chronodp.federated.aggregation.masks import RingVector
 from chronodp.federated.aggregation.terms import RINGS, usual_threshold
 
 
-class Crowd:
+class PeopleIndex:
     """Holders with identities, terms and random vectors."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Crowd:
 class Meeting:
     """A server with its clients, stopped before any phase."""
 
-    def __init__(self, crowd: Crowd) -> None:
+    def __init__(self, crowd: PeopleIndex) -> None:
         self.crowd = crowd
         self.server = AggregationServer(crowd.terms, crowd.context)
         self.clients = {name: crowd.client(name) for name in crowd.terms.names}

@@ -10,13 +10,13 @@ from chronodp.errors import InvalidArgument, MessageRefused, RoundConflict, TooF
 from chronodp.federated.aggregation import AggregationClient, Context, Identity, Phase, Terms, aggregate
 from chronodp.federated.aggregation.terms import usual_threshold
 from tests.conftest import Trials
-from tests.federated.crowd import Crowd, Meeting
+from tests.federated.crowd import Meeting, PeopleIndex
 
 
 @pytest.mark.parametrize("bits", [16, 32, 64])
 @pytest.mark.parametrize("count", [2, 3, 7])
 def test_the_sum_is_the_plain_sum(count: int, bits: int) -> None:
-    crowd = Crowd(count, bits=bits, size=70_001)
+    crowd = PeopleIndex(count, bits=bits, size=70_001)
     total = aggregate(crowd.identities, crowd.terms, crowd.context, crowd.vectors.__getitem__)
     assert total.survivors == crowd.terms.names
     assert total.values.tolist() == crowd.plain(crowd.terms.names)
@@ -28,7 +28,7 @@ def test_holders_may_fall_silent_in_any_phase(trials: Trials) -> None:
     done = aborted = 0
     for number in range(trials(200, least=60)):
         count = int(random.integers(2, 10))
-        crowd = Crowd(count, threshold=int(random.integers(count // 2 + 1, count + 1)), seed=number)
+        crowd = PeopleIndex(count, threshold=int(random.integers(count // 2 + 1, count + 1)), seed=number)
         falling = random.choice(crowd.terms.names, size=int(random.integers(0, count)), replace=False)
         silent = {str(name): Phase(int(random.integers(0, 5))) for name in falling}
         expected = tuple(name for name in crowd.terms.names if silent.get(name, Phase.UNMASK) > Phase.MASK)
@@ -47,7 +47,7 @@ def test_holders_may_fall_silent_in_any_phase(trials: Trials) -> None:
 
 def test_the_threshold_is_exact_in_every_phase() -> None:
     for phase in Phase:
-        crowd = Crowd(6)
+        crowd = PeopleIndex(6)
         assert crowd.terms.threshold == 5
         aggregate(crowd.identities, crowd.terms, crowd.context, crowd.vectors.__getitem__, silent={"h03": phase})
         both = {"h03": phase, "h05": phase}
@@ -56,7 +56,7 @@ def test_the_threshold_is_exact_in_every_phase() -> None:
 
 
 def test_who_was_silent_is_out_until_the_next_round() -> None:
-    meeting = Meeting(Crowd(4))
+    meeting = Meeting(PeopleIndex(4))
     late = meeting.answer("h02")
     for name in ("h00", "h01", "h03"):
         meeting.server.receive(meeting.answer(name))
@@ -68,7 +68,7 @@ def test_who_was_silent_is_out_until_the_next_round() -> None:
 
 
 def test_a_message_sent_again_counts_once() -> None:
-    crowd = Crowd(4)
+    crowd = PeopleIndex(4)
     meeting = Meeting(crowd)
     for phase in Phase:
         for name in meeting.server.members:
@@ -81,7 +81,7 @@ def test_a_message_sent_again_counts_once() -> None:
 
 
 def test_a_client_answers_once_and_in_order() -> None:
-    crowd = Crowd(3)
+    crowd = PeopleIndex(3)
     client = crowd.client("h00")
     with pytest.raises(RoundConflict, match="out of order"):
         client.share(b"")
@@ -92,7 +92,7 @@ def test_a_client_answers_once_and_in_order() -> None:
 
 def test_a_wrong_vector_is_refused_without_showing_it() -> None:
     for wrong in (np.zeros(4, "<u4"), np.zeros(5, "<u8"), np.full(5, 77.25), np.zeros((5, 1), "<u4")):
-        meeting = Meeting(Crowd(3))
+        meeting = Meeting(PeopleIndex(3))
         meeting.go_to(Phase.MASK)
         with pytest.raises(InvalidArgument, match="5 numbers of the ring") as refused:
             meeting.clients["h00"].mask(meeting.server.told("h00"), wrong)
@@ -102,7 +102,7 @@ def test_a_wrong_vector_is_refused_without_showing_it() -> None:
 def test_false_shares_are_noticed() -> None:
     """A holder that shares something else than its secrets spoils the round, and is named."""
     for silent in (frozenset({"h01"}), frozenset[str]()):
-        meeting = Meeting(Crowd(4))
+        meeting = Meeting(PeopleIndex(4))
         liar = meeting.clients["h01"]
         meeting.go_to(Phase.SHARE)
         kept = liar._masks, liar._seed
@@ -147,7 +147,7 @@ def test_terms_that_protect_nobody_are_refused() -> None:
 
 
 def test_a_client_needs_its_own_identity_and_run() -> None:
-    crowd = Crowd(3)
+    crowd = PeopleIndex(3)
     with pytest.raises(InvalidArgument, match="the one that the roster has"):
         AggregationClient(Identity.create(), "h00", crowd.terms, crowd.context)
     other = Context(bytes(32), 0, 0, bytes(32))

@@ -1,4 +1,4 @@
-"""Servers that lie, alone or with holders: what they get from us, and from a twin that believes them."""
+"""Servers that lie, alone or with holders: what they get from us, and from a mutant that believes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chronodp.federated.aggregation.envelope import HEADER_BYTES
 from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import join, weights_at_zero
 from chronodp.federated.aggregation.wire import pack, pack_pairs
-from tests.federated.crowd import Crowd, Meeting
+from tests.federated.crowd import Meeting, PeopleIndex
 
 Shares = dict[str, dict[bytes, dict[str, int]]]  # by owner, by kind of secret, by who holds the share
 
@@ -22,7 +22,7 @@ Shares = dict[str, dict[bytes, dict[str, int]]]  # by owner, by kind of secret, 
 class Spy:
     """A server that keeps all that it sees, and rebuilds every secret of which it has enough shares."""
 
-    def __init__(self, crowd: Crowd) -> None:
+    def __init__(self, crowd: PeopleIndex) -> None:
         self.meeting = Meeting(crowd)
         self.crowd = crowd
         self.shares: Shares = {name: {MASK_KEY: {}, OWN_SEED: {}} for name in crowd.terms.names}
@@ -83,7 +83,7 @@ class Spy:
 
 
 class BelievesServer(AggregationClient):
-    """A twin that reveals shares without asking whether others were told of the same survivors."""
+    """A mutant that reveals shares without asking whether others were told of the same survivors."""
 
     def unmask(self, told: bytes) -> bytes:
         del told
@@ -107,7 +107,7 @@ LIES = {
 
 
 def test_without_consent_a_lying_server_gets_a_sum_of_two_where_three_are_the_least() -> None:
-    crowd = Crowd(5, threshold=3)
+    crowd = PeopleIndex(5, threshold=3)
     spy = Spy(crowd)
     spy.meeting.clients = {
         name: BelievesServer(crowd.identities[name], name, crowd.terms, crowd.context) for name in crowd.terms.names
@@ -121,7 +121,7 @@ def test_without_consent_a_lying_server_gets_a_sum_of_two_where_three_are_the_le
 
 
 def test_with_consent_it_gets_nothing() -> None:
-    crowd = Crowd(5, threshold=3)
+    crowd = PeopleIndex(5, threshold=3)
     spy = Spy(crowd)
     spy.collect_masked()
     signed = {}
@@ -137,7 +137,7 @@ def test_with_consent_it_gets_nothing() -> None:
 @pytest.mark.parametrize("corrupted", [1, 2])
 def test_the_number_of_colluders_that_is_promised_is_the_largest(corrupted: int) -> None:
     """Four holders, threshold three: one colluder gets nothing, two read the update of a third."""
-    crowd = Crowd(4, threshold=3)
+    crowd = PeopleIndex(4, threshold=3)
     assert crowd.terms.colluders == 1
     spy = Spy(crowd)
     spy.collect_masked()

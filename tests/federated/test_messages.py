@@ -12,7 +12,7 @@ from chronodp.federated.aggregation import AggregationClient, AggregationServer,
 from chronodp.federated.aggregation.envelope import seal
 from chronodp.federated.aggregation.wire import pack, pack_pairs, unpack, unpack_pairs
 from tests.conftest import Trials
-from tests.federated.crowd import Crowd, Meeting
+from tests.federated.crowd import Meeting, PeopleIndex
 
 
 def flipped(message: bytes, bit: int) -> bytes:
@@ -23,7 +23,7 @@ def flipped(message: bytes, bit: int) -> bytes:
 
 @pytest.mark.parametrize("phase", list(Phase))
 def test_a_server_refuses_a_message_with_any_bit_changed(phase: Phase, trials: Trials) -> None:
-    meeting = Meeting(Crowd(3))
+    meeting = Meeting(PeopleIndex(3))
     meeting.go_to(phase)
     message = meeting.answer("h01")
     bits = np.random.default_rng(1).permutation(8 * len(message))[: trials(8 * len(message), least=400)]
@@ -40,7 +40,7 @@ def test_a_server_refuses_a_message_with_any_bit_changed(phase: Phase, trials: T
 
 @pytest.mark.parametrize("phase", [Phase.SHARE, Phase.MASK, Phase.CONSENT, Phase.UNMASK])
 def test_a_client_refuses_what_it_is_told_with_any_bit_changed(phase: Phase) -> None:
-    meeting = Meeting(Crowd(3))
+    meeting = Meeting(PeopleIndex(3))
     meeting.go_to(phase)
     told = meeting.server.told("h01")
     kept = dict(vars(meeting.clients["h01"]))
@@ -54,7 +54,7 @@ def test_a_client_refuses_what_it_is_told_with_any_bit_changed(phase: Phase) -> 
 
 
 def test_a_client_refuses_a_letter_of_its_own() -> None:
-    meeting = Meeting(Crowd(3))
+    meeting = Meeting(PeopleIndex(3))
     meeting.go_to(Phase.MASK)
     letters = unpack_pairs(meeting.server.told("h01"))
     with pytest.raises(ServerInconsistent, match="to itself"):
@@ -62,7 +62,7 @@ def test_a_client_refuses_a_letter_of_its_own() -> None:
 
 
 def test_messages_of_elsewhere_are_refused_by_name() -> None:
-    crowd = Crowd(3)
+    crowd = PeopleIndex(3)
     server = AggregationServer(crowd.terms, crowd.context)
     for change, said in (
         ({"round_number": 2}, "another round: 2, not 3"),
@@ -85,7 +85,7 @@ def test_messages_of_elsewhere_are_refused_by_name() -> None:
 
 
 def test_a_second_word_in_one_phase_is_refused() -> None:
-    crowd = Crowd(3)
+    crowd = PeopleIndex(3)
     server = AggregationServer(crowd.terms, crowd.context)
     server.receive(crowd.client("h00").advertise())
     with pytest.raises(MessageRefused, match="said something else before"):
@@ -93,7 +93,7 @@ def test_a_second_word_in_one_phase_is_refused() -> None:
 
 
 def test_contents_of_the_wrong_kind_are_refused() -> None:
-    crowd = Crowd(3)
+    crowd = PeopleIndex(3)
     cases = {
         Phase.ADVERTISE: [b"", bytes(95)],
         Phase.SHARE: [b"", pack_pairs({"h01": bytes(82)}), pack_pairs({"h01": bytes(82), "h02": bytes(81)}), b"\0"],
@@ -115,7 +115,7 @@ def test_contents_of_the_wrong_kind_are_refused() -> None:
 
 def test_a_server_that_lies_about_survivors_gets_no_share() -> None:
     """Told to half of them that h00 fell out and to the rest that it did not, no client reveals anything."""
-    crowd = Crowd(8, threshold=6)
+    crowd = PeopleIndex(8, threshold=6)
     meeting = Meeting(crowd)
     meeting.go_to(Phase.CONSENT)
     names = crowd.terms.names
@@ -133,7 +133,7 @@ def test_a_server_that_lies_about_survivors_gets_no_share() -> None:
 
 
 def test_a_server_that_follows_gets_exactly_one_share_of_each() -> None:
-    crowd = Crowd(5, threshold=3)
+    crowd = PeopleIndex(5, threshold=3)
     meeting = Meeting(crowd)
     meeting.go_to(Phase.UNMASK, silent=frozenset({"h04"}))
     revealed = unpack_pairs(
@@ -149,7 +149,7 @@ def test_a_server_that_follows_gets_exactly_one_share_of_each() -> None:
 
 
 def test_a_server_cannot_swap_keys_or_leave_holders_out() -> None:
-    crowd = Crowd(4)
+    crowd = PeopleIndex(4)
     for change, said in (
         (lambda known, _: {**known, "h02": known["h03"]}, "passed a message of h03 off as one of h02"),
         (lambda known, other: {**known, "h01": other}, "keys that are not their holders' own"),
@@ -165,7 +165,7 @@ def test_a_server_cannot_swap_keys_or_leave_holders_out() -> None:
 
 
 def test_a_letter_for_another_holder_is_refused() -> None:
-    meeting = Meeting(Crowd(4))
+    meeting = Meeting(PeopleIndex(4))
     meeting.go_to(Phase.MASK)
     letters = unpack_pairs(meeting.server.told("h01"))
     swapped = {**letters, "h00": letters["h02"], "h02": letters["h00"]}

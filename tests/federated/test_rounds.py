@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument, RoundConflict, TooFewHolders, UnreadableSource
 from chronodp.federated import Federation, Round, Task, load_holder
 from chronodp.federated.aggregation import Phase
-from chronodp.federated.quantise import Grid
+from chronodp.federated.quantise import Quantiser
 from tests.federated.crowd import Toy, make_toy
 
 TASK = Task(rounds=4, size=300, model="toy 1", clip=1.0, bits=32)
@@ -131,7 +131,7 @@ def test_holders_are_loaded_by_name() -> None:
 
 @given(st.sampled_from([16, 32, 64]), st.integers(1, 200), st.data())
 def test_sums_never_wrap_around(bits: int, holders: int, data: st.DataObject) -> None:
-    grid = Grid(clip=0.75, bits=bits, holders=holders)
+    grid = Quantiser(clip=0.75, bits=bits, holders=holders)
     assert grid.steps * holders < 2 ** (bits - 1)
     extreme = data.draw(st.sampled_from([0.75, -0.75, 9.0, -9.0]))
     total = grid.encode([extreme])
@@ -143,7 +143,7 @@ def test_sums_never_wrap_around(bits: int, holders: int, data: st.DataObject) ->
 
 @given(st.floats(-1.5, 1.5), st.sampled_from([16, 32, 64]))
 def test_rounding_is_to_the_nearest_step(value: float, bits: int) -> None:
-    grid = Grid(clip=1.5, bits=bits, holders=5)
+    grid = Quantiser(clip=1.5, bits=bits, holders=5)
     found = int(grid.encode([value]).view(f"<i{bits // 8}")[0])
     exact = Fraction(value) / Fraction(1.5) * grid.steps
     assert abs(found - exact) <= Fraction(1, 2) + Fraction(grid.steps, 2**51)
@@ -151,7 +151,7 @@ def test_rounding_is_to_the_nearest_step(value: float, bits: int) -> None:
 
 def test_a_ring_too_small_for_the_holders_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="sums of 300 holders in 2\\^16 leave 109 steps"):
-        Grid(clip=1.0, bits=16, holders=300)
+        Quantiser(clip=1.0, bits=16, holders=300)
     for update in ([np.nan], [np.inf], ["a"]):
         with pytest.raises(InvalidArgument, match="update must be finite numbers"):
-            Grid(clip=1.0, bits=16, holders=3).encode(update)
+            Quantiser(clip=1.0, bits=16, holders=3).encode(update)

@@ -21,8 +21,8 @@ from chronodp.federated.aggregation.envelope import HEADER_BYTES, seal
 from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.shamir import PRIME, SHARE_BYTES, join, split, weights_at_zero
 from chronodp.federated.aggregation.wire import pack_pairs
-from chronodp.federated.quantise import Grid
-from tests.federated.crowd import Crowd, Meeting
+from chronodp.federated.quantise import Quantiser
+from tests.federated.crowd import Meeting, PeopleIndex
 
 SIZE = 100_000
 
@@ -33,20 +33,20 @@ def looks_uniform(words: RingVector) -> bool:
     return float(stats.chisquare(counts).statistic) < stats.chi2.isf(1e-9, 255)
 
 
-def masked(crowd: Crowd, name: str = "h00") -> RingVector:
+def masked(crowd: PeopleIndex, name: str = "h00") -> RingVector:
     meeting = Meeting(crowd)
     meeting.go_to(Phase.MASK)
     return np.frombuffer(meeting.answer(name)[HEADER_BYTES:], "<u4")
 
 
-def gaussian_updates(crowd: Crowd) -> NDArray[np.float64]:
+def gaussian_updates(crowd: PeopleIndex) -> NDArray[np.float64]:
     update = np.random.default_rng(4).normal(0, 0.3, SIZE)
-    crowd.vectors = dict.fromkeys(crowd.vectors, Grid(1.0, 32, len(crowd.vectors)).encode(update))
+    crowd.vectors = dict.fromkeys(crowd.vectors, Quantiser(1.0, 32, len(crowd.vectors)).encode(update))
     return update
 
 
 def test_a_masked_update_is_uniform_and_an_open_one_is_not() -> None:
-    crowd = Crowd(3, size=SIZE)
+    crowd = PeopleIndex(3, size=SIZE)
     gaussian_updates(crowd)
     seen = masked(crowd)
     assert looks_uniform(seen)
@@ -58,7 +58,7 @@ def test_a_masked_update_is_uniform_and_an_open_one_is_not() -> None:
 
 
 def test_attempts_rounds_and_runs_share_no_mask() -> None:
-    crowd = Crowd(3, size=SIZE)
+    crowd = PeopleIndex(3, size=SIZE)
     first = masked(crowd)
     for change in ({"attempt": 2}, {"round_number": 4}, {}):
         again = replace(crowd.context, **change)  # type: ignore[arg-type]
@@ -70,7 +70,7 @@ def test_attempts_rounds_and_runs_share_no_mask() -> None:
 
 
 def test_keys_are_bound_to_everything() -> None:
-    crowd = Crowd(2)
+    crowd = PeopleIndex(2)
     one, two = X25519PrivateKey.generate(), X25519PrivateKey.generate()
     shared = exchange(one, two.public_key().public_bytes_raw())
     assert shared == exchange(two, one.public_key().public_bytes_raw())
@@ -107,7 +107,7 @@ def test_one_share_fewer_than_needed_is_exactly_uniform() -> None:
             laws.append(seen)
         assert all(law == laws[0] for law in laws)
         assert set(laws[0].values()) == {1}
-    # Twin: a highest coefficient that is never 0 rules secrets out.
+    # Mutant: a highest coefficient that is never 0 rules secrets out.
     without = [
         {tuple(split(secret, (1, 2), 3, prime=7, coefficients=(a, b))) for a in range(7) for b in range(1, 7)}
         for secret in range(2)
@@ -130,7 +130,7 @@ def test_the_field_is_one() -> None:
 
 
 class RevealsBoth(AggregationClient):
-    """A twin that hands out shares of both secrets of every holder: enough to undo all masks of one."""
+    """A mutant that hands out shares of both secrets of every holder: enough to undo all masks of one."""
 
     def both(self) -> dict[str, SharePair]:
         return dict(self._shares)
@@ -160,7 +160,7 @@ def attack(meeting: Meeting, masked_vector: RingVector, shares: list[dict[str, d
 
 
 def test_revealing_both_shares_gives_an_update_away_and_one_does_not() -> None:
-    crowd = Crowd(4)
+    crowd = PeopleIndex(4)
     meeting = Meeting(crowd)
     meeting.clients = {
         name: RevealsBoth(crowd.identities[name], name, crowd.terms, crowd.context) for name in crowd.terms.names
@@ -187,7 +187,7 @@ def test_revealing_both_shares_gives_an_update_away_and_one_does_not() -> None:
 
 
 def test_a_client_that_reveals_both_is_refused_by_the_server() -> None:
-    crowd = Crowd(3)
+    crowd = PeopleIndex(3)
     meeting = Meeting(crowd)
     meeting.go_to(Phase.UNMASK)
     twice = pack_pairs({name: OWN_SEED + bytes(2 * SHARE_BYTES) for name in crowd.terms.names})
@@ -196,15 +196,15 @@ def test_a_client_that_reveals_both_is_refused_by_the_server() -> None:
 
 
 def weak_mask(seed: int) -> RingVector:
-    """A twin whose mask comes from a short seed and a generator that is not one of cryptography."""
+    """A mutant whose mask comes from a short seed and a generator that is not one of cryptography."""
     return np.random.RandomState(seed).randint(0, 2**32, 64, dtype=np.uint32).astype("<u4")
 
 
 @pytest.mark.long
 def test_masks_from_short_seeds_are_guessed_and_ours_are_not() -> None:
     """Twelve bits stand for the 32 of a real mistake: guessing takes 4096 tries here."""
-    crowd = Crowd(3, size=64)
-    grid = Grid(1.0, 32, 3)
+    crowd = PeopleIndex(3, size=64)
+    grid = Quantiser(1.0, 32, 3)
     update = np.random.default_rng(8).normal(0, 0.01, 64)
     crowd.vectors["h00"] = grid.encode(update)
 

@@ -189,7 +189,7 @@ FREE: dict[str, Call] = {
     "local.simulate": _call(local.simulate, plan=_DEVICES, histories=np.zeros((3, 4), dtype=int), entropy=seeded(1)),
     "smooth": _call(postprocess.smooth, values=_EXAMPLE, deviation=1.0, method=postprocess.NonNegative(), level=0.9),
     "kalman_filter": _call(
-        postprocess.kalman_filter, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.Walk(1.0)
+        postprocess.kalman_filter, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.RandomWalk(1.0)
     ),
     "rehearse": _call(
         windowed.rehearse, example=_EXAMPLE, window=2, change=1.0, epsilon=1.0, delta=0.0, max_groups=1, runs=1

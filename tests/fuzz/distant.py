@@ -11,12 +11,12 @@ import chronodp as cdp
 from chronodp import federated, live, service
 from chronodp.federated import aggregation, models, training
 from chronodp.live import sinks, sources
-from tests.federated.crowd import Crowd, Toy
+from tests.federated.crowd import PeopleIndex, Toy
 from tests.fuzz.calls import Call
 
 __all__ = ["DISTANT"]
 
-_CROWD = Crowd(3)
+_CROWD = PeopleIndex(3)
 _TASK = federated.Task(rounds=2, size=4, model="toy", clip=1.0, bits=32)
 _COLUMN = models.Column("pulse", 40.0, 160.0)
 _INPUTS = models.Inputs((_COLUMN,), 4)

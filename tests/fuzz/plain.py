@@ -117,9 +117,11 @@ PLAIN: dict[str, Call] = {
         alerts.advance, design=_ALERT, state=alerts.start(_ALERT, seeded(1)), values=_EXAMPLE, entropy=seeded(1)
     ),
     "Allowance": _call(audit.Allowance, samples=100, seconds=None, runs=100, error=1e-6),
-    "Subject": _call(audit.Subject, **_SUBJECT),
-    "judge": _call(audit.judge, subject=audit.Subject(**_SUBJECT), allowance=audit.Allowance(samples=100, runs=100)),
-    "Gauge": _call(correlated.Gauge, model=correlated.CouplingMarkovChain(np.eye(2), np.eye(1)), largest=16),
+    "AuditCase": _call(audit.AuditCase, **_SUBJECT),
+    "judge": _call(audit.judge, case=audit.AuditCase(**_SUBJECT), allowance=audit.Allowance(samples=100, runs=100)),
+    "LeakageModel": _call(
+        correlated.LeakageModel, model=correlated.CouplingMarkovChain(np.eye(2), np.eye(1)), largest=16
+    ),
     "Maximum": _call(correlated.Maximum, scores=(0.0, 1.0)),
     "correlated.Mean": _call(correlated.Mean, scores=(0.0, 1.0)),
     "correlated.Sum": _call(correlated.Sum, scores=(0.0, 1.0)),
@@ -132,13 +134,13 @@ PLAIN: dict[str, Call] = {
     "grow": _call(postprocess.grow, values=_EXAMPLE, deviation=1.0, least=0.0, whole=False),
     "tighten_band": _call(postprocess.tighten_band, lower=_EXAMPLE, upper=_EXAMPLE),
     "kalman_smoother": _call(
-        postprocess.kalman_smoother, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.Walk(1.0)
+        postprocess.kalman_smoother, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.RandomWalk(1.0)
     ),
     "log_likelihood": _call(
-        postprocess.log_likelihood, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.Walk(1.0)
+        postprocess.log_likelihood, values=_EXAMPLE, deviation=np.ones(4), motion=postprocess.RandomWalk(1.0)
     ),
     "Lowest": _call(spectrum.Lowest, count=2),
-    "Only": _call(spectrum.Only, harmonic=2),
+    "Only": _call(spectrum.OnlyHarmonics, harmonic=2),
     "Strongest": _call(spectrum.Strongest, count=1, among=3, share=0.5),
     "transform": _call(spectrum.transform, series=_EXAMPLE),
     "design_spectrum": _call(
@@ -197,7 +199,7 @@ PLAIN: dict[str, Call] = {
     "Histogram": _call(series.Histogram, column="kwh", edges=(0.0, 1.0), at_most=1),
     "Total": _call(series.Total, change=1.0, name="total"),
     "Noise": _call(series.Noise, law="laplace", sensitivity=1.0, scale=1.0, step=0.5),
-    "Walk": _call(postprocess.Walk, step=1.0),
+    "RandomWalk": _call(postprocess.RandomWalk, step=1.0),
     "Trend": _call(postprocess.Trend, step=1.0, bend=1.0),
     "NoiseOnAverages": _call(postprocess.NoiseOnAverages, stride=1, charged_windows=2),
     "CausedChange": _call(state_space.CausedChange, most=1.0),

@@ -42,7 +42,7 @@ class _TooLong(BaseException):
 
 
 def judge(target: Target, content: bytes) -> str | None:
-    """Return what is at fault: nothing if the text is read, or refused by an error of ours that tells nothing."""
+    """Return what is at fault: nothing if the text is read, or refused by an error of ours that reveals nothing."""
     try:
         with _limited():
             target.door(content)

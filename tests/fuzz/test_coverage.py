@@ -22,7 +22,7 @@ _FOLDERS = ("federated.aggregation", "federated.models", "federated.training", "
 EXCEPTIONS: dict[str, tuple[str, ...]] = {
     "read from bytes under the other fuzzer": (
         "alerts.design.AlertDesign",
-        "dataset.together.release.ReleaseTogether",
+        "dataset.joint.release.ReleaseTogether",
         "spectrum.release.SpectrumRelease",
         "federated.aggregation.identity.Identity",
         "federated.training.people_file.read_people",
@@ -52,7 +52,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "accounting.",
         "audit.exact.",
         "audit.registry.",
-        "audit.twins.",
+        "audit.mutants.",
         "postprocess.consistency.",
         "postprocess.moving_average.",
         "spectrum.comparison.",

@@ -1,4 +1,4 @@
-"""Any bytes at every parser: read, or refused by an error of ours that tells nothing private."""
+"""Any bytes at every parser: read, or refused by an error of ours that reveals nothing private."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def test_a_second_way_that_gaussian_noise_left_open_would_break_the_terms() -> N
     terms = Filter("gaussian", epsilon, delta, 0.0)
     noise = GaussianCost(1.0, 1 / gaussian.mu_for(epsilon, delta) * (1 + 1e-9))
     after = terms.amounts(noise)
-    forgetful = (after[0], 0, after[2])  # the twin: Gaussian noise does not close the way of plain epsilons
+    forgetful = (after[0], 0, after[2])  # the mutant: Gaussian noise does not close the way of plain epsilons
     assert terms.fits(forgetful, RandomizedResponseCost(epsilon))
     assert not terms.fits(after, RandomizedResponseCost(epsilon))
     # Randomised response shifts the loss by epsilon one way or the other; the noise must make up the rest.

@@ -15,7 +15,7 @@ from chronodp.errors import InvalidArgument, MissingBound, StreamConflict, UnitM
 from chronodp.live import Limits, Windows, alert_design, open_streams, stream_design
 from chronodp.live.contribution import terms_of
 from chronodp.live.records import Batch
-from chronodp.live.tally import Tally
+from chronodp.live.window_totals import WindowTotals
 from chronodp.privacy import RecordUnit
 
 GRID = Windows("1s", "2026-01-01", lateness="0s", skew="1s", count=4)
@@ -43,7 +43,7 @@ def batch_of(limits: Limits, rows: Iterable[tuple[str, Visit]]) -> Batch:
 def totals(limits: Limits, rows: Iterable[tuple[str, Visit]], *, singly: bool = False) -> Table:
     """Count records stage by stage; the clock closes one window after each stage."""
     rows = list(rows)
-    tally = Tally(limits, KEY)
+    tally = WindowTotals(limits, KEY)
     used: dict[bytes, int] = {}
     table = []
     for window in range(SEEN):
@@ -217,7 +217,7 @@ def test_a_civil_period_that_cuts_windows_has_the_wider_bound() -> None:
     assert (limits.change, limits.touched) == (5.0, 2)
 
     def count(rows: tuple[tuple[int, float], ...]) -> Table:
-        tally = Tally(limits, KEY)
+        tally = WindowTotals(limits, KEY)
         times = np.array([grid.begins(0) + second * 1_000_000 for second, _ in rows], dtype=np.int64)
         zeros = np.zeros(len(rows), np.int64)
         tally.add(Batch(times, zeros, ["ann"], zeros, np.array([value for _, value in rows]), None, 0), first=0, last=1)

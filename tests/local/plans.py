@@ -18,7 +18,7 @@ from chronodp.local import (
     OptimizedUnary,
     Piecewise,
     RandomizedResponse,
-    Tally,
+    ReportCounts,
 )
 
 PLANS = [
@@ -36,7 +36,7 @@ def fleet(devices: int, slots: int = 3) -> NDArray[np.int64]:
     return np.arange(devices * slots).reshape(devices, slots) % 5
 
 
-def collected(plan: LocalPlan, records: NDArray[Any], **options: Any) -> Tally:
+def collected(plan: LocalPlan, records: NDArray[Any], **options: Any) -> ReportCounts:
     collector = Collector(plan, **options)
     collector.add(records)
     return collector.tally

@@ -21,8 +21,8 @@ from chronodp.local import (
     OneBit,
     OptimizedUnary,
     RandomizedResponse,
+    ReportCounts,
     Slots,
-    Tally,
     WindowAsked,
     WindowBudget,
     WindowPopulation,
@@ -137,7 +137,7 @@ def test_parts_of_many_workers_add_up_to_one_tally(plan: LocalPlan) -> None:
     twice = np.concatenate((records, records))
     whole = collected(plan, records)
     parts = [collected(plan, twice, part=(number, 3)) for number in range(3)]
-    merged = Tally.from_bytes(parts[0].to_bytes()).merge(parts[2]).merge(parts[1])
+    merged = ReportCounts.from_bytes(parts[0].to_bytes()).merge(parts[2]).merge(parts[1])
     assert merged.reports.tolist() == whole.reports.tolist()
     assert np.allclose(merged.sums, whole.sums, rtol=1e-12)
     assert merged.dropped.duplicate == len(records)
@@ -147,7 +147,7 @@ def test_parts_of_many_workers_add_up_to_one_tally(plan: LocalPlan) -> None:
     with pytest.raises(InvalidArgument, match="the same plan"):
         merged.merge(whole)
     with pytest.raises(UnknownDocument, match="not a stored tally"):
-        Tally.from_bytes(b"PK nonsense")
+        ReportCounts.from_bytes(b"PK nonsense")
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12), max_size=6))
@@ -231,7 +231,7 @@ def test_tallies_damaged_anywhere_are_refused_or_read() -> None:
         for place in chance.integers(len(stored), size=3):
             damaged[place] ^= int(chance.integers(1, 256))
         try:
-            Tally.from_bytes(bytes(damaged))
+            ReportCounts.from_bytes(bytes(damaged))
         except UnknownDocument:
             refused += 1
     assert refused > 100
@@ -251,7 +251,7 @@ def test_tallies_of_other_candidates_stay_apart() -> None:
     )
     with pytest.raises(InvalidArgument, match="same candidates"):
         one.tally.merge(other.tally)
-    again = Tally.from_bytes(one.tally.to_bytes())
+    again = ReportCounts.from_bytes(one.tally.to_bytes())
     assert again.counted.tolist() == [777, 5]
     made = estimate(plan, again)
     assert made.labels == (777, 5)

@@ -30,7 +30,7 @@ from chronodp.local.lanes import packed_coins
 from chronodp.local.longitudinal import two_levels
 from chronodp.local.mechanism import ChoiceMechanism, NumberMechanism
 from chronodp.local.number import Number
-from chronodp.local.odds import LARGEST_EPSILON, exponential_below, split_odds
+from chronodp.local.probabilities import LARGEST_EPSILON, exponential_below, split_odds
 from chronodp.privacy import Report, dump, load
 from chronodp.randomness import seeded
 from tests.conftest import Trials

@@ -10,10 +10,18 @@ from tests.conftest import Trials
 from tests.postprocess.models import Dense
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import Motion, Trend, Walk, kalman_filter, kalman_smoother
+from chronodp.postprocess import Motion, RandomWalk, Trend, kalman_filter, kalman_smoother
 
 FALSE_ALARM = 1e-9
-MOTIONS = [Walk(0.4), Walk(0.0), Walk(30.0), Trend(0.3, 0.2), Trend(0.0, 0.1), Trend(0.5, 0.0), Trend(0.0, 0.0)]
+MOTIONS = [
+    RandomWalk(0.4),
+    RandomWalk(0.0),
+    RandomWalk(30.0),
+    Trend(0.3, 0.2),
+    Trend(0.0, 0.1),
+    Trend(0.5, 0.0),
+    Trend(0.0, 0.0),
+]
 pace = st.sampled_from([0.0, 0.01, 0.3, 2.0, 20.0])
 
 
@@ -50,7 +58,7 @@ def test_against_one_large_normal_law_at_random(
     given_values = np.array([np.nan if value is None else value for value in values])
     given_values[[0, -1]] = np.nan_to_num(given_values[[0, -1]])
     deviation = data.draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=len(values), max_size=len(values)))
-    compare(Dense(given_values, np.array(deviation), Walk(step) if bend is None else Trend(step, bend)))
+    compare(Dense(given_values, np.array(deviation), RandomWalk(step) if bend is None else Trend(step, bend)))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +71,7 @@ def test_against_one_large_normal_law_at_random(
     ],
 )
 def test_steady_state(variance: float, filter_reference: float, smoother_reference: float) -> None:
-    motion = Walk(variance**0.5)
+    motion = RandomWalk(variance**0.5)
     values = np.zeros(3001)
     root = np.sqrt(variance**2 + 4 * variance)
     assert kalman_filter(values, 1.0, motion).deviation[-1, 0] ** 2 == pytest.approx((root - variance) / 2, rel=1e-12)
@@ -72,13 +80,13 @@ def test_steady_state(variance: float, filter_reference: float, smoother_referen
     assert (root - variance) / 2 == pytest.approx(filter_reference, rel=1e-12)
     assert variance / root == pytest.approx(smoother_reference, rel=1e-12)
     for scale in (1e-3, 1e4):  # in other units
-        scaled = kalman_smoother(values, scale, Walk(scale * variance**0.5))
+        scaled = kalman_smoother(values, scale, RandomWalk(scale * variance**0.5))
         assert scaled.deviation[1500, 0] == pytest.approx(scale * middle**0.5, rel=1e-12)
 
 
 def test_no_motion_is_a_mean_or_a_line() -> None:
     values = np.random.default_rng(1).normal(size=(50, 3)) + 1e6
-    still = kalman_smoother(values, 2.0, Walk(0.0))
+    still = kalman_smoother(values, 2.0, RandomWalk(0.0))
     assert still.value == pytest.approx(np.broadcast_to(values.mean(axis=0), (50, 3)), rel=1e-13)
     assert still.deviation == pytest.approx(np.full((50, 3), 2 / 50**0.5))
     line = np.polynomial.Polynomial.fit(np.arange(50), values[:, 0] - 1e6, 1)(np.arange(50)) + 1e6
@@ -92,14 +100,14 @@ def test_many_places_at_once_are_each_alone() -> None:
     deviation[:, 3] = deviation[:, 4]
     steps = (0.1, 0.2, 0.3, 0.4, 0.4)
     for method in (kalman_filter, kalman_smoother):
-        together = method(values, deviation, Walk(steps))
+        together = method(values, deviation, RandomWalk(steps))
         for place, step in enumerate(steps):
-            alone = method(values[:, place], deviation[:, place], Walk(step))
+            alone = method(values[:, place], deviation[:, place], RandomWalk(step))
             assert together.value[:, [place]] == pytest.approx(alone.value, nan_ok=True)
             assert together.deviation[:, [place]] == pytest.approx(alone.deviation)
 
 
-@pytest.mark.parametrize("motion", [Walk(0.3), Trend(0.1, 0.05)], ids=str)
+@pytest.mark.parametrize("motion", [RandomWalk(0.3), Trend(0.1, 0.05)], ids=str)
 def test_symmetries(motion: Motion) -> None:
     random = np.random.default_rng(1)
     values = random.normal(size=80)
@@ -119,7 +127,7 @@ def test_symmetries(motion: Motion) -> None:
 
 
 def paces_of(motion: Motion) -> list[float]:
-    found = [motion.step] if isinstance(motion, Walk) else [motion.step, motion.bend]
+    found = [motion.step] if isinstance(motion, RandomWalk) else [motion.step, motion.bend]
     return [pace for pace in found if isinstance(pace, float)]
 
 
@@ -133,7 +141,7 @@ def test_errors_are_as_large_as_stated(method: type, trials: Trials) -> None:
 
     def matches(believed: float) -> bool:
         """Whether squared errors in deviations follow the law of chi squared, in the middle of the series."""
-        found = method(noisy, believed, Walk(step))
+        found = method(noisy, believed, RandomWalk(step))
         squares = (((found.value - truth) / found.deviation)[12] ** 2).sum()
         return bool(2 * min(stats.chi2.sf(squares, replicas), stats.chi2.cdf(squares, replicas)) > FALSE_ALARM)
 
@@ -146,14 +154,14 @@ def test_refusals() -> None:
     with pytest.raises(InvalidArgument, match="at least 2 samples in every place for a Trend"):
         kalman_smoother([1.0, float("nan"), float("nan")], 1.0, Trend(0.1, 0.1))
     with pytest.raises(InvalidArgument, match="likeliest"):
-        kalman_filter([1.0, 2.0], 1.0, Walk())
+        kalman_filter([1.0, 2.0], 1.0, RandomWalk())
     with pytest.raises(InvalidArgument, match="2 numbers"):
-        kalman_filter([1.0, 2.0], 1.0, Walk((0.1, 0.2)))
+        kalman_filter([1.0, 2.0], 1.0, RandomWalk((0.1, 0.2)))
     with pytest.raises(InvalidArgument, match="step must be a finite number of at least 0"):
-        Walk(-1.0)
+        RandomWalk(-1.0)
     with pytest.raises(InvalidArgument, match="bend must be a finite number"):
         Trend(0.1, ())
-    with pytest.raises(InvalidArgument, match="motion must be a Walk or a Trend"):
+    with pytest.raises(InvalidArgument, match="motion must be a RandomWalk or a Trend"):
         kalman_filter([1.0, 2.0], 1.0, "walk")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="values must be numbers or NaN"):
-        kalman_filter([1.0, float("inf")], 1.0, Walk(1.0))
+        kalman_filter([1.0, float("inf")], 1.0, RandomWalk(1.0))

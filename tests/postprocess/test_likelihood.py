@@ -10,7 +10,7 @@ from tests.conftest import Trials
 from tests.postprocess.models import Dense
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import Motion, Trend, Walk, kalman_smoother, likeliest, log_likelihood
+from chronodp.postprocess import Motion, RandomWalk, Trend, kalman_smoother, likeliest, log_likelihood
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,9 @@ def moving(step: float, bend: float, shape: tuple[int, int], seed: int = 1) -> t
     return truth, truth + random.standard_normal(shape)
 
 
-@pytest.mark.parametrize("motion", [Walk(0.7), Walk(0.0), Trend(0.4, 0.2), Trend(0.0, 0.3), Trend(0.2, 0.0)], ids=str)
+@pytest.mark.parametrize(
+    "motion", [RandomWalk(0.7), RandomWalk(0.0), Trend(0.4, 0.2), Trend(0.0, 0.3), Trend(0.2, 0.0)], ids=str
+)
 def test_likelihood_is_that_of_one_large_normal_law(motion: Motion) -> None:
     random = np.random.default_rng(1)
     values, deviation = np.cumsum(random.normal(size=30)), random.uniform(0.5, 2, size=30)
@@ -35,9 +37,9 @@ def test_likelihood_is_that_of_one_large_normal_law(motion: Motion) -> None:
 @pytest.mark.parametrize("step", [0.05, 0.3, 2.0])
 def test_the_quick_way_without_gaps_finds_the_same(step: float) -> None:
     _, noisy = moving(step, 0.0, (150, 4))
-    quick = likeliest(noisy, 1.0, Walk()).step
+    quick = likeliest(noisy, 1.0, RandomWalk()).step
     # A period that is not there changes nothing but the way that is taken.
-    slow = likeliest(np.vstack((noisy, np.full((1, 4), np.nan))), 1.0, Walk()).step
+    slow = likeliest(np.vstack((noisy, np.full((1, 4), np.nan))), 1.0, RandomWalk()).step
     assert quick == pytest.approx(slow, rel=2e-3)
     assert isinstance(quick, tuple)
     assert len(quick) == 4
@@ -51,7 +53,7 @@ def paces(motion: Motion) -> tuple[float, float]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("motion", [Walk(), Trend(), Trend(step=0.0), Trend(bend=0.1)], ids=str)
+@pytest.mark.parametrize("motion", [RandomWalk(), Trend(), Trend(step=0.0), Trend(bend=0.1)], ids=str)
 def test_no_neighbour_is_likelier(motion: Motion) -> None:
     _, noisy = moving(0.5, 0.1, (200, 1))
     found = likeliest(noisy, 1.0, motion)
@@ -59,8 +61,8 @@ def test_no_neighbour_is_likelier(motion: Motion) -> None:
     step, bend = paces(found)
     others: list[Motion] = []
     for more in (0.95, 1.05):
-        if isinstance(motion, Walk):
-            others.append(Walk(step * more))
+        if isinstance(motion, RandomWalk):
+            others.append(RandomWalk(step * more))
         else:
             others += [Trend(step * more, bend)] if motion.step is None else []
             others += [Trend(step, bend * more)] if motion.bend is None else []
@@ -85,10 +87,10 @@ def test_a_ridge_is_climbed_to_its_top() -> None:
 def test_paces_that_made_the_values_are_found(trials: Trials) -> None:
     places = trials(400, least=40)
     _, noisy = moving(0.3, 0.0, (1000, places))
-    found = np.array(likeliest(noisy, 1.0, Walk()).step)
+    found = np.array(likeliest(noisy, 1.0, RandomWalk()).step)
     # Twice what is gained over the truth is chi squared with one degree of freedom.
-    truth = Walk(0.3)
-    gained = 2 * (log_likelihood(noisy, 1.0, Walk(tuple(found))) - log_likelihood(noisy, 1.0, truth))
+    truth = RandomWalk(0.3)
+    gained = 2 * (log_likelihood(noisy, 1.0, RandomWalk(tuple(found))) - log_likelihood(noisy, 1.0, truth))
     assert gained.min() > -1e-4
     assert stats.kstest(gained, stats.chi2(1).cdf).pvalue > 1e-9
     assert np.log(found).mean() == pytest.approx(np.log(0.3), abs=0.05)
@@ -96,10 +98,10 @@ def test_paces_that_made_the_values_are_found(trials: Trials) -> None:
 
 def test_what_stands_still_is_found_so() -> None:
     noisy = np.random.default_rng(1).standard_normal((500, 40))
-    steps = np.array(likeliest(noisy, 1.0, Walk()).step)
+    steps = np.array(likeliest(noisy, 1.0, RandomWalk()).step)
     assert 0.4 < (steps == 0).mean() < 0.9  # theory: about two in three
     assert steps.max() < 0.2
-    assert likeliest(np.zeros(10), 1.0, Walk()) == Walk(0.0)
+    assert likeliest(np.zeros(10), 1.0, RandomWalk()) == RandomWalk(0.0)
     assert likeliest(np.arange(20.0), 1.0, Trend()) == Trend(0.0, 0.0)
 
 
@@ -112,16 +114,16 @@ def test_intervals_with_estimated_paces_are_a_little_too_narrow(periods: int, le
         found = kalman_smoother(noisy, 1.0, motion)
         return float((np.abs(found.value - truth) < 1.96 * found.deviation).mean())
 
-    known, estimated = covered(Walk(0.1**0.5)), covered(likeliest(noisy, 1.0, Walk()))
+    known, estimated = covered(RandomWalk(0.1**0.5)), covered(likeliest(noisy, 1.0, RandomWalk()))
     assert known == pytest.approx(0.95, abs=0.012)
     assert least < estimated < known
 
 
 def test_refusals() -> None:
-    assert likeliest([1.0], 1.0, Walk(0.5)) == Walk(0.5)
-    with pytest.raises(InvalidArgument, match="at least 2 samples in every place to estimate a Walk"):
-        likeliest([1.0], 1.0, Walk())
+    assert likeliest([1.0], 1.0, RandomWalk(0.5)) == RandomWalk(0.5)
+    with pytest.raises(InvalidArgument, match="at least 2 samples in every place to estimate a RandomWalk"):
+        likeliest([1.0], 1.0, RandomWalk())
     with pytest.raises(InvalidArgument, match="at least 4 samples"):
         likeliest([1.0, 2.0, 3.0], 1.0, Trend())
     with pytest.raises(InvalidArgument, match="one whose paces are given"):
-        log_likelihood([1.0, 2.0], 1.0, Walk())
+        log_likelihood([1.0, 2.0], 1.0, RandomWalk())

@@ -10,7 +10,7 @@ from scipy import stats
 from tests.conftest import Trials
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import Growing, NonNegative, Trend, Walk, kalman_smoother, smooth
+from chronodp.postprocess import Growing, NonNegative, RandomWalk, Trend, kalman_smoother, smooth
 
 FIRM: list[Growing | NonNegative] = [Growing(), Growing(whole=True), NonNegative(), NonNegative(whole=True)]
 FIRM += [NonNegative(keep_total=False), NonNegative(keep_total=False, whole=True)]
@@ -63,17 +63,17 @@ def test_models_give_their_own_intervals() -> None:
     assert found.value == pytest.approx(track.value)
     assert found.upper - found.value == pytest.approx(0.67449 * track.deviation, rel=1e-5)
     assert "too narrow" not in found.note
-    assert "too narrow" in smooth(noisy, 2.0, method=Walk()).note
+    assert "too narrow" in smooth(noisy, 2.0, method=RandomWalk()).note
 
 
 def test_notes_tell_bias_and_interval() -> None:
     noisy = np.random.default_rng(1).standard_normal((10, 6))
-    notes = {str(method): smooth(noisy, 1.0, method=method).note for method in (*FIRM, Walk(), Walk(0.1))}
+    notes = {str(method): smooth(noisy, 1.0, method=method).note for method in (*FIRM, RandomWalk(), RandomWalk(0.1))}
     assert len(set(notes.values())) == len(notes)
     for note in notes.values():
         assert "lean" in note or "flattened" in note
         assert "intervals" in note
-    assert "with a pace for each place" in notes["Walk(step=None)"]
+    assert "with a pace for each place" in notes["RandomWalk(step=None)"]
 
 
 def test_refusals() -> None:

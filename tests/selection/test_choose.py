@@ -35,7 +35,7 @@ from chronodp.selection import (
     probabilities,
 )
 from chronodp.selection.design import FARTHEST
-from chronodp.selection.gaps import gaps_of
+from chronodp.selection.score_gaps import score_gaps
 
 EVERY: list[ChoiceMechanism] = [PermuteAndFlip(), ExponentialMechanism(), NoisyMax()]
 KNOWN = (-3.0, -1.0, 0.0, -2.0)
@@ -151,7 +151,9 @@ def test_utilities_go_to_the_grid_without_rounding_error() -> None:
     for value in generator.normal(0, 20, 200):
         for move in (Fraction(1, 10), -Fraction(1, 10), Fraction(0)):
             moved = float(Fraction(value) + move)
-            (first, second) = (gaps_of(design, Utilities([value_, 100.0], change=0.1))[0] for value_ in (value, moved))
+            (first, second) = (
+                score_gaps(design, Utilities([value_, 100.0], change=0.1))[0] for value_ in (value, moved)
+            )
             step = Fraction(design.step)
             assert second - first == (Fraction(value) // step) - (Fraction(moved) // step)
             assert abs(second - first) <= design.reach
@@ -159,12 +161,12 @@ def test_utilities_go_to_the_grid_without_rounding_error() -> None:
 
 def test_far_candidates_and_huge_numbers_are_moved_not_refused() -> None:
     design = designed(PermuteAndFlip(), 3)
-    gaps = gaps_of(design, Utilities([0.0, 1e6, -1e300], change=1.0))
+    gaps = score_gaps(design, Utilities([0.0, 1e6, -1e300], change=1.0))
     assert gaps.tolist() == [FARTHEST, 0, FARTHEST]
     whole = np.array([2**63 - 1, 2**63 - 2, 0], dtype=np.int64)
-    assert gaps_of(design, Utilities(whole, change=1.0)).tolist() == [0, 0, FARTHEST]
-    assert gaps_of(design, Utilities(whole.astype(np.uint64) * 2, change=1.0)).tolist() == [0, 0, FARTHEST]
-    assert gaps_of(design, Utilities(np.array([3, 2, 0], dtype=np.int8), change=1.0)).tolist() == [
+    assert score_gaps(design, Utilities(whole, change=1.0)).tolist() == [0, 0, FARTHEST]
+    assert score_gaps(design, Utilities(whole.astype(np.uint64) * 2, change=1.0)).tolist() == [0, 0, FARTHEST]
+    assert score_gaps(design, Utilities(np.array([3, 2, 0], dtype=np.int8), change=1.0)).tolist() == [
         0,
         design.reach,
         3 * design.reach,

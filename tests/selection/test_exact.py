@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import chronodp as cdp
+from chronodp.audit.cases.selection import law_of_exponential, moves
 from chronodp.audit.exact import Finding, compare_outcomes, examine, outcomes
-from chronodp.audit.subjects.selection import law_of_exponential, moves
 from chronodp.privacy import Unit, User
 from chronodp.randomness import Entropy
 from chronodp.selection import (

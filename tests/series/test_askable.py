@@ -13,7 +13,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.series import Count, Histogram, Mean, Measure, PanelMean, Sum, Variance
 from chronodp.series.measures import ASKABLE, Asking, ask_for
 from chronodp.service import policy
-from chronodp.service.question import Question
+from chronodp.service.question import QueryRequest
 
 ASKINGS = list(ASKABLE.values())
 PAGE = Path(policy.__file__).parent / "page"
@@ -22,7 +22,7 @@ FIELDS = {"clip": ("low", "high")}  # what the page's form has in two
 
 @pytest.mark.parametrize("asking", ASKINGS, ids=lambda asking: asking.kind)
 def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
-    schema = Question.model_json_schema()["$defs"][f"{asking.kind.capitalize()}Asked"]
+    schema = QueryRequest.model_json_schema()["$defs"][f"{asking.kind.capitalize()}Asked"]
     assert schema["properties"].keys() == {"kind", *(argument.name for argument in asking.arguments)}
     assert set(schema["required"]) == {"kind", *(argument.name for argument in asking.arguments if argument.needed)}
     options = {argument.name for argument in asking.arguments if argument.kind != "column"}

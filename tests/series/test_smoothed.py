@@ -9,7 +9,7 @@ import pytest
 
 from chronodp import Aggregate, Event, Ledger, TimeSeries, User
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import Growing, NonNegative, Trend, Walk, grow, kalman_smoother, project
+from chronodp.postprocess import Growing, NonNegative, RandomWalk, Trend, grow, kalman_smoother, project
 from chronodp.randomness import seeded
 from chronodp.series import Release, View, smooth_view
 from chronodp.series.shapes import White
@@ -84,7 +84,7 @@ def test_single_periods(gaussian: bool, tmp_path: Path) -> None:
     release = totals(tmp_path, gaussian=gaussian)
     before = release.each_period(level=0.8)
     deviation = release.design.noises[0].deviation
-    for motion in (Walk(1.0), Trend(0.0, 0.5)):
+    for motion in (RandomWalk(1.0), Trend(0.0, 0.5)):
         after = smooth_view(before, method=motion)
         check(before, after)
         assert after.estimates.value == pytest.approx(kalman_smoother(before.estimates.value, deviation, motion).value)
@@ -92,7 +92,7 @@ def test_single_periods(gaussian: bool, tmp_path: Path) -> None:
     check(before, after)
     assert after.estimates.value == pytest.approx(project(before.estimates.value))
     # First what is supposed, then what is surely true.
-    both = smooth_view(smooth_view(before, method=Walk(1.0)), method=NonNegative(whole=True))
+    both = smooth_view(smooth_view(before, method=RandomWalk(1.0)), method=NonNegative(whole=True))
     assert len(both.certificate.processing) == 2
 
 
@@ -101,10 +101,10 @@ def test_coarser_periods_never_take_the_noise_for_less(tmp_path: Path) -> None:
     noise = release.design.noises[0].deviation
     for level in (0.5, 0.95):
         before = release.resample("6h", level=level)
-        after = smooth_view(before, method=Walk(1.0))
+        after = smooth_view(before, method=RandomWalk(1.0))
         check(before, after)
-        exact = kalman_smoother(before.estimates.value, noise * 6**0.5, Walk(1.0))
-        told = smooth_view(before, method=Walk(1.0), deviation=noise * 6**0.5)
+        exact = kalman_smoother(before.estimates.value, noise * 6**0.5, RandomWalk(1.0))
+        told = smooth_view(before, method=RandomWalk(1.0), deviation=noise * 6**0.5)
         assert told.estimates.value == pytest.approx(exact.value)
         assert np.all(after.estimates.upper - after.estimates.lower >= told.estimates.upper - told.estimates.lower)
 
@@ -123,12 +123,12 @@ def test_counts_and_bins(tmp_path: Path) -> None:
 def test_means_need_their_deviation_said(tmp_path: Path) -> None:
     before = records(tmp_path, "mean").each_period()
     with pytest.raises(InvalidArgument, match="not even on both sides"):
-        smooth_view(before, method=Walk(1.0))
-    check(before, smooth_view(before, method=Walk(1.0), deviation=3.0))
+        smooth_view(before, method=RandomWalk(1.0))
+    check(before, smooth_view(before, method=RandomWalk(1.0), deviation=3.0))
     spread = records(tmp_path / "variance", "variance").each_period()
-    with pytest.raises(InvalidArgument, match="Walk or Trend for variances"):
+    with pytest.raises(InvalidArgument, match="RandomWalk or Trend for variances"):
         smooth_view(spread, method=NonNegative())
-    with pytest.raises(InvalidArgument, match="Walk or Trend for means"):
+    with pytest.raises(InvalidArgument, match="RandomWalk or Trend for means"):
         smooth_view(before, method=NonNegative())
 
 
@@ -143,7 +143,7 @@ def test_shaped_noise_may_be_made_to_grow_and_not_filtered(tmp_path: Path) -> No
     check(release.each_period(), smooth_view(release.each_period(), method=NonNegative()))
     for view in (release.each_period(), release.resample("1D")):
         with pytest.raises(InvalidArgument, match="rows must not share their noise"):
-            smooth_view(view, method=Walk())
+            smooth_view(view, method=RandomWalk())
 
 
 def test_what_the_release_rules_out(tmp_path: Path) -> None:
@@ -153,9 +153,13 @@ def test_what_the_release_rules_out(tmp_path: Path) -> None:
     for view in (release.each_period(), release.rolling(3), release.resample("1D")):
         with pytest.raises(InvalidArgument, match="other series may fall"):
             smooth_view(view, method=Growing())
-    for view in (release.rolling(3), release.running_total(), smooth_view(release.each_period(), method=Walk(1.0))):
+    for view in (
+        release.rolling(3),
+        release.running_total(),
+        smooth_view(release.each_period(), method=RandomWalk(1.0)),
+    ):
         with pytest.raises(InvalidArgument, match="rows must not share their noise"):
-            smooth_view(view, method=Walk())
+            smooth_view(view, method=RandomWalk())
     for view in (release.rolling(3), release.running_total()):
         with pytest.raises(InvalidArgument, match="keep_total must be False where rows overlap"):
             smooth_view(view, method=NonNegative())
@@ -165,6 +169,6 @@ def test_what_the_release_rules_out(tmp_path: Path) -> None:
     for view, method in ((signed.running_total(), Growing()), (signed.each_period(), NonNegative())):
         with pytest.raises(InvalidArgument, match="may be negative"):
             smooth_view(view, method=method)
-    check(signed.each_period(), smooth_view(signed.each_period(), method=Walk(50.0)))
+    check(signed.each_period(), smooth_view(signed.each_period(), method=RandomWalk(50.0)))
     with pytest.raises(InvalidArgument, match="not even on both sides"):
         smooth_view(smooth_view(release.each_period(), method=NonNegative()), method=NonNegative())

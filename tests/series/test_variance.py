@@ -28,8 +28,8 @@ from chronodp.series.windows import Windows, each
 
 CLIP = (0.0, 10.0)
 HALF = 5.0
-Steps = NDArray[np.int64]
-Squares = Callable[[Question, Steps], Steps]
+Quanta = NDArray[np.int64]
+Squares = Callable[[Question, Quanta], Quanta]
 
 
 def small(step: float, squared_step: float) -> tuple[Noise, Noise, Noise]:
@@ -44,7 +44,7 @@ def small(step: float, squared_step: float) -> tuple[Noise, Noise, Noise]:
 def contents(measure: Variance, noises: tuple[Noise, ...], squares: Squares = Question.square) -> list[list[Fraction]]:
     """Return what a person adds to each kind of numbers, for each total that the clip leaves."""
     step = measure.row_step(noises[0].step)
-    low, high = measure.clip_in_steps(step)
+    low, high = measure.clip_in_quanta(step)
     shift = measure.squares_shift(noises)
     question = Question(THREE_DAYS, "at", "who", "kwh", Grid(step), (low, high), squares=shift)
     sums = np.arange(low, high + 1)
@@ -83,12 +83,12 @@ def test_what_is_paid_for_is_reached_by_all_three_at_once() -> None:
     assert [most_of(part)[1] for part in parts] == [8, 0, 16]
 
 
-def about_zero(question: Question, totals: Steps) -> Steps:
+def about_zero(question: Question, totals: Quanta) -> Quanta:
     assert question.squares is not None
     return (2 * totals) ** 2 >> question.squares
 
 
-def rounded_up(question: Question, totals: Steps) -> Steps:
+def rounded_up(question: Question, totals: Quanta) -> Quanta:
     return question.square(totals) + 1
 
 

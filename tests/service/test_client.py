@@ -11,7 +11,7 @@ import chronodp as cdp
 from chronodp import errors
 from chronodp.dataset import Query
 from chronodp.series import Workload
-from chronodp.service.question import Question, ask
+from chronodp.service.question import QueryRequest, ask
 from chronodp.service.written import write_question
 from tests.service.town import House, open_house, write_policy
 
@@ -53,7 +53,7 @@ def test_every_query_survives_being_written_down(tmp_path: Path) -> None:
     for query in queries(series):
         for workload in WORKLOADS:
             written = write_question(query.table, epsilon=0.5, delta=1e-7, tuned_for=workload)
-            question = Question.model_validate(written)
+            question = QueryRequest.model_validate(written)
             assert ask(series, question).table == query.table
             assert question.workload == workload
 

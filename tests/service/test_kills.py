@@ -17,7 +17,7 @@ from chronodp.ledger import Ledger
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.pacing import Unpaced
 from chronodp.service.policy_file import read_policy
-from chronodp.service.question import Question
+from chronodp.service.question import QueryRequest
 from chronodp.service.runner import Runner
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
@@ -119,7 +119,9 @@ def test_a_job_cut_off_at_each_gap_goes_on_from_the_ledger(tmp_path: Path, point
     curator = Curator(policy, str(tmp_path / "budget.db"))
     curator.open_budgets()
     caller = Caller("ana", "analyst", "")
-    job, _ = curator.submit(caller, policy.datasets["meters"], Question.model_validate(SUM), request="r", fresh=False)
+    job, _ = curator.submit(
+        caller, policy.datasets["meters"], QueryRequest.model_validate(SUM), request="r", fresh=False
+    )
 
     def cut(reached: str) -> None:
         if reached == point:
@@ -139,7 +141,7 @@ def test_a_job_cut_off_at_each_gap_goes_on_from_the_ledger(tmp_path: Path, point
     assert len([entry for entry in curator.ledger.history("meters") if not entry.analyst]) == debits
     assert not runner.run_one()
     again, new = curator.submit(
-        caller, policy.datasets["meters"], Question.model_validate(SUM), request="r", fresh=False
+        caller, policy.datasets["meters"], QueryRequest.model_validate(SUM), request="r", fresh=False
     )
     assert (again.id, new) == (job.id, False)
     broken.close()
@@ -151,7 +153,9 @@ def test_a_job_whose_ledger_was_lost_for_a_moment_is_taken_up_again_by_the_same_
     curator = Curator(policy, str(tmp_path / "budget.db"))
     curator.open_budgets()
     caller = Caller("ana", "analyst", "")
-    job, _ = curator.submit(caller, policy.datasets["meters"], Question.model_validate(SUM), request="r", fresh=False)
+    job, _ = curator.submit(
+        caller, policy.datasets["meters"], QueryRequest.model_validate(SUM), request="r", fresh=False
+    )
     lost = iter([True])
 
     def cut(reached: str) -> None:

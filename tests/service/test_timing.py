@@ -39,8 +39,8 @@ def two_tables(folder: Path, pace: Paces, *, people: int) -> Iterator[House]:
     text = policy.read_text(encoding="utf-8")
     begin = text.index("[datasets.meters]")
     end = text.index("[datasets.other]")
-    twin = text[begin:end].replace("meters", "empty").replace("huge", "empty")
-    policy.write_text(text[:end] + twin, encoding="utf-8")
+    mutant = text[begin:end].replace("meters", "empty").replace("huge", "empty")
+    policy.write_text(text[:end] + mutant, encoding="utf-8")
     with open_house(policy, str(folder / "budget.db"), pace=pace) as house:
         yield house
 

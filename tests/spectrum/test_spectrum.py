@@ -28,12 +28,12 @@ from chronodp.randomness import Entropy, seeded
 from chronodp.series.noise import Noise
 from chronodp.spectrum import (
     Lowest,
-    Only,
+    OnlyHarmonics,
     Spectrum,
     SpectrumRelease,
     Strongest,
     Wanted,
-    Whole,
+    WholeSpectrum,
     compare_lowest,
     design_spectrum,
     spectral_sensitivity,
@@ -167,7 +167,15 @@ def test_golden_errors_by_count(golden: Any) -> None:
             assert found["rmse_noise"] ** 2 < row["noise_mse"]
 
 
-WANTED: list[Wanted] = [Only(3), Only(0), Only(12), Lowest(4), Lowest(13), Whole(), Strongest(2, 12)]
+WANTED: list[Wanted] = [
+    OnlyHarmonics(3),
+    OnlyHarmonics(0),
+    OnlyHarmonics(12),
+    Lowest(4),
+    Lowest(13),
+    WholeSpectrum(),
+    Strongest(2, 12),
+]
 
 
 @pytest.mark.parametrize("wanted", WANTED, ids=str)
@@ -214,18 +222,18 @@ def noisy_numbers(wanted: Wanted, count: int, *, factor: float = 1.0, delta: flo
     for _ in range(count):
         _, noisy = draw_spectrum(drawn, exact, bits)
         steps = np.array(noisy) * design.noise.step
-        found.append(transform(steps)[1].real if isinstance(wanted, Whole) else steps[0])
+        found.append(transform(steps)[1].real if isinstance(wanted, WholeSpectrum) else steps[0])
     return np.array(found) - truth, design.deviation
 
 
-@pytest.mark.parametrize(("wanted", "delta"), [(Only(1), 0.0), (Whole(), 1e-5)], ids=str)
+@pytest.mark.parametrize(("wanted", "delta"), [(OnlyHarmonics(1), 0.0), (WholeSpectrum(), 1e-5)], ids=str)
 @pytest.mark.long
 def test_noise_has_the_stated_deviation(wanted: Wanted, delta: float, trials: Trials) -> None:
     count = trials(100_000, least=20_000)
 
     def surprise(factor: float) -> float:
         errors, deviation = noisy_numbers(wanted, count, factor=factor, delta=delta)
-        kurtosis = 6.0 if not delta and isinstance(wanted, Only) else 3.0
+        kurtosis = 6.0 if not delta and isinstance(wanted, OnlyHarmonics) else 3.0
         spread = math.sqrt((kurtosis - 1) / count)
         return float(stats.norm.sf(abs(float(np.mean((errors / deviation) ** 2)) - 1) / spread) * 2)
 
@@ -242,7 +250,7 @@ def test_golden_periodogram_without_bias(golden: Any, trials: Trials) -> None:
     wave = np.clip(0.5 + 0.25 * np.sin(2 * np.pi * times / 24) + 0.1 * np.sin(2 * np.pi * times / 12 + 1), 0, 1)
     truth = float(np.abs(transform(wave)[7]) ** 2 / horizon)
     assert truth == pytest.approx(known["true"], rel=1e-6)
-    design = design_spectrum(Only(7), horizon=horizon, change=1.0, unit=cdp.Event(), epsilon=1.0, delta=1e-5)
+    design = design_spectrum(OnlyHarmonics(7), horizon=horizon, change=1.0, unit=cdp.Event(), epsilon=1.0, delta=1e-5)
     design = replace(design, delta=1e-5, noise=Noise("gaussian", 1.0, sigma, design.noise.step))
     exact, bits = exact_of(design, wave, progress=quiet), seeded(9)
     drawn = [draw_spectrum(design, exact, bits)[1] for _ in range(count // 8)]
@@ -256,7 +264,7 @@ def test_golden_periodogram_without_bias(golden: Any, trials: Trials) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "delta", "level"),
-    [(Lowest(5), 0.0, 0.9), (Lowest(5), 0.0, 0.5), (Lowest(12), 1e-5, 0.9), (Whole(), 1e-5, 0.9)],
+    [(Lowest(5), 0.0, 0.9), (Lowest(5), 0.0, 0.5), (Lowest(12), 1e-5, 0.9), (WholeSpectrum(), 1e-5, 0.9)],
     ids=str,
 )
 @pytest.mark.long
@@ -290,7 +298,7 @@ def coarse(wanted: Wanted) -> Any:
     return replace(design, noise=Noise("laplace", sensitivity, sensitivity / 6.0, step))
 
 
-@pytest.mark.parametrize("wanted", [Only(1), Only(0), Only(2)], ids=str)
+@pytest.mark.parametrize("wanted", [OnlyHarmonics(1), OnlyHarmonics(0), OnlyHarmonics(2)], ids=str)
 @pytest.mark.long
 def test_every_outcome_of_a_small_spectrum(wanted: Wanted) -> None:
     design = coarse(wanted)
@@ -308,7 +316,7 @@ def test_every_outcome_of_a_small_spectrum(wanted: Wanted) -> None:
 @pytest.mark.long
 def test_rounding_never_moves_neighbours_farther_than_stated() -> None:
     generator = np.random.default_rng(4)
-    for wanted in (Only(5), Lowest(6), Lowest(26), Strongest(3, 20)):
+    for wanted in (OnlyHarmonics(5), Lowest(6), Lowest(26), Strongest(3, 20)):
         design = design_spectrum(wanted, horizon=50, change=0.7, unit=cdp.Window(3), epsilon=1.0)
         for _ in range(100):
             series = generator.normal(0, 100, size=50)
@@ -341,7 +349,7 @@ def test_the_strongest_harmonics_are_found(trials: Trials) -> None:
 
 def test_the_whole_spectrum_is_the_series_with_noise(ledger: cdp.Ledger) -> None:
     series = np.random.default_rng(8).uniform(size=30)
-    plan = Spectrum(series, change=1.0, unit=cdp.Event()).plan(Whole(), epsilon=1.0, delta=1e-5)
+    plan = Spectrum(series, change=1.0, unit=cdp.Event()).plan(WholeSpectrum(), epsilon=1.0, delta=1e-5)
     assert plan.design.noise.law == "laplace"
     made = plan.release(ledger, dataset="load", request="all", entropy=seeded(1), progress=quiet)
     noisy = Grid(plan.design.noise.step).to_values(np.array(json.loads(made.text)["noisy"]))
@@ -355,7 +363,7 @@ def test_the_whole_spectrum_is_the_series_with_noise(ledger: cdp.Ledger) -> None
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (Only(13), "harmonic must be at most 12: .*Nyquist"),
+        (OnlyHarmonics(13), "harmonic must be at most 12: .*Nyquist"),
         (Lowest(14), "count must be at most 13"),
         (Strongest(2, 13), "among must be at most 12"),
         ("all", "Only"),
@@ -372,19 +380,24 @@ def test_what_else_is_refused() -> None:
         with pytest.raises(InvalidArgument, match=r"at least one finite number.*; got a list"):
             Spectrum(values, change=1.0, unit=cdp.Event())  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(MissingBound, match="max_periods"):
-        Spectrum([1.0], change=1.0, unit=cdp.User()).plan(Whole(), epsilon=1.0)
+        Spectrum([1.0], change=1.0, unit=cdp.User()).plan(WholeSpectrum(), epsilon=1.0)
     with pytest.raises(InvalidArgument, match="change"):
-        Spectrum([1.0], change=0.0, unit=cdp.Event()).plan(Whole(), epsilon=1.0)
-    for wrong in (lambda: Only(-1), lambda: Lowest(0), lambda: Strongest(3, 2), lambda: Strongest(1, 2, share=1.0)):
+        Spectrum([1.0], change=0.0, unit=cdp.Event()).plan(WholeSpectrum(), epsilon=1.0)
+    for wrong in (
+        lambda: OnlyHarmonics(-1),
+        lambda: Lowest(0),
+        lambda: Strongest(3, 2),
+        lambda: Strongest(1, 2, share=1.0),
+    ):
         with pytest.raises(InvalidArgument):
             wrong()
-    with pytest.raises(InvalidArgument, match=r"Whole\(\) has no limit"):
+    with pytest.raises(InvalidArgument, match=r"WholeSpectrum\(\) has no limit"):
         exact_numbers(np.zeros(2**20, dtype=np.int64), tuple(range(2**10)))
     with pytest.raises(InvalidArgument, match="one public number"):
         compare_lowest(np.zeros((4, 2)), change=1.0, unit=cdp.Event(), epsilon=1.0)
 
 
-@pytest.mark.parametrize("wanted", [Whole(), Lowest(2), Only(1), Strongest(2, 6)], ids=str)
+@pytest.mark.parametrize("wanted", [WholeSpectrum(), Lowest(2), OnlyHarmonics(1), Strongest(2, 6)], ids=str)
 def test_noise_too_wide_to_draw_is_refused_before_it_is_paid_for(wanted: Wanted) -> None:
     with pytest.raises(InvalidArgument, match="epsilon"):
         Spectrum(np.ones(24), change=1.0, unit=cdp.Event()).plan(wanted, epsilon=1e-12)

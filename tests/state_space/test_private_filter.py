@@ -228,10 +228,10 @@ def test_a_filter_goes_on_where_it_stopped(ledger: cdp.Ledger) -> None:
     assert again.period == 5
     np.testing.assert_allclose(again.filtered().value[:4], whole.value, atol=1e-12)
     assert np.isnan(again.released()[[1, 4]]).all()
-    twin = PrivateFilter.resume(ledger, "heat", entropy=seeded(2))
+    mutant = PrivateFilter.resume(ledger, "heat", entropy=seeded(2))
     next_value = again.step([0.7]).value
     with pytest.raises(StreamConflict):
-        twin.step([0.7])
+        mutant.step([0.7])
     np.testing.assert_allclose(again.filtered().value[-1], next_value, atol=1e-12)
     assert again.smoothed().deviation[2, 0] < again.filtered().deviation[2, 0]
     assert ledger.status("room").charges == 1

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from tests.conftest import Trials
 
-from chronodp.audit.twins.catalogue import shuffle_naively
+from chronodp.audit.mutants.catalogue import shuffle_naively
 from chronodp.privacy import Grid
 from chronodp.randomness import KeystreamEntropy, secure
 
@@ -91,7 +91,7 @@ def test_the_float_attack_succeeds_on_numpy_and_fails_here(trials: Trials) -> No
     assert reaches_off_grid(1.0 + unsafe.laplace(size=draws)) == 0
     grid = Grid.for_scale(1.0)
     for value in (0.0, 1.0):
-        noisy = grid.to_steps(np.full(draws, value)) + secure().laplace(1.0 / grid.step, draws)
+        noisy = grid.to_quanta(np.full(draws, value)) + secure().laplace(1.0 / grid.step, draws)
         assert reaches_off_grid(grid.to_values(noisy)) == 0
         assert np.all(np.mod(noisy, 1) == 0)
 

@@ -27,7 +27,7 @@ from chronodp.temporal import (
     moving_average,
     recommend,
 )
-from chronodp.temporal.odds import MOST, odds_below
+from chronodp.temporal.probabilities import MOST, odds_below
 
 KINDS: list[Any] = [BlockShuffle, Backward, Forward, Threshold, NoisySort]
 ALL: list[Mechanism] = [BlockShuffle(4, 1.0), NoisySort(3, 1.0), Backward(4, 1.0), Forward(4, 1.0), Threshold(4, 1.0)]

@@ -12,7 +12,7 @@ from fractions import Fraction
 from chronodp.accounting.gaussian import epsilon_of
 from chronodp.accounting.rounding import down, sum_up, up, written_up
 from chronodp.accounting.spending import Costs, Spending, exact_loss, gather
-from chronodp.privacy import ApproximateCost, GaussianCost, SampledGaussianCost, check_delta, written
+from chronodp.privacy import ApproximateCost, GaussianCost, SampledGaussianCost, check_delta, decimal_value
 
 __all__ = ["Strengths", "deltas", "epsilon", "left_of", "split", "strengths"]
 
@@ -32,7 +32,7 @@ def epsilon(costs: Costs, delta: float = 0.0) -> float:
     check_delta(delta)
     spending = gather(costs)
     noise = strengths(spending, different=200)
-    if _deltas(spending) > written(delta) or (noise and left_of(spending, delta) <= 0):
+    if _deltas(spending) > decimal_value(delta) or (noise and left_of(spending, delta) <= 0):
         return math.inf
     parts = split(noise, left_of(spending, delta)) if noise else []
     if any(math.isinf(value) for value, _ in parts):
@@ -65,7 +65,7 @@ def split(noise: Strengths, left: float) -> list[tuple[float, int]]:
 
 def left_of(spending: Spending, delta: float) -> float:
     """Return what remains of ``delta`` after the deltas that releases bring with them, rounded down."""
-    left = written(delta) - _deltas(spending)
+    left = decimal_value(delta) - _deltas(spending)
     return down(float(left), 1) if left > 0 else -1.0
 
 
@@ -76,6 +76,10 @@ def deltas(spending: Spending) -> float:
 
 def _deltas(spending: Spending) -> Fraction:
     return sum(
-        (times * written(cost.delta) for cost, times in spending.releases.items() if isinstance(cost, ApproximateCost)),
+        (
+            times * decimal_value(cost.delta)
+            for cost, times in spending.releases.items()
+            if isinstance(cost, ApproximateCost)
+        ),
         Fraction(0),
     )

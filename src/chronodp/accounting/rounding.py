@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 
-from chronodp.privacy import written
+from chronodp.privacy import decimal_value
 
 __all__ = ["TINY", "UNIT", "down", "product", "sum_up", "times_up", "up", "written_up"]
 
@@ -46,7 +46,7 @@ def product(times: int, value: float) -> float:
     >>> product(3, 0.1)
     0.3
     """
-    return written_up(times * written(value))
+    return written_up(times * decimal_value(value))
 
 
 def sum_up(parts: Iterable[Fraction]) -> Fraction:
@@ -65,6 +65,6 @@ def written_up(exact: Fraction) -> float:
         found = float(exact)
     except OverflowError:
         return math.inf
-    while math.isfinite(found) and written(found) < exact:
+    while math.isfinite(found) and decimal_value(found) < exact:
         found = math.nextafter(found, math.inf)
     return found

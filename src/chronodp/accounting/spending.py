@@ -22,7 +22,7 @@ from chronodp.privacy import (
     RepeatedCost,
     SampledGaussianCost,
     SequenceCost,
-    written,
+    decimal_value,
 )
 
 __all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "exact_loss", "gather", "largest_loss"]
@@ -160,8 +160,8 @@ def exact_loss(cost: BoundedCost) -> Fraction:
     """Return the largest log-likelihood ratio that a release can show, delta aside, of the numbers as written."""
     match cost:
         case PureCost(epsilon) | ApproximateCost(epsilon, _) | RandomizedResponseCost(epsilon, _):
-            return written(epsilon)
+            return decimal_value(epsilon)
         case LaplaceCost(sensitivity, scale):
-            return written(sensitivity) / written(scale)
+            return decimal_value(sensitivity) / decimal_value(scale)
         case _:
             assert_never(cost)

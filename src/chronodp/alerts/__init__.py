@@ -6,8 +6,11 @@ from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.comparator import Comparator
 from chronodp.alerts.design import AlertDesign, design_alert
 from chronodp.alerts.noise import Exponential, Laplace, Noise as Noise
-from chronodp.alerts.odds import FreshOdds as FreshOdds, Odds as Odds
 from chronodp.alerts.plan import AlertPlan, plan_alert
+from chronodp.alerts.probabilities import (
+    AlertProbabilities as AlertProbabilities,
+    FreshProbabilities as FreshProbabilities,
+)
 from chronodp.alerts.split import Split, best_split
 from chronodp.alerts.state import AlertState as AlertState
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign
-from chronodp.alerts.scaling import to_steps
+from chronodp.alerts.scaling import to_quanta
 from chronodp.alerts.state import AlertState
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Grid, at_least, check_kind
@@ -73,7 +73,7 @@ def advance(design: AlertDesign, state: AlertState, values: ArrayLike, entropy: 
         raise InvalidArgument(
             "state", f"one with {state.alerts} alerts told", f"one with fewer than {design.max_alerts}"
         )
-    steps = design.sign * to_steps(values, design.step)
+    steps = design.sign * to_quanta(values, design.step)
     scale = at_least(design.query_scale)
     found: list[int] = []
     asked = 0

@@ -13,7 +13,7 @@ from chronodp.alerts.answer import AlertAnswer
 from chronodp.alerts.design import AlertDesign, design_alert
 from chronodp.alerts.noise import Noise
 from chronodp.alerts.plan import plan_alert
-from chronodp.alerts.scaling import to_step
+from chronodp.alerts.scaling import to_quantum
 from chronodp.alerts.split import Split
 from chronodp.alerts.state import AlertState
 from chronodp.errors import StreamConflict
@@ -35,7 +35,7 @@ class Alert(DurableStream[AlertDesign, AlertState]):
     Guarantee: all answers together are epsilon-differentially private for the unit, however values are chosen and
     however many steps are quiet; with values told, epsilon + max_alerts × value_epsilon. All values may change at
     once, each by at most ``change``: so a person is protected in however many steps they count. Exact in finite
-    precision. An alert is on disk before it is told. The argument stands in ``docs/explanation/proofs/alerts.md``.
+    precision. An alert is on disk before it is published. The argument stands in ``docs/explanation/proofs/alerts.md``.
 
     Args:
         above: fire when a value is at or above this. Either this or ``below``.
@@ -45,8 +45,8 @@ class Alert(DurableStream[AlertDesign, AlertState]):
         max_alerts: how many alerts are paid for.
         epsilon: of all alerts together, paid when the alert opens; or a `Split` of your own.
         monotone: True if one unit moves all values in one direction, as in counts that nobody can lower: noise of
-            values is then halved. Only for units that are there or not; and unless the unit is a `User`, values must
-            not come from choosing among one person's periods.
+            values is then halved. Only for units that are added or removed; and unless the unit is a `User`, values
+            must not come from choosing among one person's periods.
         value_epsilon: also tell a noisy value with each alert, at this price each.
         noise: `Exponential()`, or the textbook's `Laplace()`.
         ledger: what pays, and where the alert lives.
@@ -122,17 +122,17 @@ class Alert(DurableStream[AlertDesign, AlertState]):
 
     @property
     def alerts(self) -> int:
-        """How many alerts were told."""
+        """How many alerts were published."""
         return self._newest.alerts
 
     @property
     def finished(self) -> bool:
-        """Whether the last alert was told, as `halted` says."""
+        """Whether the last alert was published, as `halted` says."""
         return self.halted
 
     @property
     def halted(self) -> bool:
-        """Whether the last alert was told: no step can be asked any more."""
+        """Whether the last alert was published: no step can be asked any more."""
         return self._newest.alerts == self.design.max_alerts
 
     @property
@@ -158,7 +158,7 @@ class Alert(DurableStream[AlertDesign, AlertState]):
         with self._lock:
             self._check_open()
             design, state = self.design, self._newest
-            steps = design.sign * to_step(value, design.step)
+            steps = design.sign * to_quantum(value, design.step)
             period = self._period
             fired = steps + self._fresh() >= state.threshold
             self._period = period + 1
@@ -235,7 +235,7 @@ class Alert(DurableStream[AlertDesign, AlertState]):
             self._write(self._newest, self._unwritten)
         if self.halted:
             raise StreamConflict(
-                f"alert {self.name!r} has told its {self.design.max_alerts} alerts and is halted for good; "
+                f"alert {self.name!r} has published its {self.design.max_alerts} alerts and is halted for good; "
                 "nothing was asked or spent: open another under a new name"
             )
 

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from chronodp.alerts.design import check_threshold, check_watched
 from chronodp.alerts.noise import Exponential, Noise, check_noise
-from chronodp.alerts.odds import FreshOdds
-from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
+from chronodp.alerts.probabilities import FreshProbabilities
+from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_quantum
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.privacy import (
@@ -24,10 +24,10 @@ from chronodp.privacy import (
     at_least,
     check_epsilon,
     check_number,
+    decimal_value,
     document,
     dump,
     settle,
-    written,
 )
 from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy, check_entropy
@@ -94,7 +94,7 @@ class Comparator:
     @cached_property
     def scale(self) -> Fraction:
         """Both noises, in steps of the grid: ⌈change / step⌉ / epsilon."""
-        return Grid(self.step).reach(float(self.change)) / written(self.epsilon)
+        return Grid(self.step).reach(float(self.change)) / decimal_value(self.epsilon)
 
     @property
     def cost(self) -> PureCost:
@@ -102,15 +102,15 @@ class Comparator:
         return PureCost(self.epsilon)
 
     @property
-    def odds(self) -> FreshOdds:
+    def probabilities(self) -> FreshProbabilities:
         """What to expect of it: false alarms, power and delay."""
         wide = float(self.scale) * self.step
-        return FreshOdds(self.noise, wide, wide)
+        return FreshProbabilities(self.noise, wide, wide)
 
     def fires(self, value: float, entropy: Entropy) -> bool:
         """Return one check that nothing is paid for: for plans, and for the auditor."""
         query, threshold = self.noise.draw(at_least(self.scale), 2, entropy).tolist()
-        return bool(self._sign * to_step(value, self.step) + query >= self._threshold_steps + threshold)
+        return bool(self._sign * to_quantum(value, self.step) + query >= self._threshold_steps + threshold)
 
     def check(
         self,
@@ -125,7 +125,7 @@ class Comparator:
         """Pay, then tell whether the value lies beyond the threshold; the same request again repeats the answer."""
         check_ledger(ledger)
         bits = check_entropy(entropy)
-        steps = to_step(value, self.step)
+        steps = to_quantum(value, self.step)
         certificate = self._certificate(seeded=bits.seeded)
         fulfilled = ledger.fulfil(
             dataset,
@@ -156,4 +156,4 @@ class Comparator:
 
     @property
     def _threshold_steps(self) -> int:
-        return self._sign * to_step(check_threshold(self.above, self.below), self.step)
+        return self._sign * to_quantum(check_threshold(self.above, self.below), self.step)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from chronodp.alerts.noise import Exponential, Noise, check_noise
-from chronodp.alerts.odds import Odds
-from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_step
+from chronodp.alerts.probabilities import AlertProbabilities
+from chronodp.alerts.scaling import LARGEST_SCALE, SMALLEST_SCALE, choose_step, to_quantum
 from chronodp.alerts.split import Split, best_split, float_above
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import (
@@ -20,8 +20,8 @@ from chronodp.privacy import (
     check_number,
     check_positive,
     check_whole,
+    decimal_value,
     document,
-    written,
 )
 from chronodp.privacy.units import RecordUnit, check_record_unit
 
@@ -74,7 +74,7 @@ class AlertDesign:
             raise InvalidArgument("step", self.step, f"no coarser than the change, {float(self.change):g}")
         if abs(self.threshold_steps) >= FARTHEST:
             raise InvalidArgument("threshold", self.threshold, f"within 2^52 steps of {self.step:g} from zero")
-        if self.split.exact(self.max_alerts) > written(self.epsilon):
+        if self.split.exact(self.max_alerts) > decimal_value(self.epsilon):
             raise InvalidArgument("epsilon", self.epsilon, f"at least {self.split.total(self.max_alerts)}, its parts")
         for scale in self._scales:
             if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
@@ -94,7 +94,7 @@ class AlertDesign:
     @cached_property
     def threshold_steps(self) -> int:
         """The threshold in steps of the grid, negated for `below`."""
-        return self.sign * to_step(self.threshold, self.step)
+        return self.sign * to_quantum(self.threshold, self.step)
 
     @cached_property
     def reach(self) -> int:
@@ -104,29 +104,31 @@ class AlertDesign:
     @cached_property
     def threshold_scale(self) -> Fraction:
         """The noise on the threshold, in steps: reach / ε₀."""
-        return self.reach / written(self.split.threshold)
+        return self.reach / decimal_value(self.split.threshold)
 
     @cached_property
     def query_scale(self) -> Fraction:
         """The noise on each value, in steps: 2 reach / ε₁; for monotone values reach / ε₁."""
-        return (1 if self.monotone else 2) * self.reach / written(self.split.alert)
+        return (1 if self.monotone else 2) * self.reach / decimal_value(self.split.alert)
 
     @cached_property
     def value_scale(self) -> Fraction:
         """The Laplace noise on a value that is told, in steps: reach / value_epsilon."""
         if not self.value_epsilon:
             raise InvalidArgument("value_epsilon", self.value_epsilon, "above 0: this alert tells no values")
-        return self.reach / written(self.value_epsilon)
+        return self.reach / decimal_value(self.value_epsilon)
 
     @property
     def cost(self) -> PureCost:
         """What the whole run costs: ε₀ + c ε₁, and c times the price of a value if values are told."""
-        return PureCost(float_above(written(self.epsilon) + self.max_alerts * written(self.value_epsilon)))
+        return PureCost(float_above(decimal_value(self.epsilon) + self.max_alerts * decimal_value(self.value_epsilon)))
 
     @property
-    def odds(self) -> Odds:
+    def probabilities(self) -> AlertProbabilities:
         """What to expect of it: false alarms, power and delay."""
-        return Odds(self.noise, float(self.query_scale) * self.step, float(self.threshold_scale) * self.step)
+        return AlertProbabilities(
+            self.noise, float(self.query_scale) * self.step, float(self.threshold_scale) * self.step
+        )
 
     @property
     def _scales(self) -> list[Fraction]:
@@ -157,7 +159,7 @@ def design_alert(
     >>> design = design_alert(above=500.0, change=1.0, unit=User(), max_alerts=5, epsilon=1.0)
     >>> print(design)
     at most 5 alerts above 500, exponential noise
-    >>> round(design.odds.chance(gap=51.34), 4), round(design.odds.chance(gap=51.34 - 50), 2)
+    >>> round(design.probabilities.chance(gap=51.34), 4), round(design.probabilities.chance(gap=51.34 - 50), 2)
     (0.01, 0.61)
     """
     threshold = check_threshold(above, below)

@@ -11,7 +11,7 @@ import numpy as np
 
 from chronodp.alerts.design import AlertDesign, check_watched, design_alert
 from chronodp.alerts.noise import Exponential, Laplace, Noise
-from chronodp.alerts.odds import Odds
+from chronodp.alerts.probabilities import AlertProbabilities
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, check_number, check_whole, labelled
 from chronodp.privacy.units import RecordUnit
@@ -62,17 +62,17 @@ class AlertPlan:
     @property
     def false_alarms(self) -> float:
         """The probability of any alert within ``steps`` quiet steps."""
-        return self.design.odds.chance_within(self._gap(self.quiet), self.steps)
+        return self.design.probabilities.chance_within(self._gap(self.quiet), self.steps)
 
     @property
     def power(self) -> float:
         """The probability of an alert within ``within`` loud steps."""
-        return self.design.odds.chance_within(self._gap(self.loud), self.within)
+        return self.design.probabilities.chance_within(self._gap(self.loud), self.within)
 
     @property
     def delay(self) -> float:
         """The expected number of loud steps until an alert; infinite where the threshold's noise is as wide."""
-        return self.design.odds.delay(self._gap(self.loud))
+        return self.design.probabilities.delay(self._gap(self.loud))
 
     def open(self, ledger: Ledger, *, dataset: str, name: str, analyst: str = "") -> Alert:
         """Pay for the alert and open it."""
@@ -84,19 +84,26 @@ class AlertPlan:
         """Return, for each value, the chance of an alert in a step, within the steps looked at, and the delay."""
         import pandas as pd
 
-        odds, rows = self.design.odds, []
+        probabilities, rows = self.design.probabilities, []
         for value in values:
             gap = self._gap(check_number("values", value))
-            rows.append((value, odds.chance(gap), odds.chance_within(gap, self.within), odds.delay(gap)))
+            rows.append(
+                (
+                    value,
+                    probabilities.chance(gap),
+                    probabilities.chance_within(gap, self.within),
+                    probabilities.delay(gap),
+                )
+            )
         return pd.DataFrame(rows, columns=["value", "each_step", f"within_{self.within}", "delay"])
 
     def plot(self) -> go.Figure:
         """Return a figure of the chance of an alert against how far a value lies beyond the threshold."""
         reach = 1.5 * abs(self.loud - self.quiet)
         beyond = np.linspace(-reach, reach, _POINTS)
-        odds = self.design.odds
+        probabilities = self.design.probabilities
         kinds: tuple[Noise, ...] = (self.design.noise, *(kind for kind in _KINDS if kind != self.design.noise))
-        lines = [_curve(str(kind), replace(odds, noise=kind), beyond) for kind in kinds]
+        lines = [_curve(str(kind), replace(probabilities, noise=kind), beyond) for kind in kinds]
         figure = series_figure(lines, title="Power against the gap", value_name="chance of an alert in a step")
         figure.update_layout(xaxis_title_text="value beyond the threshold", xaxis_rangeslider_visible=False)
         return figure
@@ -193,8 +200,8 @@ def plan_alert(
             noise=noise,
         )
 
-    odds = designed(1.0, 0.0).odds
-    rare, often = odds.gap_for(false_alarms, steps), odds.gap_for(power, within)
+    probabilities = designed(1.0, 0.0).probabilities
+    rare, often = probabilities.gap_for(false_alarms, steps), probabilities.gap_for(power, within)
     if threshold is None:
         if rare <= often:
             raise InvalidArgument("power", power, "higher, or false alarms rarer: any epsilon would do")
@@ -218,7 +225,7 @@ def _rounded_up(epsilon: float) -> float:
     return float(f"{math.ceil(epsilon * (1 + 1e-5) / unit) * unit:.{_DIGITS}g}")
 
 
-def _curve(name: str, odds: Odds, beyond: np.ndarray) -> Line:
-    chances = [odds.chance(-gap) for gap in beyond.tolist()]
+def _curve(name: str, probabilities: AlertProbabilities, beyond: np.ndarray) -> Line:
+    chances = [probabilities.chance(-gap) for gap in beyond.tolist()]
     nothing = [math.nan] * len(chances)
     return Line(name, beyond.tolist(), chances, nothing, nothing)

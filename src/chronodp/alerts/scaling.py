@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import FARTHEST, Grid, check_number
 
-__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "choose_step", "to_step", "to_steps"]
+__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "choose_step", "to_quanta", "to_quantum"]
 
 LARGEST_SCALE = 2**30
 """Steps of the grid that noise may span: what the sampler draws exactly."""
@@ -51,8 +51,8 @@ def choose_step(threshold: float, change: float, epsilon: float, *, narrowest: f
     return math.ldexp(1.0, exponent)
 
 
-def to_step(value: object, step: float) -> int:
-    """Return what `Grid.to_steps` does for one value, in a fraction of the time."""
+def to_quantum(value: object, step: float) -> int:
+    """Return what `Grid.to_quanta` does for one value, in a fraction of the time."""
     number = value if type(value) is float else _plain(value)
     limit = FARTHEST * step
     if -limit < number < limit:
@@ -64,9 +64,9 @@ def to_step(value: object, step: float) -> int:
     return FARTHEST if number > 0 else -FARTHEST
 
 
-def to_steps(values: ArrayLike, step: float) -> NDArray[np.int64]:
+def to_quanta(values: ArrayLike, step: float) -> NDArray[np.int64]:
     """Return values one after another in whole steps."""
-    steps = Grid(step).to_steps(values)
+    steps = Grid(step).to_quanta(values)
     if steps.ndim != 1:
         raise InvalidArgument("values", values, "finite numbers, one a step", private=True)
     return steps

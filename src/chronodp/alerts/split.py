@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from chronodp.privacy import check_epsilon, check_flag, check_whole, document, settle, written
+from chronodp.privacy import check_epsilon, check_flag, check_whole, decimal_value, document, settle
 
 __all__ = ["Split", "best_split", "float_above"]
 
@@ -32,7 +32,7 @@ class Split:
 
     def exact(self, max_alerts: int) -> Fraction:
         """Return ε₀ + c ε₁ of the numbers as people write them."""
-        return written(self.threshold) + max_alerts * written(self.alert)
+        return decimal_value(self.threshold) + max_alerts * decimal_value(self.alert)
 
     def total(self, max_alerts: int) -> float:
         """Return ε₀ + c ε₁, rounded up."""
@@ -58,8 +58,8 @@ def best_split(epsilon: float, *, max_alerts: int, monotone: bool) -> Split:
     weight = (max_alerts if monotone else 2 * max_alerts) ** (2 / 3)
     threshold = epsilon / (1 + weight)
     alert = (epsilon - threshold) / max_alerts
-    whole = written(epsilon)
-    while written(threshold) + max_alerts * written(alert) > whole:  # what rounding added is taken back
+    whole = decimal_value(epsilon)
+    while decimal_value(threshold) + max_alerts * decimal_value(alert) > whole:  # what rounding added is taken back
         alert = math.nextafter(alert, 0.0)
     return Split(threshold, alert)
 
@@ -67,6 +67,6 @@ def best_split(epsilon: float, *, max_alerts: int, monotone: bool) -> Split:
 def float_above(exact: Fraction) -> float:
     """Return the least float that, as written, is not below a number."""
     found = float(exact)
-    while written(found) < exact:
+    while decimal_value(found) < exact:
         found = math.nextafter(found, math.inf)
     return found

@@ -20,7 +20,7 @@ class AlertState:
 
     Attributes:
         threshold: the noisy threshold in steps of the grid. Whoever knows it can undo the guarantee.
-        alerts: how many alerts were told.
+        alerts: how many alerts were published.
         period: the number of the next step, from 0.
     """
 

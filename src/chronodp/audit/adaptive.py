@@ -2,7 +2,7 @@
 
 Two worlds run the same stream; at every step the adversary names two values that differ as neighbours may, and each
 world feeds the one of its side. The adversary then guesses the side. A mechanism that is private against chosen values
-must hide it; as a subject of an audit its inputs are the sides, 0 and 1.
+must hide it; as a case of an audit its inputs are the sides, 0 and 1.
 """
 
 from __future__ import annotations

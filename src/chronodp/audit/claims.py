@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chronodp.accounting import gather
+from chronodp.audit.mutants import MUTANTS
 from chronodp.audit.registry import Entry, entries
-from chronodp.audit.twins import TWINS
 
 __all__ = ["claims_page"]
 
@@ -23,8 +23,8 @@ def claims_page() -> str:
     parts = [_HEAD]
     for entry in entries():
         parts += [f"## {entry.name[0].upper()}{entry.name[1:]}", "", *_about(entry), ""]
-    parts += ["## Broken twins", "", "Each differs from a sound mechanism by one mistake and must be caught.", ""]
-    parts += [f"* {twin.name}" for twin in TWINS]
+    parts += ["## Mutants", "", "Each differs from a sound mechanism by one mistake and must be caught.", ""]
+    parts += [f"* {mutant.name}" for mutant in MUTANTS]
     return "\n".join(parts) + "\n"
 
 
@@ -37,13 +37,13 @@ def _about(entry: Entry) -> Iterable[str]:
     yield ""
     yield "| attacked as | protects | cost | assuming | argument | checked by |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for subject in entry.subjects():
-        claim = subject.claim
+    for case in entry.cases():
+        claim = case.claim
         page = claim.argument.removeprefix("docs/explanation/")
         assumed = "; ".join(str(one) for one in gather(claim.cost).assumptions) or "–"
-        auditors = ", ".join(dict.fromkeys(check.auditor for check in subject.checks))
+        auditors = ", ".join(dict.fromkeys(check.auditor for check in case.checks))
         name = page.rpartition("/")[2].removesuffix(".md")
-        yield f"| {subject.name} | {claim.unit} | {claim.cost} | {assumed} | [{name}]({page}) | {auditors} |"
+        yield f"| {case.name} | {claim.unit} | {claim.cost} | {assumed} | [{name}]({page}) | {auditors} |"
 
 
 def _name(public: object) -> str:

@@ -45,7 +45,7 @@ class AuditedChance:
 def report_history(
     plan: Mapping[str, Any], history: Sequence[float | int], *, entropy: Entropy, most_decays: int = 36
 ) -> tuple[tuple[int, ...] | None, ...]:
-    """Return all that a device tells about a history of values, slot by slot; None where it is silent.
+    """Return all that a device reveals about a history of values, slot by slot; None where it is silent.
 
     >>> from chronodp.audit.exact import examine
     >>> from chronodp.local import Fresh, LocalPlan, RandomizedResponse

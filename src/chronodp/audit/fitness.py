@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from chronodp.audit.bounds import Counts, PointRule, refutes
+from chronodp.audit.case import AuditCase, Unfit
 from chronodp.audit.exact import freeze
 from chronodp.audit.outputs import Outputs, collect
 from chronodp.audit.scores import learn
-from chronodp.audit.subject import Subject, Unfit
 from chronodp.errors import InvalidArgument
 from chronodp.randomness import Entropy, seeded
 
@@ -21,16 +21,16 @@ _MOST = 8_000
 _ERROR = 1e-9  # the probability of blaming a mechanism that has no state
 
 
-def check_replay(subject: Subject) -> None:
+def check_replay(case: AuditCase) -> None:
     """Raise `Unfit` unless equal input and equal entropy give equal output, whatever was run before."""
-    if not subject.draws:
+    if not case.draws:
         return
-    one, other = subject.neighbours[0]
+    one, other = case.neighbours[0]
     try:
         for seed in _SEEDS:
-            before = freeze(subject.run(one, seeded(seed)))
-            subject.run(other, seeded(seed + len(_SEEDS)))
-            if freeze(subject.run(one, seeded(seed))) != before:
+            before = freeze(case.run(one, seeded(seed)))
+            case.run(other, seeded(seed + len(_SEEDS)))
+            if freeze(case.run(one, seeded(seed))) != before:
                 raise Unfit(
                     "its output does not follow from data and entropy: it keeps state, or finds randomness elsewhere"
                 )
@@ -43,17 +43,15 @@ def check_output_varies(samples: tuple[Outputs, Outputs]) -> bool:
     return any(len(set(part.labels())) > 1 for part in samples)
 
 
-def check_stateless(
-    subject: Subject, pair: tuple[Any, Any], samples: tuple[Outputs, Outputs], entropy: Entropy
-) -> None:
+def check_stateless(case: AuditCase, pair: tuple[Any, Any], samples: tuple[Outputs, Outputs], entropy: Entropy) -> None:
     """Raise `Unfit` if outputs on an input drift, or change with what was run before.
 
     Only for mechanisms that find their randomness elsewhere; for all others `check_replay` is sharper.
     """
-    if subject.draws or subject.many is not None:
+    if case.draws or case.many is not None:
         return
     size = min(len(samples[0]), _MOST)
-    alternating = [subject.run(pair[place % 2], entropy) for place in range(2 * size)]
+    alternating = [case.run(pair[place % 2], entropy) for place in range(2 * size)]
     after_other = collect(alternating[::2])
     early, late = samples[0].part(0, size // 2), samples[0].part(len(samples[0]) - size // 2, None)
     for one, two in ((samples[0], after_other), (early, late)):

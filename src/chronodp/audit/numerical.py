@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from chronodp.accounting import gaussian
 from chronodp.audit.allowance import Allowance
+from chronodp.audit.case import AuditCase, Curve, Reached, Unfit
 from chronodp.audit.enumerated_entropy import EnumeratedEntropy
-from chronodp.audit.subject import Curve, Reached, Subject, Unfit
 from chronodp.randomness import Shape
 
 __all__ = ["GridNoise", "Impulses", "Linear", "OnGrid", "person_changes"]
@@ -119,16 +119,16 @@ class OnGrid:
         """Its name."""
         return "numerical"
 
-    def attack(self, subject: Subject, allowance: Allowance) -> Reached:  # noqa: ARG002 (of Check)
+    def attack(self, case: AuditCase, allowance: Allowance) -> Reached:  # noqa: ARG002 (of Check)
         """Return the exact epsilon at the claim's delta, and the curve."""
-        exact = self.noise.epsilon(subject.delta)
+        exact = self.noise.epsilon(case.delta)
         refuted = (
-            exact > subject.epsilon * (1 + 1e-12)
-            if not subject.delta
-            else (self.noise.delta(subject.epsilon) > subject.delta * (1 + 1e-9))
+            exact > case.epsilon * (1 + 1e-12)
+            if not case.delta
+            else (self.noise.delta(case.epsilon) > case.delta * (1 + 1e-9))
         )
         where = f"{self.noise.law} noise of {self.noise.scale:g} steps moved by {self.noise.shift:,}"
-        return Reached(self.auditor, exact, exact, refuted, where, _curve(subject.epsilon, self.noise.delta))
+        return Reached(self.auditor, exact, exact, refuted, where, _curve(case.epsilon, self.noise.delta))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,24 +147,24 @@ class Linear:
         """Its name."""
         return "numerical"
 
-    def attack(self, subject: Subject, allowance: Allowance) -> Reached:  # noqa: ARG002 (of Check)
+    def attack(self, case: AuditCase, allowance: Allowance) -> Reached:  # noqa: ARG002 (of Check)
         """Return the epsilon of the largest move at the claim's delta, and for Gaussian noise the curve."""
         silent = Impulses(None)
-        centre = _flat(subject.run(subject.neighbours[0][0], silent))
+        centre = _flat(case.run(case.neighbours[0][0], silent))
         law = silent.law
         if law is None:
             raise Unfit("it draws no noise")
-        noise_of = _noise_of(subject, centre, silent)
-        outputs = {id(data): _flat(subject.run(data, Impulses(None))) for pair in subject.neighbours for data in pair}
-        changes = [outputs[id(first)] - outputs[id(second)] for first, second in subject.neighbours]
+        noise_of = _noise_of(case, centre, silent)
+        outputs = {id(data): _flat(case.run(data, Impulses(None))) for pair in case.neighbours for data in pair}
+        changes = [outputs[id(first)] - outputs[id(second)] for first, second in case.neighbours]
         ratio = max(_least_move(noise_of, change, law) for change in changes)
         where = f"{law} draws of scale {min(silent.scales):.6g}; moved by {ratio:.6g} scales at most"
         if law == "gaussian":
-            exact = gaussian.epsilon_of(ratio, subject.delta)
-            curve = _curve(subject.epsilon, lambda epsilon: gaussian.delta_of(ratio, epsilon))
-            return Reached(self.auditor, exact, exact, exact > subject.epsilon * (1 + _SLACK), where, curve)
+            exact = gaussian.epsilon_of(ratio, case.delta)
+            curve = _curve(case.epsilon, lambda epsilon: gaussian.delta_of(ratio, epsilon))
+            return Reached(self.auditor, exact, exact, exact > case.epsilon * (1 + _SLACK), where, curve)
         if noise_of.shape[0] == noise_of.shape[1]:
-            return Reached(self.auditor, ratio, ratio, ratio > subject.epsilon * (1 + _SLACK), where)
+            return Reached(self.auditor, ratio, ratio, ratio > case.epsilon * (1 + _SLACK), where)
         return Reached(self.auditor, 0.0, None, False, where, upper=ratio / (1 + _SLACK))
 
 
@@ -202,11 +202,11 @@ class Impulses(EnumeratedEntropy):
         return made
 
 
-def _noise_of(subject: Subject, centre: Floats, silent: Impulses) -> Floats:
+def _noise_of(case: AuditCase, centre: Floats, silent: Impulses) -> Floats:
     """Return W, outputs by draws in units of their scales, from the noise that the mechanism really makes of draws."""
-    data = subject.neighbours[0][0]
+    data = case.neighbours[0][0]
     columns = [
-        (_flat(subject.run(data, Impulses(place))) - centre) / _IMPULSE * scale
+        (_flat(case.run(data, Impulses(place))) - centre) / _IMPULSE * scale
         for place, scale in enumerate(silent.scales)
     ]
     noise_of = np.column_stack(columns)

@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from chronodp.audit.case import Unfit
 from chronodp.audit.exact import Outcomes, outcomes
-from chronodp.audit.subject import Unfit
 from chronodp.randomness import Entropy
 
 __all__ = ["Orders"]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.audit.case import Unfit
 from chronodp.audit.exact import freeze
-from chronodp.audit.subject import Unfit
 from chronodp.errors import InvalidArgument
 
 __all__ = ["Outputs", "collect"]

@@ -1,7 +1,7 @@
-"""Every public mechanism with the subjects that attack its claim: found, not listed.
+"""Every public mechanism with the cases that attack its claim: found, not listed.
 
-A mechanism joins by a module in `chronodp.audit.subjects` with a tuple ``ENTRIES``, and a broken twin by one in
-`chronodp.audit.twins` with a tuple ``TWINS``. Nothing else has to know of it.
+A mechanism joins by a module in `chronodp.audit.cases` with a tuple ``ENTRIES``, and a mutant by one in
+`chronodp.audit.mutants` with a tuple ``MUTANTS``. Nothing else has to know of it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from chronodp.audit import subjects
-from chronodp.audit.subject import Subject
+from chronodp.audit import cases
+from chronodp.audit.case import AuditCase
 from chronodp.errors import InvalidArgument
 
-__all__ = ["Entry", "entries", "find_subject", "members"]
+__all__ = ["Entry", "entries", "find_case", "members"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,19 +28,19 @@ class Entry:
         name: of the mechanism, in words.
         covers: the public classes and functions that stand for it.
         precision: what is done about finite precision.
-        subjects: makes the subjects, each with a claim of the mechanism's own making; none if nothing is claimed.
+        cases: makes the cases, each with a claim of the mechanism's own making; none if nothing is claimed.
         unclaimed: what is said in place of a claim.
     """
 
     name: str
     covers: tuple[object, ...]
     precision: str
-    subjects: Callable[[], tuple[Subject, ...]] = tuple
+    cases: Callable[[], tuple[AuditCase, ...]] = tuple
     unclaimed: str = ""
 
     def __post_init__(self) -> None:
-        if (self.subjects is tuple) == (not self.unclaimed):
-            raise InvalidArgument("subjects", self.name, "given, or else what is said in place of a claim")
+        if (self.cases is tuple) == (not self.unclaimed):
+            raise InvalidArgument("cases", self.name, "given, or else what is said in place of a claim")
 
 
 def members(package: ModuleType, name: str) -> Iterator[Any]:
@@ -51,20 +51,20 @@ def members(package: ModuleType, name: str) -> Iterator[Any]:
 
 def entries() -> tuple[Entry, ...]:
     """Return every entry."""
-    return tuple(members(subjects, "ENTRIES"))
+    return tuple(members(cases, "ENTRIES"))
 
 
-def find_subject(address: str) -> tuple[Subject, ...]:
-    """Return a user's own subjects from ``module:object``: a Subject, several, or a function that makes them."""
-    allowed = "module:object, where object is a Subject, a list of them, or a function that returns them"
+def find_case(address: str) -> tuple[AuditCase, ...]:
+    """Return a user's own cases from ``module:object``: an AuditCase, several, or a function that makes them."""
+    allowed = "module:object, where object is an AuditCase, a list of them, or a function that returns them"
     module, _, name = address.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidArgument("mechanism", address, f"{allowed} ({error})") from error
-    if not isinstance(found, Subject) and callable(found):
+    if not isinstance(found, AuditCase) and callable(found):
         found = found()
-    made = (found,) if isinstance(found, Subject) else found
-    if not isinstance(made, list | tuple) or not made or not all(isinstance(one, Subject) for one in made):
+    made = (found,) if isinstance(found, AuditCase) else found
+    if not isinstance(made, list | tuple) or not made or not all(isinstance(one, AuditCase) for one in made):
         raise InvalidArgument("mechanism", address, allowed)
     return tuple(made)

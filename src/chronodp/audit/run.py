@@ -1,4 +1,4 @@
-"""The whole audit: every mechanism, every twin, every attack; and whether it came out as it must."""
+"""The whole audit: every mechanism, every mutant, every attack; and whether it came out as it must."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.attacks import ATTACKS, Attempt
+from chronodp.audit.case import AuditCase
 from chronodp.audit.judging import Verdict, judge_all
+from chronodp.audit.mutants import MUTANTS, Mutant
 from chronodp.audit.registry import entries
-from chronodp.audit.subject import Subject
-from chronodp.audit.twins import TWINS, Twin
 from chronodp.errors import InvalidArgument
 from chronodp.report import watched
 
-__all__ = ["Audit", "audit", "audit_subjects"]
+__all__ = ["Audit", "audit", "audit_cases"]
 
 _TRIALS = 120
 
@@ -27,20 +27,20 @@ class Audit:
 
     Attributes:
         verdicts: of mechanisms.
-        twins: of each twin, the verdict of the sound mechanism and of the broken one.
+        mutants: of each mutant, the verdict of the sound mechanism and of the broken one.
         attempts: of the attacks.
     """
 
     verdicts: tuple[Verdict, ...]
-    twins: tuple[tuple[Twin, Verdict, Verdict], ...] = ()
+    mutants: tuple[tuple[Mutant, Verdict, Verdict], ...] = ()
     attempts: tuple[Attempt, ...] = ()
 
     @property
     def as_it_must(self) -> bool:
-        """Whether every claim stands, every twin is caught, and every attack breaks the naive version alone."""
+        """Whether every claim stands, every mutant is caught, and every attack breaks the naive version alone."""
         return (
             all(verdict.passed for verdict in self.verdicts)
-            and all(sound.passed and broken.outcome == "refuted" for _, sound, broken in self.twins)
+            and all(sound.passed and broken.outcome == "refuted" for _, sound, broken in self.mutants)
             and all(attempt.breaks_naive and not attempt.breaks_ours for attempt in self.attempts)
         )
 
@@ -49,14 +49,14 @@ class Audit:
         return {
             "as_it_must": self.as_it_must,
             "mechanisms": [_plain(verdict) for verdict in self.verdicts],
-            "twins": [
+            "mutants": [
                 {
-                    "name": twin.name,
+                    "name": mutant.name,
                     "caught": broken.outcome == "refuted",
                     "sound": _plain(one),
                     "broken": _plain(broken),
                 }
-                for twin, one, broken in self.twins
+                for mutant, one, broken in self.mutants
             ],
             "attacks": [
                 {
@@ -80,7 +80,7 @@ def audit(
     within: float = math.inf,
     progress: Callable[[float], None] | None = None,
 ) -> Audit:
-    """Audit every mechanism, twin and attack; or those whose name holds a text.
+    """Audit every mechanism, mutant and attack; or those whose name holds a text.
 
     Args:
         name: part of a name; everything if empty.
@@ -90,19 +90,19 @@ def audit(
     """
     given = Allowance(seconds=5.0) if allowance is None else allowance
     wanted = name.casefold()
-    subjects = [
-        subject
+    cases = [
+        case
         for entry in entries()
-        for subject in entry.subjects()
-        if wanted in entry.name.casefold() or wanted in subject.name.casefold()
+        for case in entry.cases()
+        if wanted in entry.name.casefold() or wanted in case.name.casefold()
     ]
-    broken = [twin for twin in TWINS if wanted in twin.name.casefold()]
-    if not subjects and not broken:
+    broken = [mutant for mutant in MUTANTS if wanted in mutant.name.casefold()]
+    if not cases and not broken:
         known = ", ".join(entry.name for entry in entries())
         raise InvalidArgument(
-            "mechanism", name, f"part of the name of a mechanism or twin, or module:object; there are {known}"
+            "mechanism", name, f"part of the name of a mechanism or mutant, or module:object; there are {known}"
         )
-    line = [*subjects, *(subject for twin in broken for subject in twin.subjects)]
+    line = [*cases, *(case for mutant in broken for case in mutant.cases)]
     attacks = ATTACKS if not wanted and within == math.inf else ()
     with watched(progress, "Auditing") as tell:
         share = len(line) / (len(line) + 2 * len(attacks))
@@ -111,31 +111,31 @@ def audit(
         for done, attack in enumerate(attacks):
             tell(share + (1 - share) * done / len(attacks))
             attempts.append(attack(_TRIALS))
-    rest = found[len(subjects) :]
+    rest = found[len(cases) :]
     pairs = zip(broken, rest[::2], rest[1::2], strict=True)
-    return Audit(tuple(found[: len(subjects)]), tuple(pairs), tuple(attempts))
+    return Audit(tuple(found[: len(cases)]), tuple(pairs), tuple(attempts))
 
 
-def audit_subjects(
-    subjects: tuple[Subject, ...],
+def audit_cases(
+    cases: tuple[AuditCase, ...],
     *,
     allowance: Allowance | None = None,
     within: float = math.inf,
     progress: Callable[[float], None] | None = None,
 ) -> Audit:
-    """Audit subjects of a user's own."""
+    """Audit cases of a user's own."""
     given = Allowance(seconds=20.0) if allowance is None else allowance
-    return Audit(tuple(judge_all(subjects, given, within=within, progress=progress)))
+    return Audit(tuple(judge_all(cases, given, within=within, progress=progress)))
 
 
 def _plain(verdict: Verdict) -> dict[str, Any]:
     return {
-        "name": verdict.subject.name,
-        "unit": str(verdict.subject.claim.unit),
-        "cost": str(verdict.subject.claim.cost),
-        "argument": verdict.subject.claim.argument,
-        "epsilon": verdict.subject.epsilon,
-        "delta": verdict.subject.delta,
+        "name": verdict.case.name,
+        "unit": str(verdict.case.claim.unit),
+        "cost": str(verdict.case.claim.cost),
+        "argument": verdict.case.claim.argument,
+        "epsilon": verdict.case.epsilon,
+        "delta": verdict.case.delta,
         "lower": _number(verdict.lower),
         "exact": _number(verdict.exact),
         "outcome": verdict.outcome,

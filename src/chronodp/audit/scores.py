@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.audit.case import Likelihood
 from chronodp.audit.outputs import Outputs
-from chronodp.audit.subject import Likelihood
 
 __all__ = ["Score", "by_likelihood", "learn"]
 

@@ -19,10 +19,10 @@ from scipy.special import ndtri
 
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.bounds import Counts, Rule, largest_refuted, rules_for
+from chronodp.audit.case import AuditCase, Reached, Unfit
 from chronodp.audit.fitness import check_output_varies, check_replay, check_stateless
 from chronodp.audit.outputs import Outputs, collect
 from chronodp.audit.scores import Score, by_likelihood, learn
-from chronodp.audit.subject import Reached, Subject, Unfit
 from chronodp.randomness import Entropy, secure
 
 __all__ = ["Event", "Sampled", "best_event", "prove"]
@@ -113,7 +113,7 @@ class Sampled:
     >>> from chronodp.privacy import Claim, PureCost, Report
     >>> def respond(bit, *, entropy):
     ...     return bit ^ int(not entropy.coins(3, 4))
-    >>> coin = Subject(name="a coin", mechanism=respond, neighbours=((0, 1),),
+    >>> coin = AuditCase(name="a coin", mechanism=respond, neighbours=((0, 1),),
     ...                claim=Claim(Report(), PureCost(0.9), "my notes"))
     >>> reached = Sampled().attack(coin, Allowance(samples=20_000))
     >>> reached.refuted, 0.95 < reached.lower < 1.1
@@ -125,27 +125,27 @@ class Sampled:
         """Its name."""
         return "statistical"
 
-    def attack(self, subject: Subject, allowance: Allowance) -> Reached:
+    def attack(self, case: AuditCase, allowance: Allowance) -> Reached:
         """Return the lower bound on epsilon that samples prove."""
         entropy = secure()
-        rules = rules_for(subject.claim, subject.delta)
-        first, second = _sizes(subject, allowance, entropy, len(rules))
+        rules = rules_for(case.claim, case.delta)
+        first, second = _sizes(case, allowance, entropy, len(rules))
         sure = float(ndtri(1 - allowance.error / len(rules)))
-        events = _choose(subject, rules, Stakes(first, second, sure), entropy)
+        events = _choose(case, rules, Stakes(first, second, sure), entropy)
         found = []
         for rule, event in zip(rules, events, strict=True):
             if event is not None:
-                found.append((prove(subject, rule, event, second, allowance.error / len(rules), entropy), event))
+                found.append((prove(case, rule, event, second, allowance.error / len(rules), entropy), event))
         if not found:
             return Reached(self.auditor, 0.0, None, False, "nothing told the neighbours apart")
         lower, event = max(found, key=lambda pair: pair[0])
-        return Reached(self.auditor, lower, None, lower > subject.epsilon, event.name)
+        return Reached(self.auditor, lower, None, lower > case.epsilon, event.name)
 
 
-def prove(subject: Subject, rule: Rule, event: Event, samples: int, error: float, entropy: Entropy) -> float:
+def prove(case: AuditCase, rule: Rule, event: Event, samples: int, error: float, entropy: Entropy) -> float:
     """Return the lower bound on epsilon from fresh samples of one event, wrong with at most ``error``."""
     hits = [
-        np.sum([event.count(batch) for batch in _batches(subject, data, samples, entropy)], axis=0).tolist()
+        np.sum([event.count(batch) for batch in _batches(case, data, samples, entropy)], axis=0).tolist()
         for data in (event.first, event.second)
     ]
     each = error / len(event.cuts)
@@ -192,25 +192,25 @@ def _weight(rule: Rule, first: int, second: int, runs: int, doubt: float) -> flo
     return rule.slope(max(high - off * math.sqrt(high * (1 - high)), 0.0), low + off * math.sqrt(low * (1 - low)))
 
 
-def _choose(subject: Subject, rules: tuple[Rule, ...], stakes: Stakes, entropy: Entropy) -> list[Event | None]:
+def _choose(case: AuditCase, rules: tuple[Rule, ...], stakes: Stakes, entropy: Entropy) -> list[Event | None]:
     best: list[Event | None] = [None] * len(rules)
-    check_replay(subject)
+    check_replay(case)
     varied = False
-    for pair in subject.neighbours:
+    for pair in case.neighbours:
         samples = (
-            _sample(subject, pair[0], stakes.choosing, entropy),
-            _sample(subject, pair[1], stakes.choosing, entropy),
+            _sample(case, pair[0], stakes.choosing, entropy),
+            _sample(case, pair[1], stakes.choosing, entropy),
         )
         varied = varied or check_output_varies(samples)
-        check_stateless(subject, pair, samples, entropy)
+        check_stateless(case, pair, samples, entropy)
         # Scores are learnt from one half and compared by the other: on its own half the longest memory would win.
         learning, comparing = (_halves(samples, which) for which in (0, 1))
-        for name, score in _scores(subject, pair, learning):
+        for name, score in _scores(case, pair, learning):
             for place, rule in enumerate(rules):
                 event, known = best_event(name, score, pair, comparing, rule, stakes), best[place]
                 if known is None or event.evidence > known.evidence:
                     best[place] = event
-    check_replay(subject)
+    check_replay(case)
     if not varied:
         raise Unfit("it is not random: one input always gives one output")
     return best
@@ -222,48 +222,48 @@ def _halves(samples: tuple[Outputs, Outputs], which: int) -> tuple[Outputs, Outp
     return samples[0].part(*ends), samples[1].part(*ends)
 
 
-def _scores(subject: Subject, pair: tuple[Any, Any], samples: tuple[Outputs, Outputs]) -> Iterator[tuple[str, Score]]:
-    if subject.likelihood is not None:
-        yield "likelihood ratio", by_likelihood(subject.likelihood, *pair)
+def _scores(case: AuditCase, pair: tuple[Any, Any], samples: tuple[Outputs, Outputs]) -> Iterator[tuple[str, Score]]:
+    if case.likelihood is not None:
+        yield "likelihood ratio", by_likelihood(case.likelihood, *pair)
     yield from learn(*samples)
 
 
-def _sizes(subject: Subject, allowance: Allowance, entropy: Entropy, rules: int) -> tuple[int, int]:
+def _sizes(case: AuditCase, allowance: Allowance, entropy: Entropy, rules: int) -> tuple[int, int]:
     """Return how many samples choose, for each input of each pair, and how many prove."""
-    pairs = len(subject.neighbours)
+    pairs = len(case.neighbours)
     first = min(int(allowance.samples * _FIRST), _MOST_FIRST)
     second = allowance.samples - first
     if allowance.seconds is not None:
-        pace = _seconds_each(subject, entropy)
+        pace = _seconds_each(case, entropy)
         first = min(first, int(_FIRST * allowance.seconds / pace / 2 / pairs))
         second = min(second, int((1 - _FIRST) * allowance.seconds / pace / 2 / rules))
     return max(first // (1 if allowance.seconds else pairs), _LEAST), max(second, _LEAST)
 
 
-def _seconds_each(subject: Subject, entropy: Entropy) -> float:
+def _seconds_each(case: AuditCase, entropy: Entropy) -> float:
     # What many outputs at once cost is seen from many; the first call may also load what it needs.
-    data, size = subject.neighbours[0][0], 20
-    _sample(subject, data, 1, entropy)
+    data, size = case.neighbours[0][0], 20
+    _sample(case, data, 1, entropy)
     while True:
         started = time.perf_counter()
-        _sample(subject, data, size, entropy)
+        _sample(case, data, size, entropy)
         taken = time.perf_counter() - started
         if taken > _PATIENCE or size >= _BATCH:
             return max(taken, 1e-6) / size
         size *= 4
 
 
-def _sample(subject: Subject, data: object, size: int, entropy: Entropy) -> Outputs:
-    if subject.many is not None:
-        made = _many(subject, data, size, entropy)
+def _sample(case: AuditCase, data: object, size: int, entropy: Entropy) -> Outputs:
+    if case.many is not None:
+        made = _many(case, data, size, entropy)
         if len(made) != size:
             raise Unfit(f"it was asked for {size} outputs and returned {len(made)}")
         return collect(made)
-    return collect([subject.run(data, entropy) for _ in range(size)])
+    return collect([case.run(data, entropy) for _ in range(size)])
 
 
-def _many(subject: Subject, data: object, size: int, entropy: Entropy) -> Any:
-    many: Callable[..., object] | None = subject.many
+def _many(case: AuditCase, data: object, size: int, entropy: Entropy) -> Any:
+    many: Callable[..., object] | None = case.many
     if many is None:
         raise AssertionError("asked only where there is one")
     try:
@@ -272,6 +272,6 @@ def _many(subject: Subject, data: object, size: int, entropy: Entropy) -> Any:
         raise Unfit(f"it raises {type(error).__name__}: {error}") from error
 
 
-def _batches(subject: Subject, data: object, size: int, entropy: Entropy) -> Iterator[Outputs]:
+def _batches(case: AuditCase, data: object, size: int, entropy: Entropy) -> Iterator[Outputs]:
     for start in range(0, size, _BATCH):
-        yield _sample(subject, data, min(_BATCH, size - start), entropy)
+        yield _sample(case, data, min(_BATCH, size - start), entropy)

@@ -17,7 +17,7 @@ from chronodp.audit.enumerated_entropy import EnumeratedEntropy, Unfollowed
 from chronodp.audit.exact import Outcomes, total
 from chronodp.randomness import Entropy
 
-__all__ = ["Walk"]
+__all__ = ["StepEnumerator"]
 
 State = TypeVar("State")
 
@@ -27,7 +27,7 @@ def _never(output: Hashable) -> bool:  # noqa: ARG001 (of the field it is the de
 
 
 @dataclass(frozen=True, slots=True)
-class Walk(Generic[State]):
+class StepEnumerator(Generic[State]):
     """A stream as the exact auditor sees it; a mechanism whose input is a sequence of values.
 
     Attributes:

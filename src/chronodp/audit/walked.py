@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from chronodp.audit.allowance import Allowance
+from chronodp.audit.case import AuditCase, Curve, Reached, Unfit
 from chronodp.audit.exact import Finding, Outcomes, compare_outcomes, examine
 from chronodp.audit.fitness import check_replay
-from chronodp.audit.subject import Curve, Reached, Subject, Unfit
 from chronodp.errors import InvalidArgument
 
 __all__ = ["Enumerated", "Known", "Lawful", "epsilon_at", "report_finding"]
@@ -19,27 +19,27 @@ _POINTS = 7
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
-    """Walk through every draw of the mechanism's public call."""
+    """StepEnumerator through every draw of the mechanism's public call."""
 
     @property
     def auditor(self) -> str:
         """Its name."""
         return "exact"
 
-    def attack(self, subject: Subject, allowance: Allowance) -> Reached:
+    def attack(self, case: AuditCase, allowance: Allowance) -> Reached:
         """Return the true worst loss over the neighbours given."""
-        if not subject.draws:
+        if not case.draws:
             raise Unfit("it takes no entropy, so its outcomes cannot be walked through")
-        check_replay(subject)
+        check_replay(case)
         try:
-            finding = examine(subject.run_with, subject.neighbours, most_runs=allowance.runs)
+            finding = examine(case.run_with, case.neighbours, most_runs=allowance.runs)
         except InvalidArgument as error:
             raise Unfit(str(error)) from error
-        return report_finding(self.auditor, finding, subject)
+        return report_finding(self.auditor, finding, case)
 
 
 class Lawful(Protocol):
-    """A mechanism whose law can be computed from its parts, as `Walk` and `Orders` do."""
+    """A mechanism whose law can be computed from its parts, as `StepEnumerator` and `Orders` do."""
 
     def law(self, data: Any) -> Outcomes:
         """Return the law of the output on an input."""
@@ -55,29 +55,29 @@ class Known:
         """Its name."""
         return "exact"
 
-    def attack(self, subject: Subject, allowance: Allowance) -> Reached:  # noqa: ARG002 (of Check)
+    def attack(self, case: AuditCase, allowance: Allowance) -> Reached:  # noqa: ARG002 (of Check)
         """Return the true worst loss over the neighbours given."""
-        check_replay(subject)
-        mechanism = cast("Lawful", subject.mechanism)
-        known = {data: mechanism.law(data) for data in {data for pair in subject.neighbours for data in pair}}
-        finding = compare_outcomes([(known[first], known[second]) for first, second in subject.neighbours])
-        return report_finding(self.auditor, finding, subject)
+        check_replay(case)
+        mechanism = cast("Lawful", case.mechanism)
+        known = {data: mechanism.law(data) for data in {data for pair in case.neighbours for data in pair}}
+        finding = compare_outcomes([(known[first], known[second]) for first, second in case.neighbours])
+        return report_finding(self.auditor, finding, case)
 
 
-def report_finding(auditor: str, finding: Finding, subject: Subject) -> Reached:
+def report_finding(auditor: str, finding: Finding, case: AuditCase) -> Reached:
     """Return what a finding says about a claim."""
     if all(len(law.probabilities) == 1 and not law.unresolved for pair in finding.pairs for law in pair):
         raise Unfit("it is not random: one input always gives one output")
-    refuted = finding.refutes(subject.epsilon, subject.delta)
+    refuted = finding.refutes(case.epsilon, case.delta)
     # Mass that was not followed is counted once in a sum, but at every output in a ratio: the sum may prove more.
-    exact = max(epsilon_at(finding, subject.delta), subject.epsilon if refuted else 0.0)
+    exact = max(epsilon_at(finding, case.delta), case.epsilon if refuted else 0.0)
     return Reached(
         auditor,
         exact,
         exact,
         refuted,
         "" if finding.output is None else f"output {finding.output!r}"[:60],
-        _curve(finding, subject),
+        _curve(finding, case),
     )
 
 
@@ -94,8 +94,8 @@ def epsilon_at(finding: Finding, delta: float) -> float:
     return low
 
 
-def _curve(finding: Finding, subject: Subject) -> Curve:
-    most = 1.5 * subject.epsilon
+def _curve(finding: Finding, case: AuditCase) -> Curve:
+    most = 1.5 * case.epsilon
     return tuple(
         (most * step / (_POINTS - 1), finding.delta(most * step / (_POINTS - 1))[0]) for step in range(_POINTS)
     )

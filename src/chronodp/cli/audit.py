@@ -32,9 +32,9 @@ def audit(
     page: Annotated[Path | None, typer.Option(help="Write an HTML page with privacy curves.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Attack every claim: exactly, numerically and by samples; see broken twins caught and attacks fail.
+    """Attack every claim: exactly, numerically and by samples; see mutants caught and attacks fail.
 
-    Exit code 1 if a claim is refuted or cannot be judged, a twin is not caught, or an attack succeeds.
+    Exit code 1 if a claim is refuted or cannot be judged, a mutant is not caught, or an attack succeeds.
 
     **Examples**
 
@@ -44,15 +44,15 @@ def audit(
 
     `chronodp audit --within 30`
 
-    `chronodp audit mymodule:subject --seconds 60`
+    `chronodp audit mymodule:case --seconds 60`
     """
-    from chronodp.audit import Allowance, audit as run_audit, audit_subjects, find_subject, report_audit
+    from chronodp.audit import Allowance, audit as run_audit, audit_cases, find_case, report_audit
 
     limit = math.inf if within is None else within
     if ":" in mechanism:
         sys.path.insert(0, str(Path.cwd()))
         own = Allowance(seconds=seconds or 20.0, samples=10_000_000, error=error)
-        found = audit_subjects(find_subject(mechanism), allowance=own, within=limit)
+        found = audit_cases(find_case(mechanism), allowance=own, within=limit)
     else:
         found = run_audit(mechanism, allowance=Allowance(seconds=seconds or 5.0, error=error), within=limit)
     if page is not None:
@@ -70,14 +70,14 @@ def _show(found: Audit) -> None:
     if found.verdicts:
         table = _table("Mechanisms", "mechanism")
         for verdict in found.verdicts:
-            _add(table, verdict.subject.name, verdict, good=verdict.passed)
+            _add(table, verdict.case.name, verdict, good=verdict.passed)
         console.print(table)
-    if found.twins:
-        table = _table("Broken twins, which must be refuted", "mistake")
-        for twin, sound, broken in found.twins:
-            _add(table, twin.name, broken, good=broken.outcome == "refuted")
+    if found.mutants:
+        table = _table("Mutants, which must be refuted", "mistake")
+        for mutant, sound, broken in found.mutants:
+            _add(table, mutant.name, broken, good=broken.outcome == "refuted")
             if not sound.passed:
-                _add(table, f"{twin.name}, without the mistake", sound, good=False)
+                _add(table, f"{mutant.name}, without the mistake", sound, good=False)
         console.print(table)
     if found.attempts:
         table = Table(
@@ -93,12 +93,12 @@ def _show(found: Audit) -> None:
                 style=None if attempt.breaks_naive and not attempt.breaks_ours else "bold red",
             )
         console.print(table)
-    reasons = {verdict.subject.name: verdict.reason for verdict in found.verdicts if verdict.reason}
+    reasons = {verdict.case.name: verdict.reason for verdict in found.verdicts if verdict.reason}
     for name, reason in reasons.items():
         console.print(f"{name} cannot be judged: {reason}.")
-    caught = sum(broken.outcome == "refuted" for _, _, broken in found.twins)
+    caught = sum(broken.outcome == "refuted" for _, _, broken in found.mutants)
     stand = sum(verdict.passed for verdict in found.verdicts)
-    console.print(f"{stand} of {len(found.verdicts)} claims stand; {caught} of {len(found.twins)} twins caught.")
+    console.print(f"{stand} of {len(found.verdicts)} claims stand; {caught} of {len(found.mutants)} mutants caught.")
 
 
 def _table(title: str, first: str) -> Table:
@@ -111,11 +111,11 @@ def _table(title: str, first: str) -> Table:
 
 
 def _add(table: Table, name: str, verdict: Verdict, *, good: bool) -> None:
-    subject = verdict.subject
+    case = verdict.case
     table.add_row(
         name,
-        f"{subject.epsilon:.4g}",
-        f"{subject.delta:.3g}",
+        f"{case.epsilon:.4g}",
+        f"{case.delta:.3g}",
         f"{verdict.lower:.4g}",
         "–" if verdict.exact is None else f"{verdict.exact:.4g}",
         verdict.outcome,

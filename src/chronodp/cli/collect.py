@@ -22,7 +22,7 @@ from chronodp.errors import InvalidArgument, UnreadableSource
 from chronodp.report import watching
 
 if TYPE_CHECKING:
-    from chronodp.local import Estimates, LocalPlan, Tally
+    from chronodp.local import Estimates, LocalPlan, ReportCounts
 
 __all__ = ["collect"]
 
@@ -104,7 +104,7 @@ def collect(
 
 def _count(
     plan: LocalPlan, reports: list[Path], slots: tuple[int, int] | None, candidates: str | None, part: str
-) -> Tally:
+) -> ReportCounts:
     from chronodp.local import Collector
 
     asked = [_whole("candidates", text) for text in candidates.split(",")] if candidates else None
@@ -134,11 +134,11 @@ def _tell(tell: Callable[[float], None], number: int, files: int, done: float) -
     tell((number + done) / files)
 
 
-def _stored(path: Path) -> Tally:
-    from chronodp.local import Tally
+def _stored(path: Path) -> ReportCounts:
+    from chronodp.local import ReportCounts
 
     try:
-        return Tally.from_bytes(path.read_bytes())
+        return ReportCounts.from_bytes(path.read_bytes())
     except OSError:
         raise UnreadableSource(f"{path.name} cannot be read") from None
 

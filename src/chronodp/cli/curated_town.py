@@ -72,13 +72,13 @@ def prepare_town(folder: Path, *, households: int) -> dict[str, Any]:
 
 
 def _open(policy: Path, ledger: Path) -> dict[str, str]:
-    from chronodp.service import Caller, Curator, Question, Role, Runner, Unpaced, add_token, read_policy
+    from chronodp.service import Caller, Curator, QueryRequest, Role, Runner, Unpaced, add_token, read_policy
 
     curator = Curator(read_policy(policy), str(ledger))
     try:
         curator.open_budgets()
         ana = Caller("ana", "analyst", "")
-        question = Question.model_validate(_FIRST)
+        question = QueryRequest.model_validate(_FIRST)
         curator.submit(ana, curator.policy.datasets["meters"], question, request="first-look", fresh=False)
         Runner(curator, pace=Unpaced()).run_one()  # the owner sits at the keyboard: nobody watches the clock
         people: dict[str, Role] = {"owner": "owner", "ana": "analyst", "ben": "analyst", "eve": "auditor"}

@@ -43,7 +43,7 @@ def leakage(
     page: Annotated[Path | None, typer.Option(help="Where to write a page with the plot, .html.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a release tells about the present of any sequence, and about the record it was made of.
+    """Show what a release reveals about the present of any sequence, and about the record it was made of.
 
     **Example**
 
@@ -52,11 +52,11 @@ def leakage(
     A model is `{"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[0.75, 0.25], [0.25, 0.75]]}`: columns of
     transitions and rows of coupling sum to one. With a single age other definitions of privacy are shown beside it.
     """
-    from chronodp.correlated import Gauge, compare_definitions, leakage as measure, read_model
+    from chronodp.correlated import LeakageModel, compare_definitions, leakage as measure, read_model
 
     asked, wanted = parse_query(query), parse_ages(ages)
     check_place("page", page, ".html")
-    gauge = Gauge(read_model(model))
+    gauge = LeakageModel(read_model(model))
     found: list[tuple[int, Leakage, Leakage]] = []
     with watching("Measuring leakage") as tell:
         for number, age in enumerate(wanted):

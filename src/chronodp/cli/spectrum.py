@@ -87,17 +87,17 @@ def spectrum(
 
 
 def _wanted(only: int | None, lowest: int | None, strongest: tuple[int, int] | None, *, whole: bool) -> Wanted:
-    from chronodp.spectrum import Lowest, Only, Strongest, Whole
+    from chronodp.spectrum import Lowest, OnlyHarmonics, Strongest, WholeSpectrum
 
     asked: list[Wanted] = []
     if only is not None:
-        asked.append(Only(only))
+        asked.append(OnlyHarmonics(only))
     if lowest is not None:
         asked.append(Lowest(lowest))
     if strongest is not None:
         asked.append(Strongest(*strongest))
     if whole:
-        asked.append(Whole())
+        asked.append(WholeSpectrum())
     if len(asked) != 1:
         allowed = "one of --only, --lowest, --strongest, --whole"
         raise InvalidArgument("harmonics", " and ".join(map(str, asked)) or None, allowed)

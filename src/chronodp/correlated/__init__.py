@@ -8,8 +8,8 @@ from chronodp.correlated.budgeted_fit import fit_privately
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.fit import fit
 from chronodp.correlated.fran import Fran, about_the_present as about_the_present, design_fran as design_fran
-from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.leakage import Leakage, leakage
+from chronodp.correlated.leakage_model import LeakageModel
 from chronodp.correlated.model_file import read_model
 from chronodp.correlated.published.definitions import Published, compare_definitions
 from chronodp.correlated.published.paper import theorem_1 as theorem_1
@@ -20,8 +20,8 @@ from chronodp.correlated.tuning import tune_affine
 __all__ = [
     "CouplingMarkovChain",
     "Fran",
-    "Gauge",
     "Leakage",
+    "LeakageModel",
     "Maximum",
     "Mean",
     "Published",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chronodp.correlated.chain import Floats
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.query import Fold
+from chronodp.correlated.query import QueryTable
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 
@@ -36,7 +36,7 @@ def check_ages(ages: Ages, sequences: int, *, horizon: int | None = None) -> NDA
     return np.asarray(given, dtype=np.int64)
 
 
-def aged_outputs(joint: JointChain, outputs: Fold, ages: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def aged_outputs(joint: JointChain, outputs: QueryTable, ages: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the values that the outputs can take, one a row, and P(value, present snapshot) of each.
 
     Args:
@@ -64,7 +64,7 @@ def aged_law(joint: JointChain, ages: NDArray[np.int64]) -> Floats:
     Columns of snapshots that never occur are not numbers.
     """
     places = joint.model.states ** np.arange(joint.model.sequences)[::-1]
-    number = Fold((places[:, None] * np.arange(joint.model.states)).astype(np.float64)[None], (False,))
+    number = QueryTable((places[:, None] * np.arange(joint.model.states)).astype(np.float64)[None], (False,))
     values, law = aged_outputs(joint, number, ages)
     full = np.zeros((len(joint.snapshots), len(joint.snapshots)))
     full[values[:, 0].astype(np.int64)] = law
@@ -81,17 +81,17 @@ def _carried(law: Floats, joint: JointChain, steps: int) -> Floats:
     return law
 
 
-def _contributions(joint: JointChain, outputs: Fold, now: NDArray[np.bool_]) -> Floats:
+def _contributions(joint: JointChain, outputs: QueryTable, now: NDArray[np.bool_]) -> Floats:
     """What the sequences that are read now put into each output, for every snapshot (a row)."""
     made = np.broadcast_to(outputs.nothing(), (len(joint.snapshots), len(outputs.largest))).copy()
     for output in np.flatnonzero(now.any(axis=1)):
         members = np.flatnonzero(now[output])
-        single = Fold(outputs.parts[output : output + 1, members], outputs.largest[output : output + 1])
+        single = QueryTable(outputs.parts[output : output + 1, members], outputs.largest[output : output + 1])
         made[:, output] = single.values(joint.snapshots[:, members])[:, 0]
     return made
 
 
-def _put_in(values: Floats, law: Floats, outputs: Fold, own: Floats) -> tuple[Floats, Floats]:
+def _put_in(values: Floats, law: Floats, outputs: QueryTable, own: Floats) -> tuple[Floats, Floats]:
     """Join contributions of the present snapshots to the values so far; equal values become one."""
     kinds, which = np.unique(own, axis=0, return_inverse=True)
     which = which.reshape(-1)

@@ -121,7 +121,7 @@ class CouplingMarkovChain:
         return laws
 
     def check_snapshots(self, name: str, values: ArrayLike) -> Integers:
-        """Return states of all sequences, one snapshot a row; what they are is never told in an error."""
+        """Return states of all sequences, one snapshot a row; what they are is never published in an error."""
         allowed = f"snapshots of {self.sequences} whole numbers from 0 to {self.states - 1}"
         try:
             rows = np.atleast_2d(np.asarray(values))

@@ -16,7 +16,7 @@ from chronodp.correlated.ageing import aged_outputs
 from chronodp.correlated.chain import Floats, Integers
 from chronodp.correlated.joint import LEAST, JointChain
 from chronodp.correlated.mixtures import log_densities
-from chronodp.correlated.query import Fold
+from chronodp.correlated.query import QueryTable
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_word
 
@@ -35,7 +35,7 @@ def check_adversary(value: object) -> Adversary:
 
 def exact_leakage(
     joint: JointChain,
-    outputs: Fold,
+    outputs: QueryTable,
     ages: NDArray[np.int64],
     *,
     scale: float,
@@ -64,7 +64,7 @@ def exact_leakage(
     return worst
 
 
-def outside_values(outputs: Fold, members: Integers, *, releases: int = 1) -> Floats:
+def outside_values(outputs: QueryTable, members: Integers, *, releases: int = 1) -> Floats:
     """Return every contribution, as far as it matters, that sequences outside a group can make to releases in a row.
 
     A sum only moves by it, so that one case stands for all; a maximum may hide what the group does, at each release
@@ -100,11 +100,11 @@ def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adver
     return worst
 
 
-def _check_outputs(joint: JointChain, outputs: Fold) -> None:
+def _check_outputs(joint: JointChain, outputs: QueryTable) -> None:
     """Raise if several outputs have so many values that their grid cannot be walked."""
     count = 1.0
     for output in range(len(outputs.largest)):
-        single = Fold(outputs.parts[output : output + 1], outputs.largest[output : output + 1])
+        single = QueryTable(outputs.parts[output : output + 1], outputs.largest[output : output + 1])
         count *= len(np.unique(single.values(joint.snapshots)))
     if len(outputs.largest) > 1 and count > _MOST_POINTS:
         raise InvalidArgument("query", len(outputs.largest), "fewer outputs, or outputs with fewer values")

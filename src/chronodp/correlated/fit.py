@@ -97,7 +97,7 @@ def count_patterns(rows: Integers, sequence: int, hears: Integers) -> Patterns:
 
 
 def check_series(series: ArrayLike, states: int) -> Integers:
-    """Return series of states, as runs × length × sequences; what they are is never told in an error."""
+    """Return series of states, as runs × length × sequences; what they are is never published in an error."""
     top = check_whole("states", states, least=2, most=_MOST_STATES) - 1
     allowed = f"whole numbers from 0 to {top}, as length × sequences, of two periods at least"
     try:

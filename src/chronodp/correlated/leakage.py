@@ -1,4 +1,4 @@
-"""What a release of aged values with noise tells about the present, and about the record it was made of."""
+"""What a release of aged values with noise reveals about the present, and about the record it was made of."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.rounding import round_up
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary, check_adversary
-from chronodp.correlated.gauge import Gauge, Released
+from chronodp.correlated.leakage_model import LeakageModel, Released
 from chronodp.correlated.published import paper
-from chronodp.correlated.query import Query, check_query, fold
+from chronodp.correlated.query import Query, check_query, tabulate
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_epsilon, check_whole
 
@@ -70,7 +70,7 @@ class Leakage:
 
 
 def leakage(
-    model: CouplingMarkovChain | Gauge,
+    model: CouplingMarkovChain | LeakageModel,
     *,
     query: Query,
     ages: Ages,
@@ -89,7 +89,7 @@ def leakage(
     private for one record. The argument stands in ``docs/explanation/proofs/correlated.md``.
 
     Args:
-        model: the chain; or a `Gauge` of it, for many calls.
+        model: the chain; or a `LeakageModel` of it, for many calls.
         query: Mean(), Sum(), WeightedSum((…)), Maximum() or Several((…)).
         ages: how old what is read is, for all sequences or for each.
         epsilon: sensitivity of the query divided by the scale of the noise (ε_C).
@@ -104,9 +104,9 @@ def leakage(
     >>> round(told.exact, 4), told.record, round(told.paper_theorem_1, 4)      # the paper's formula is below the truth
     (0.6031, 1.0, 0.49)
     """
-    gauge = model if isinstance(model, Gauge) else Gauge(model)
+    gauge = model if isinstance(model, LeakageModel) else LeakageModel(model)
     chain = gauge.model
-    outputs = fold(check_query(query), chain.sequences, chain.states)
+    outputs = tabulate(check_query(query), chain.sequences, chain.states)
     each_age = check_ages(ages, chain.sequences)
     check_epsilon(epsilon)
     check_whole("releases", releases, most=_MOST_RELEASES)
@@ -147,7 +147,7 @@ def check_targets(targets: tuple[int, ...] | None, sequences: int) -> np.ndarray
 
 
 def _formulas(
-    gauge: Gauge, query: Query, ages: np.ndarray[Any, np.dtype[np.int64]], epsilon: float
+    gauge: LeakageModel, query: Query, ages: np.ndarray[Any, np.dtype[np.int64]], epsilon: float
 ) -> tuple[float | None, float | None]:
     sizes = [len(joint.snapshots) for joint in gauge.joints.values()]
     if len(sizes) < len(gauge.groups) or max(sizes) > _PAPER_UP_TO:

@@ -11,7 +11,7 @@ from chronodp.correlated.chain import Floats, Integers
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_number, document, settle
 
-__all__ = ["Fold", "Maximum", "Mean", "Query", "Several", "Sum", "WeightedSum", "check_query", "fold"]
+__all__ = ["Maximum", "Mean", "Query", "QueryTable", "Several", "Sum", "WeightedSum", "check_query", "tabulate"]
 
 _NAMES = "Mean(), Sum(), WeightedSum((…)), Maximum() or Several((…))"
 
@@ -97,7 +97,7 @@ Query: TypeAlias = Mean | Sum | WeightedSum | Maximum | Several
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fold:
+class QueryTable:
     """A query on a given number of sequences, as what each sequence puts in and how that is put together.
 
     Attributes:
@@ -145,15 +145,15 @@ class Fold:
         return np.where(self.largest, -np.inf, 0.0)
 
 
-def fold(query: Query, sequences: int, states: int) -> Fold:
+def tabulate(query: Query, sequences: int, states: int) -> QueryTable:
     """Return the query as contributions of so many sequences of so many states.
 
-    >>> fold(Mean(), 4, 2).sensitivity, fold(Maximum(), 4, 3).sensitivity
+    >>> tabulate(Mean(), 4, 2).sensitivity, tabulate(Maximum(), 4, 3).sensitivity
     (0.25, 2.0)
     """
     singles = query.queries if isinstance(query, Several) else (query,)
     parts = np.stack([_parts(single, sequences, states) for single in singles])
-    made = Fold(parts, tuple(isinstance(single, Maximum) for single in singles))
+    made = QueryTable(parts, tuple(isinstance(single, Maximum) for single in singles))
     if not made.sensitivity > 0:
         raise InvalidArgument("query", str(query), "a query that some sequence can change")
     return made

@@ -1,10 +1,10 @@
 """The front door: a table of records, a question, a plan, a release."""
 
 from chronodp.dataset.aggregate import Aggregate
-from chronodp.dataset.query import Askable as Askable, Query
+from chronodp.dataset.joint import PlanTogether, ReleaseTogether, Shareable, plan_together
+from chronodp.dataset.query import Queries as Queries, Query
 from chronodp.dataset.records import Records as Records
 from chronodp.dataset.time_series import TimeSeries
-from chronodp.dataset.together import PlanTogether, ReleaseTogether, Shareable, plan_together
 
 __all__ = [
     "Aggregate",

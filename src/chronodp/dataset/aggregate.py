@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chronodp.engines import Progress, ReadingCheck, Tally
+from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit, check_unit
-from chronodp.series import Design, EachPeriod, Plan, Steps, Table, Total, Workload, make_plan
+from chronodp.series import Design, EachPeriod, Plan, Quanta, Table, Total, Workload, make_plan
 
 __all__ = ["Aggregate"]
 
@@ -76,7 +76,7 @@ class _Totals:
     def __str__(self) -> str:
         return "totals"
 
-    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:  # noqa: ARG002  # of Origin
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Quanta, ...]:  # noqa: ARG002  # of Origin
         """Return the totals in steps of the noise's grid, rounded to the nearest."""
         progress(1.0)
         with np.errstate(over="ignore"):  # a warning would tell of a value
@@ -87,7 +87,7 @@ class _Totals:
         """Refuse: whoever made the totals knows how they were read."""
         raise InvalidArgument("plan", "totals", "about a table of records: totals were bounded elsewhere")
 
-    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:  # noqa: ARG002  # of Origin
+    def tally(self, design: Design, *, key: str, progress: Progress) -> BoundsReport:  # noqa: ARG002  # of Origin
         """Refuse: whoever bounded the totals knows what was left out."""
         raise InvalidArgument("plan", "totals", "about a table of records: totals were bounded elsewhere")
 

@@ -13,12 +13,12 @@ from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Variance, Workload
 
-__all__ = ["Askable", "Holder", "Query"]
+__all__ = ["Queries", "Query", "RecordSource"]
 
 Planned_co = TypeVar("Planned_co", covariant=True)
 
 
-class Holder(Protocol[Planned_co]):
+class RecordSource(Protocol[Planned_co]):
     """Who holds the records, and so makes the plans about them: this machine, or a curator elsewhere."""
 
     @property
@@ -31,7 +31,7 @@ class Holder(Protocol[Planned_co]):
         ...
 
 
-class Askable(Generic[Planned_co]):
+class Queries(Generic[Planned_co]):
     """A public grid of periods, who is protected on it, and the questions that follow."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Askable(Generic[Planned_co]):
         calendar: Calendar,
         unit: RecordUnit,
         max_periods: int | None,
-        records: Holder[Planned_co],
+        records: RecordSource[Planned_co],
         reading: Reading | None = None,
     ) -> None:
         self.calendar, self.unit, self.max_periods = calendar, unit, max_periods
@@ -106,7 +106,7 @@ class Query(Generic[Planned_co]):
     """A question about a series: what is released, split by which groups. `plan` prices it."""
 
     table: Table
-    records: Holder[Planned_co]
+    records: RecordSource[Planned_co]
 
     def by(self, *, max_groups: int = 1, **columns: Sequence[object]) -> Query[Planned_co]:
         """Split by columns with public keys; a person counts in at most ``max_groups`` groups of a period.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chronodp.engines import (
+    BoundsReport,
     DuckDB,
     Engine,
     Progress,
@@ -13,13 +14,12 @@ from chronodp.engines import (
     ReadingCheck,
     Source,
     Spark,
-    Tally,
     Totals,
     is_spark_frame,
 )
 from chronodp.engines.reading import check_reading
 from chronodp.privacy import Calendar, Grid
-from chronodp.series import Design, Plan, Steps, Table, Workload, make_plan
+from chronodp.series import Design, Plan, Quanta, Table, Workload, make_plan
 
 __all__ = ["Records", "numbers_of"]
 
@@ -55,7 +55,7 @@ class Records:
         """Return the plan with the least error, made here. Free, and reads no data."""
         return make_plan(table, self, epsilon=epsilon, delta=delta, tuned_for=tuned_for)
 
-    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Quanta, ...]:
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
         question = self.question(design)
         totals = self.reader.totals(self.source, question, key=key, progress=progress)
@@ -67,7 +67,7 @@ class Records:
         """Return how the source is read, for the owner only."""
         return self.reader.look(self.source, self.question(design))
 
-    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
+    def tally(self, design: Design, *, key: str, progress: Progress) -> BoundsReport:
         """Return what the bounds take away, for the owner only."""
         return self.reader.tally(self.source, self.question(design), key=key, progress=progress)
 
@@ -97,7 +97,7 @@ class Records:
             user=self.user,
             value=measure.read_column,
             grid=Grid(step),
-            clip=measure.clip_in_steps(step),
+            clip=measure.clip_in_quanta(step),
             groupings=table.groupings,
             edges=measure.bin_edges,
             # One row could move a choice of periods through the whole history, so only a whole person has one; a choice
@@ -109,13 +109,13 @@ class Records:
         )
 
 
-def numbers_of(totals: Totals, question: Question, design: Design) -> tuple[Steps, ...]:
+def numbers_of(totals: Totals, question: Question, design: Design) -> tuple[Quanta, ...]:
     """Return the numbers of each kind that a measure is made of, in steps of their noise's grid."""
     measure = design.table.measure
     return measure.numbers(totals, clip=question.clip, noises=design.noises)
 
 
-def _in_blocks(numbers: Steps, table: Table) -> Steps:
+def _in_blocks(numbers: Quanta, table: Table) -> Quanta:
     """Return what is made of each block of periods, where there are blocks."""
     block = table.measure.block
     return numbers if block is None else block.gather(numbers, table.blocks.starts, table.blocks.stops)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chronodp.dataset.query import Askable
+from chronodp.dataset.query import Queries
 from chronodp.dataset.records import Records
 from chronodp.engines import Engine, Reading
 from chronodp.errors import MissingBound
@@ -15,7 +15,7 @@ from chronodp.series import Plan
 __all__ = ["TimeSeries"]
 
 
-class TimeSeries(Askable[Plan]):
+class TimeSeries(Queries[Plan]):
     """A table with a time, a person and values, on a public grid of periods. Nothing is read until a release.
 
     Args:

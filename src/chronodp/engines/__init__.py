@@ -3,11 +3,11 @@
 from chronodp.engines.csv_files import read_csv_texts as read_csv_texts
 from chronodp.engines.embedded import DuckDB
 from chronodp.engines.question import (
+    BoundsReport as BoundsReport,
     Engine as Engine,
     Grouping as Grouping,
     Progress as Progress,
     Question as Question,
-    Tally as Tally,
     Totals as Totals,
 )
 from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck

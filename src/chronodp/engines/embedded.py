@@ -13,11 +13,11 @@ import numpy as np
 
 from chronodp.engines.attach import Session, answered
 from chronodp.engines.choice import Seeds
-from chronodp.engines.crowd import Crowd
 from chronodp.engines.kernel import Bounded, bound
 from chronodp.engines.look import look
 from chronodp.engines.partitions import Partitions
-from chronodp.engines.question import Progress, Question, Tally, Totals
+from chronodp.engines.people_index import PeopleIndex
+from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
 from chronodp.engines.sources import Source, find_source
@@ -88,15 +88,17 @@ class DuckDB:
             source, question, lambda session: look(question, session.parts, session.row, broken=session.broken_lines())
         )
 
-    def tally(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Tally:
+    def tally(
+        self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None
+    ) -> BoundsReport:
         """Return what the bounds take away, for the owner only."""
         step = question.grid.step
         if question.user is None:
             rows, before, clipped = self._answered(source, question, lambda session: _tally_rows(session, question))
-            return Tally(rows, 0, rows, rows, before * step, clipped * step, clipped * step)
+            return BoundsReport(rows, 0, rows, rows, before * step, clipped * step, clipped * step)
         parts = self._answered(source, question, lambda session: list(self._parts(session, question, key, progress)))
         progress(1.0)
-        return Tally(
+        return BoundsReport(
             people=sum(part.people for part in parts),
             people_over=sum(part.people_over for part in parts),
             cells=sum(part.everything for part in parts),
@@ -117,7 +119,7 @@ class DuckDB:
     def _parts(self, session: Session, question: Question, key: str, progress: Progress) -> Iterator[Bounded]:
         """Yield bounded totals, one stretch of people at a time."""
         cell_bits = max(1, (question.cells - 1).bit_length())
-        crowd = Crowd.gather(session, question, cell_bits=cell_bits)
+        crowd = PeopleIndex.gather(session, question, cell_bits=cell_bits)
         count = len(crowd.begins)
         progress(0.1)
         with Partitions(count, memory=self.memory // 2, folder=self.folder) as store:
@@ -144,7 +146,7 @@ def _tally_rows(session: Session, question: Question) -> tuple[int, ...]:
 
 
 def _collect(
-    session: Session, question: Question, crowd: Crowd, cell_bits: int, store: Partitions, progress: Progress
+    session: Session, question: Question, crowd: PeopleIndex, cell_bits: int, store: Partitions, progress: Progress
 ) -> None:
     """Read the rows, each as a word of its person and its cell, into their stretches."""
     rows = rows_select(question, session.parts, written=True).subquery("rows_").sql("duckdb")

@@ -19,7 +19,7 @@ from chronodp.engines.sources import Source
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid, document
 
-__all__ = ["ROW_LIMIT", "WIDEST_SQUARED", "Engine", "Grouping", "Progress", "Question", "Tally", "Totals"]
+__all__ = ["ROW_LIMIT", "WIDEST_SQUARED", "BoundsReport", "Engine", "Grouping", "Progress", "Question", "Totals"]
 
 WIDEST_SQUARED = 2**31
 """Most steps between the ends of a clip whose squares are asked for: twice a total less both ends, squared, is then at
@@ -128,7 +128,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class BoundsReport:
     """What the bounds take away, for the owner's eyes only: publishing it would be a release of its own.
 
     Attributes:
@@ -193,6 +193,6 @@ class Engine(Protocol):
         """Return how the source is read and what is left out, for the owner only."""
         ...
 
-    def tally(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> Tally:
+    def tally(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> BoundsReport:
         """Return what the bounds take away, for the owner only."""
         ...

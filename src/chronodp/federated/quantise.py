@@ -12,14 +12,14 @@ from chronodp.federated.aggregation.masks import RingVector
 from chronodp.federated.aggregation.terms import RINGS
 from chronodp.privacy import check_positive, check_whole
 
-__all__ = ["Grid"]
+__all__ = ["Quantiser"]
 
 _FINEST = 2**52  # steps up to the clip: floats tell them apart
 _COARSEST = 2**7
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class Quantiser:
     """How numbers between -clip and clip become elements of the ring 2^bits, and how a sum of them is read.
 
         element = ⌊x / step⌉ mod 2^bits,   step = clip / steps,   steps = ⌊(2^(bits - 1) - 1) / holders⌋
@@ -34,7 +34,7 @@ class Grid:
         bits: of the ring: 16, 32 or 64.
         holders: how many take part at most.
 
-    >>> grid = Grid(clip=1.0, bits=16, holders=3)
+    >>> grid = Quantiser(clip=1.0, bits=16, holders=3)
     >>> one = grid.encode([0.5, -1.0, 7.0])
     >>> np.round(grid.decode(one + one), 3).tolist(), grid.steps
     ([1.0, -2.0, 2.0], 10922)

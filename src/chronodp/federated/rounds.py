@@ -17,7 +17,7 @@ from chronodp.federated.aggregation.masks import RingSum, RingVector
 from chronodp.federated.aggregation.terms import check_name, check_threshold
 from chronodp.federated.checkpoint import load_checkpoint, save_checkpoint
 from chronodp.federated.holder import Holder, Task, check_update
-from chronodp.federated.quantise import Grid
+from chronodp.federated.quantise import Quantiser
 from chronodp.privacy import as_numbers, check_listed, check_positive, check_whole, check_word
 from chronodp.reading import check_path
 
@@ -89,7 +89,7 @@ class Federation:
         self._identities = {name: Identity.create() for name in names}
         self._terms = self._agree() if aggregation == "secure" else None
         self._weights = check_weights(weights, names)
-        self._grid = Grid(task.clip, task.bits, len(names))
+        self._grid = Quantiser(task.clip, task.bits, len(names))
         self._start = starting_point(start, task)
         self._checkpoint = None if checkpoint is None else check_path("checkpoint", checkpoint)
         self._drop = drop
@@ -142,7 +142,7 @@ class Federation:
 
 
 def moved(
-    parameters: NDArray[np.float32], total: Total, grid: Grid, weights: Mapping[str, float] | None
+    parameters: NDArray[np.float32], total: Total, grid: Quantiser, weights: Mapping[str, float] | None
 ) -> NDArray[np.float32]:
     """Return the parameters after a round: the sum added, or the mean of the survivors by their weights."""
     step = grid.decode(total.values)

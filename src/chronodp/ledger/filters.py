@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 
 from chronodp.accounting import exact_loss, gather, gaussian, renyi, sum_up, times_up
 from chronodp.errors import InvalidArgument, UnsupportedCost
-from chronodp.privacy import ApproximateCost, Cost, GaussianCost, SampledGaussianCost, written
+from chronodp.privacy import ApproximateCost, Cost, GaussianCost, SampledGaussianCost, decimal_value
 
 __all__ = ["CAP", "COMPONENTS", "ORDERS", "Amounts", "Filter", "Kind"]
 
@@ -79,7 +79,7 @@ class Filter:
     reserve: float
 
     def __post_init__(self) -> None:
-        native = written(self.delta) - written(self.reserve)
+        native = decimal_value(self.delta) - decimal_value(self.reserve)
         if self.kind == "pure" and native != 0:
             raise InvalidArgument("reserve", self.reserve, "all of delta for a pure budget: it has no other use for it")
         if self.kind != "pure" and native <= 0:
@@ -93,7 +93,7 @@ class Filter:
     @property
     def reserved(self) -> _Component:
         """The sum of deltas that costs bring along."""
-        return _Component.of("delta", written(self.reserve))
+        return _Component.of("delta", decimal_value(self.reserve))
 
     @property
     def ceilings(self) -> Amounts:
@@ -104,7 +104,11 @@ class Filter:
         """Return what a cost adds to each sum, in quanta, the reserve last."""
         spending = gather(cost)
         deltas = sum(
-            (times * written(one.delta) for one, times in spending.bounded.items() if isinstance(one, ApproximateCost)),
+            (
+                times * decimal_value(one.delta)
+                for one, times in spending.bounded.items()
+                if isinstance(one, ApproximateCost)
+            ),
             Fraction(0),
         )
         if deltas and not self.reserve:
@@ -120,7 +124,7 @@ class Filter:
         elif self.kind == "gaussian":
             exact = sum(
                 (
-                    times * (written(single.sensitivity) / written(single.sigma)) ** 2
+                    times * (decimal_value(single.sensitivity) / decimal_value(single.sigma)) ** 2
                     for single, times in spending.releases.items()
                     # A sample is as private as no mu below that of everybody: its likelihood ratios reach as far.
                     if isinstance(single, GaussianCost | SampledGaussianCost)
@@ -161,18 +165,18 @@ def _ceilings(rule: Filter) -> Amounts:
 @lru_cache(maxsize=1024)
 def _components(rule: Filter) -> tuple[_Component, ...]:
     if rule.kind == "pure":
-        return (_Component.of("epsilon", written(rule.epsilon)),)
-    left = written(rule.delta) - written(rule.reserve)
+        return (_Component.of("epsilon", decimal_value(rule.epsilon)),)
+    left = decimal_value(rule.delta) - decimal_value(rule.reserve)
     if rule.kind == "gaussian":
         largest = Fraction(gaussian.mu_for(rule.epsilon, _at_most(left))) ** 2
         return (
             _Component.of("mu squared", largest * (1 - _FLOAT_ERROR)),
-            _Component.of("epsilon without Gaussian noise", written(rule.epsilon)),
+            _Component.of("epsilon without Gaussian noise", decimal_value(rule.epsilon)),
         )
     return tuple(
         _Component.of(
             f"divergence of order {order}",
-            (written(rule.epsilon) - _log_of_inverse(left) / (order - 1)) * (1 - _FLOAT_ERROR),
+            (decimal_value(rule.epsilon) - _log_of_inverse(left) / (order - 1)) * (1 - _FLOAT_ERROR),
         )
         for order in ORDERS
     )

@@ -16,7 +16,7 @@ from chronodp.live.sinks import Sink
 from chronodp.live.sources import Source
 from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream
-from chronodp.live.tally import Closing, Part, Tally
+from chronodp.live.window_totals import Closing, Part, WindowTotals
 from chronodp.live.windows import Clock, SystemClock
 from chronodp.privacy import check_fraction
 from chronodp.series import Row
@@ -75,7 +75,7 @@ class Live:
         self._ledger, self._dataset, self._clock = ledger, dataset, clock or SystemClock()
         self._level = check_fraction("level", level)
         self._tell, self._say, self._reached = tell, say, reached
-        self._tally = Tally(limits, key)
+        self._tally = WindowTotals(limits, key)
         self._pending: list[Part] = []
         self._counted = False
         self._committed = time.monotonic()

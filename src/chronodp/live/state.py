@@ -15,7 +15,7 @@ from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable, StreamConflict
 from chronodp.ledger import Keys
-from chronodp.live.tally import Closing, Part
+from chronodp.live.window_totals import Closing, Part
 
 __all__ = ["State"]
 

@@ -31,15 +31,15 @@ from chronodp.local.longitudinal import (
     WindowPopulation,
 )
 from chronodp.local.mechanism import LocalMechanism as LocalMechanism
-from chronodp.local.odds import WHOLE as WHOLE
 from chronodp.local.one_bit import OneBit
 from chronodp.local.piecewise import Piecewise
 from chronodp.local.plan import LocalPlan
+from chronodp.local.probabilities import WHOLE as WHOLE
 from chronodp.local.recommend import recommend
+from chronodp.local.report_counts import ReportCounts as ReportCounts
 from chronodp.local.response import RandomizedResponse
 from chronodp.local.robustness import influence_of as influence_of
 from chronodp.local.simplex import project_rows as project_rows
-from chronodp.local.tally import Tally as Tally
 from chronodp.local.unary import OptimizedUnary, SymmetricUnary
 
 __all__ = [

@@ -16,8 +16,8 @@ from chronodp.local.hashing import LocalHashing
 from chronodp.local.identity import SeenIds
 from chronodp.local.mechanism import NumberMechanism
 from chronodp.local.plan import LocalPlan
+from chronodp.local.report_counts import Dropped, ReportCounts
 from chronodp.local.reports import MARK, Records, parse_lines, parse_records, plan_number, record_type
-from chronodp.local.tally import Dropped, Tally
 from chronodp.local.values import choices_of
 from chronodp.privacy import check_whole
 
@@ -77,11 +77,11 @@ class Collector:
         self._seen = SeenIds()
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> ReportCounts:
         """What was counted so far."""
         parts = (self._part[0],), self._part[1]
         counts = self._reports.copy(), self._candidates, self._sums.copy()
-        return Tally(self.plan.digest, self._slots.start, parts, *counts, self._dropped)
+        return ReportCounts(self.plan.digest, self._slots.start, parts, *counts, self._dropped)
 
     def add(self, records: Records) -> None:
         """Count reports given as an array (`make_records`, `parse_records`)."""

@@ -20,9 +20,9 @@ from chronodp.local.longitudinal import Memoised
 from chronodp.local.mechanism import NumberMechanism
 from chronodp.local.number import Number
 from chronodp.local.plan import LocalPlan
+from chronodp.local.report_counts import ReportCounts
 from chronodp.local.robustness import Influence, influence_of
 from chronodp.local.simplex import project_rows
-from chronodp.local.tally import Tally
 from chronodp.privacy import check_fraction, check_kind, check_listed, check_whole
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Estimates:
         return pd.DataFrame(columns)
 
 
-def estimate(plan: LocalPlan, tally: Tally, *, labels: tuple[Any, ...] | None = None) -> Estimates:
+def estimate(plan: LocalPlan, tally: ReportCounts, *, labels: tuple[Any, ...] | None = None) -> Estimates:
     """Return frequencies or means for each slot of a tally.
 
     >>> from chronodp.local import Collector, LocalPlan, RandomizedResponse, Slots, simulate
@@ -151,7 +151,7 @@ def estimate(plan: LocalPlan, tally: Tally, *, labels: tuple[Any, ...] | None = 
     ([0.0, 0.0, 1.0], True)
     """
     check_kind("plan", plan, LocalPlan, "a LocalPlan")
-    check_kind("tally", tally, Tally, "a Tally")
+    check_kind("tally", tally, ReportCounts, "a ReportCounts")
     if labels is not None:
         check_listed("labels", labels, object, "a name for each value")
     if tally.plan != plan.digest:
@@ -196,7 +196,7 @@ def best_window(estimates: Estimates, *, most: int = 31) -> int:
     return best
 
 
-def _frequencies(plan: LocalPlan, tally: Tally) -> tuple[Floats, Floats]:
+def _frequencies(plan: LocalPlan, tally: ReportCounts) -> tuple[Floats, Floats]:
     law, counts = plan.law, tally.reports[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         values = law.frequencies(tally.sums, counts)
@@ -206,7 +206,7 @@ def _frequencies(plan: LocalPlan, tally: Tally) -> tuple[Floats, Floats]:
     return values, np.where(counts > 0, deviations, np.inf)
 
 
-def _means(plan: LocalPlan, tally: Tally) -> tuple[Floats, Floats]:
+def _means(plan: LocalPlan, tally: ReportCounts) -> tuple[Floats, Floats]:
     mechanism = plan.mechanism
     if not isinstance(mechanism, Number):
         raise AssertionError("means are of numbers")

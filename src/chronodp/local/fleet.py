@@ -90,7 +90,7 @@ def _kept_answers(plan: LocalPlan, table: NDArray[Any], entropy: Entropy) -> NDA
         raise AssertionError("kept answers have two levels")
     if isinstance(mechanism, NumberMechanism):
         thresholds = entropy.integers(mechanism.grid, len(table))
-        held = (mechanism.range.to_steps(table.ravel()).reshape(table.shape) > thresholds[:, None]).astype(np.int64)
+        held = (mechanism.range.to_quanta(table.ravel()).reshape(table.shape) > thresholds[:, None]).astype(np.int64)
     else:
         held = choices_of(table.ravel(), levels.choices).reshape(table.shape)
     kept = _kept(levels, held, plan.protocol.max_values or levels.choices, entropy)

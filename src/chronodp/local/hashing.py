@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.local.law import Law
-from chronodp.local.odds import check_local_epsilon, exponential_below, split_odds
+from chronodp.local.probabilities import check_local_epsilon, exponential_below, split_odds
 from chronodp.local.response import respond
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, PureCost, Report, document, settle

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.local.number import Number
-from chronodp.local.odds import WHOLE
 from chronodp.local.one_bit import OneBit
 from chronodp.local.piecewise import Piecewise
+from chronodp.local.probabilities import WHOLE
 from chronodp.privacy import document
 from chronodp.randomness import Entropy
 

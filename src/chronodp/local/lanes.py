@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.local.odds import WHOLE
+from chronodp.local.probabilities import WHOLE
 from chronodp.randomness import Entropy
 
 __all__ = ["packed_coins"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.local.number import Number
-from chronodp.privacy import at_least, document, written
+from chronodp.privacy import at_least, decimal_value, document
 from chronodp.randomness import Entropy
 
 __all__ = ["LaplaceNumber"]
@@ -48,7 +48,7 @@ class LaplaceNumber(Number):
     @cached_property
     def scale(self) -> float:
         """Scale of the noise in steps, rounded up."""
-        return at_least(self.grid / min(Fraction(self.epsilon), written(self.epsilon)))
+        return at_least(self.grid / min(Fraction(self.epsilon), decimal_value(self.epsilon)))
 
     @property
     def table(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class LaplaceNumber(Number):
         return kept * (1 + ratio) / math.expm1(-1 / self.scale) ** 2 * (self.range.width / self.grid) ** 2
 
     def _draw(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.int64]:
-        steps = self.range.to_steps(values)
+        steps = self.range.to_quanta(values)
         made: NDArray[np.int64] = np.clip(steps + entropy.laplace(self.scale, len(steps)), *self.bounds)
         return made
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronodp.local.odds import check_local_epsilon
+from chronodp.local.probabilities import check_local_epsilon
 from chronodp.local.values import FINEST, Range, check_range
 from chronodp.privacy import Claim, PureCost, Report, settle
 from chronodp.randomness import Entropy, check_entropy

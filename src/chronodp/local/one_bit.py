@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chronodp.local.law import Law
 from chronodp.local.number import Number
-from chronodp.local.odds import split_odds
+from chronodp.local.probabilities import split_odds
 from chronodp.local.response import respond
 from chronodp.privacy import document
 from chronodp.randomness import Entropy
@@ -73,7 +73,7 @@ class OneBit(Number):
         return float(self.law.sampled_variance(place, 1)) * self.range.width**2
 
     def _draw(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.int64]:
-        steps = self.range.to_steps(values)
+        steps = self.range.to_quanta(values)
         a, b = self.weights
         sides = (steps > entropy.integers(self.grid, len(steps))).astype(np.int64)
         return respond(sides, 2, a, a + b, entropy).astype(np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.local.number import Number
-from chronodp.local.odds import split_odds
+from chronodp.local.probabilities import split_odds
 from chronodp.local.values import Range
 from chronodp.privacy import document
 from chronodp.randomness import Entropy
@@ -92,7 +92,7 @@ class Piecewise(Number):
         return float((square - mean**2) / gain**2) / 4 * self.range.width**2
 
     def _draw(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.int64]:
-        steps = self.range.to_steps(values)
+        steps = self.range.to_quanta(values)
         outputs, window = self.shape
         inside = entropy.coins(self.weights[0] * window, self.whole, len(steps))
         answers = np.empty(len(steps), dtype=np.int64)

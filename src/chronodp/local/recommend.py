@@ -9,9 +9,9 @@ from chronodp.local.hashing import LocalHashing
 from chronodp.local.hybrid import Hybrid
 from chronodp.local.laplace import LaplaceNumber
 from chronodp.local.mechanism import ChoiceMechanism, LocalMechanism, NumberMechanism
-from chronodp.local.odds import check_local_epsilon
 from chronodp.local.one_bit import OneBit
 from chronodp.local.piecewise import Piecewise
+from chronodp.local.probabilities import check_local_epsilon
 from chronodp.local.response import RandomizedResponse
 from chronodp.local.unary import WIDEST, OptimizedUnary, SymmetricUnary
 from chronodp.local.values import check_choices

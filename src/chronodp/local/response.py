@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.local.law import Law
-from chronodp.local.odds import check_local_epsilon, split_odds
+from chronodp.local.probabilities import check_local_epsilon, split_odds
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, RandomizedResponseCost, Report, document, settle
 from chronodp.randomness import Entropy, check_entropy

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.local.lanes import packed_coins
 from chronodp.local.law import Law
-from chronodp.local.odds import WHOLE, check_local_epsilon, exponential_below
+from chronodp.local.probabilities import WHOLE, check_local_epsilon, exponential_below
 from chronodp.local.values import check_choices, choices_of
 from chronodp.privacy import Claim, PureCost, Report, document, settle
 from chronodp.randomness import Entropy, check_entropy

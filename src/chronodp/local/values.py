@@ -53,14 +53,14 @@ class Range:
             raise InvalidArgument("values", values, allowed, private=True)
         return numbers
 
-    def to_steps(self, values: ArrayLike) -> NDArray[np.int64]:
+    def to_quanta(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return the nearest step of each value."""
         scaled = (self.check(values) - self.lower) / self.width * self.steps
         return np.minimum(np.floor(scaled + 0.5), self.steps).astype(np.int64)
 
     def step_of(self, value: float) -> int:
         """Return the nearest step of one value."""
-        return int(self.to_steps([value])[0])
+        return int(self.to_quanta([value])[0])
 
     @property
     def width(self) -> float:

@@ -6,7 +6,7 @@ Nothing here can spend or draw: the room imports neither the ledger nor randomne
 from chronodp.postprocess.columns import (
     Estimates as Estimates,
     Floats as Floats,
-    Track,
+    NormalEstimates,
     as_columns as as_columns,
     as_deviations as as_deviations,
 )
@@ -15,7 +15,7 @@ from chronodp.postprocess.constraints import clip_at_zero, clipping_bias, projec
 from chronodp.postprocess.isotonic import grow, tighten_band as tighten_band
 from chronodp.postprocess.kalman import kalman_filter, kalman_smoother
 from chronodp.postprocess.likelihood import likeliest as likeliest, log_likelihood as log_likelihood
-from chronodp.postprocess.motion import Motion as Motion, Trend, Walk
+from chronodp.postprocess.motion import Motion as Motion, RandomWalk, Trend
 from chronodp.postprocess.moving_average import (
     NoiseOnAverages,
     NoiseOnReadings,
@@ -46,11 +46,11 @@ __all__ = [
     "NoiseOnAverages",
     "NoiseOnReadings",
     "NonNegative",
+    "NormalEstimates",
+    "RandomWalk",
     "Smoothed",
     "Tier",
-    "Track",
     "Trend",
-    "Walk",
     "add_up",
     "clip_at_zero",
     "clipping_bias",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 
-__all__ = ["Estimates", "Floats", "Track", "as_columns", "as_deviations"]
+__all__ = ["Estimates", "Floats", "NormalEstimates", "as_columns", "as_deviations"]
 
 _LEAST, _MOST = 1e-100, 1e100  # variances are squares
 
@@ -26,7 +26,7 @@ class Estimates:
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class NormalEstimates:
     """Estimates with their standard deviations, periods × places."""
 
     value: Floats

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats, Track, as_columns, as_deviations
+from chronodp.postprocess.columns import Floats, NormalEstimates, as_columns, as_deviations
 
 __all__ = ["Tier", "add_up"]
 
@@ -37,7 +37,7 @@ class Tier:
     lengths: Sequence[int] | NDArray[np.int64] = ()
 
 
-def add_up(tiers: Sequence[Tier]) -> tuple[Track, ...]:
+def add_up(tiers: Sequence[Tier]) -> tuple[NormalEstimates, ...]:
     """Return estimates of every tier that add up, and their deviations: the best that are linear in the values.
 
     Up, for each block: e = b + w / (w + σ²) (y - b) with variance u = w σ² / (w + σ²). Down, for each part of a block:
@@ -85,7 +85,7 @@ def add_up(tiers: Sequence[Tier]) -> tuple[Track, ...]:
         found.append((value, variance))
     counts = [len(values)] + [len(tier.lengths) for tier in tiers[1:]]
     return tuple(
-        Track(value[:count], np.sqrt(variance[:count]))
+        NormalEstimates(value[:count], np.sqrt(variance[:count]))
         for count, (value, variance) in zip(counts, reversed(found), strict=True)
     )
 

@@ -1,8 +1,9 @@
 """Kalman filter and smoother for noise of known size: what each period was, seen through what is around it.
 
-The noise of a release is known exactly; only how the truth moves is supposed (`Walk`, `Trend`). The unknown start is
-no prior belief: it is estimated from the same values, so that nothing is pulled towards 0. Variances do not depend on
-the values, so they are computed once for all columns that share them; time and memory grow with the number of values.
+The noise of a release is known exactly; only how the truth moves is supposed (`RandomWalk`, `Trend`). The unknown start
+is no prior belief: it is estimated from the same values, so that nothing is pulled towards 0. Variances do not depend
+on the values, so they are computed once for all columns that share them; time and memory grow with the number of
+values.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess.columns import Floats, Track, as_columns, as_deviations
+from chronodp.postprocess.columns import Floats, NormalEstimates, as_columns, as_deviations
 from chronodp.postprocess.motion import Motion, Trend, paces
 from chronodp.postprocess.recursions import Variances, filter_variances, pass_back, pass_forward
 
@@ -25,7 +26,7 @@ _CELLS = 2**20  # variances that are held at a time
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Noisy values that are there or not.
+    """Noisy values that are added or removed.
 
     Attributes:
         values: periods × places, 0 where there is none.
@@ -49,7 +50,7 @@ def samples(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Samples:
     return Samples(np.where(missing, 0.0, columns), np.where(missing, np.inf, noise), order)
 
 
-def kalman_filter(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Track:
+def kalman_filter(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> NormalEstimates:
     """Return what each period was, from the values up to it.
 
     A random walk settles at the variance (-Q + √(Q² + 4QR)) / 2, where
@@ -63,7 +64,7 @@ def kalman_filter(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Tr
     Args:
         values: noisy numbers, periods × places; NaN where a sample is missing.
         deviation: of their noise, independent from period to period: one for all, one a period, or one each.
-        motion: a `Walk` or a `Trend` with its paces; `likeliest` estimates those that are None.
+        motion: a `RandomWalk` or a `Trend` with its paces; `likeliest` estimates those that are None.
 
     Returns:
         Values and deviations. Before there are samples enough for a start (one, or two for a trend) they are NaN and
@@ -71,8 +72,8 @@ def kalman_filter(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Tr
 
     Guarantee: free, and exactly as private as the values, if the paces come from them or from public knowledge.
 
-    >>> from chronodp.postprocess.motion import Walk
-    >>> track = kalman_filter(np.random.default_rng(1).normal(size=200), 1.0, Walk(step=0.1**0.5))
+    >>> from chronodp.postprocess.motion import RandomWalk
+    >>> track = kalman_filter(np.random.default_rng(1).normal(size=200), 1.0, RandomWalk(step=0.1**0.5))
     >>> round(float(track.deviation[-1, 0]) ** 2, 4)
     0.2702
 
@@ -95,10 +96,10 @@ def kalman_filter(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Tr
         spread[np.ix_(known, places)] = np.sqrt(variance[:, 0])
         first = int(np.argmax(seen > 0))
         value[first, places], spread[first, places] = given.values[first, places], np.sqrt(given.noise[first, places])
-    return Track(value, spread)
+    return NormalEstimates(value, spread)
 
 
-def kalman_smoother(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Track:
+def kalman_smoother(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> NormalEstimates:
     """Return what each period was, from all values, before and after.
 
     Far from both ends of a random walk the variance is QR / √(Q² + 4QR), where
@@ -111,8 +112,8 @@ def kalman_smoother(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> 
 
     Arguments, guarantee and references are those of `kalman_filter`.
 
-    >>> from chronodp.postprocess.motion import Walk
-    >>> track = kalman_smoother(np.random.default_rng(1).normal(size=200), 1.0, Walk(step=0.1**0.5))
+    >>> from chronodp.postprocess.motion import RandomWalk
+    >>> track = kalman_smoother(np.random.default_rng(1).normal(size=200), 1.0, RandomWalk(step=0.1**0.5))
     >>> round(float(track.deviation[100, 0]) ** 2, 4)
     0.1562
     """
@@ -131,7 +132,7 @@ def kalman_smoother(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> 
         own = variances.filtered[:, :1, :1] - variances.filtered[:, :1] @ later @ variances.filtered[:, :, :1]
         variance = own + reach @ covariance @ reach.transpose(0, 2, 1)
         spread[:, places] = np.sqrt(np.maximum(variance[:, 0], 0.0))
-    return Track(value, spread)
+    return NormalEstimates(value, spread)
 
 
 def _settings(given: Samples, motion: Motion) -> Iterator[tuple[NDArray[np.int64], Variances]]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.columns import Floats
 from chronodp.postprocess.kalman import Samples, samples
-from chronodp.postprocess.motion import Motion, Trend, Walk, paces
+from chronodp.postprocess.motion import Motion, RandomWalk, Trend, paces
 from chronodp.postprocess.recursions import filter_variances, pass_forward
 
 __all__ = ["likeliest", "log_likelihood"]
@@ -37,7 +37,7 @@ def log_likelihood(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> F
     * S is the sum of E_t' E_t / F_t and b that of E_t' v_t / F_t,
     * m is the number of samples and d the numbers that make a start.
 
-    >>> round(float(log_likelihood([0.0, 1.0], 1.0, Walk(step=1.0))[0]), 4)
+    >>> round(float(log_likelihood([0.0, 1.0], 1.0, RandomWalk(step=1.0))[0]), 4)
     -1.6349
 
     References:
@@ -56,20 +56,20 @@ def likeliest(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Motion
 
     It maximises `log_likelihood`, to about a thousandth of each pace. Moves that make no difference are returned as 0.
     Of a short series the estimate is rough, and often 0 though the truth moves: intervals that take it for known are
-    then too narrow. A `Walk` without missing samples takes a few milliseconds a place (744 periods), another single
-    pace a tenth of a second, both paces of a `Trend` one to five seconds.
+    then too narrow. A `RandomWalk` without missing samples takes a few milliseconds a place (744 periods), another
+    single pace a tenth of a second, both paces of a `Trend` one to five seconds.
 
     Args:
         values: noisy numbers, periods × places; NaN where a sample is missing.
         deviation: of their noise: one for all, one a period, or one each.
-        motion: a `Walk` or a `Trend`; None for each pace to estimate.
+        motion: a `RandomWalk` or a `Trend`; None for each pace to estimate.
 
     Guarantee: free, and exactly as private as the values.
 
     >>> noise = np.random.default_rng(1)
     >>> truth = np.cumsum(noise.normal(scale=0.5, size=2000))
-    >>> likeliest(truth + noise.normal(size=2000), 1.0, Walk())
-    Walk(step=0.4865)
+    >>> likeliest(truth + noise.normal(size=2000), 1.0, RandomWalk())
+    RandomWalk(step=0.4865)
     """
     given = samples(values, deviation, motion)
     places = given.values.shape[1]
@@ -90,7 +90,7 @@ def likeliest(values: ArrayLike, deviation: ArrayLike, motion: Motion) -> Motion
     step = chosen[0] if motion.step is None else motion.step
     if isinstance(motion, Trend):
         return Trend(step, chosen[1] if motion.bend is None else motion.bend)
-    return Walk(step)
+    return RandomWalk(step)
 
 
 def _search(judge: _Judge, known: Floats, unknown: Indices, low: Floats, high: Floats) -> Floats:

@@ -15,13 +15,13 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess.columns import Floats
 from chronodp.privacy import check_number
 
-__all__ = ["Motion", "Pace", "Trend", "Walk", "paces"]
+__all__ = ["Motion", "Pace", "RandomWalk", "Trend", "paces"]
 
 Pace: TypeAlias = float | tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class RandomWalk:
     """The value moves by an independent step each period (a local level).
 
     x_{t+1} = x_t + w_t, where w_t is normal with standard deviation ``step``.
@@ -29,8 +29,8 @@ class Walk:
     Attributes:
         step: one for all places or one for each; 0 for a value that never moves; None to have it estimated.
 
-    >>> Walk(step=0.5)
-    Walk(step=0.5)
+    >>> RandomWalk(step=0.5)
+    RandomWalk(step=0.5)
     """
 
     step: Pace | None = None
@@ -64,17 +64,17 @@ class Trend:
         _check("bend", self.bend)
 
 
-Motion: TypeAlias = Walk | Trend
+Motion: TypeAlias = RandomWalk | Trend
 
 
 def paces(motion: Motion, places: int) -> tuple[Floats, Floats]:
     """Return step and bend for each place; NaN where they are to be estimated, a bend of 0 for a walk.
 
-    >>> [pace.tolist() for pace in paces(Walk(step=(0.5, 1.0)), 2)]
+    >>> [pace.tolist() for pace in paces(RandomWalk(step=(0.5, 1.0)), 2)]
     [[0.5, 1.0], [0.0, 0.0]]
     """
     if not isinstance(motion, Motion):
-        raise InvalidArgument("motion", motion, "a Walk or a Trend")
+        raise InvalidArgument("motion", motion, "a RandomWalk or a Trend")
     bend = motion.bend if isinstance(motion, Trend) else 0.0
     return _by_place("step", motion.step, places), _by_place("bend", bend, places)
 

@@ -14,7 +14,7 @@ from chronodp.postprocess.constraints import clip_at_zero, project, round_whole
 from chronodp.postprocess.isotonic import grow
 from chronodp.postprocess.kalman import kalman_smoother
 from chronodp.postprocess.likelihood import likeliest
-from chronodp.postprocess.motion import Motion, Trend, Walk
+from chronodp.postprocess.motion import Motion, RandomWalk, Trend
 from chronodp.privacy import check_fraction
 
 __all__ = ["Growing", "Method", "NonNegative", "Smoothed", "check_method", "smooth", "smooth_within"]
@@ -44,7 +44,7 @@ class NonNegative:
     whole: bool = False
 
 
-Method: TypeAlias = Growing | NonNegative | Walk | Trend
+Method: TypeAlias = Growing | NonNegative | RandomWalk | Trend
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,17 @@ def smooth(values: ArrayLike, deviation: ArrayLike, *, method: Method, level: fl
     """Return the values of each place smoothed, with intervals.
 
     `Growing` and `NonNegative` use what is surely true. Their intervals are y ± q·s, cut to what is possible and
-    widened to hold the estimate: they cover at least as often as ``level``. `Walk` and `Trend` use what is supposed.
-    Their intervals are those of the model, x ± q·v: narrower, and right only as far as the truth moves so. Here
+    widened to hold the estimate: they cover at least as often as ``level``. `RandomWalk` and `Trend` use what is
+    supposed. Their intervals are those of the model, x ± q·v: narrower, and right only as far as the truth moves so.
+    Here
 
     * y is a noisy value, s its deviation, and q the normal quantile for ``level``,
     * x and v are the smoothed value and its deviation.
 
     Args:
-        values: noisy numbers, periods × places; NaN for a missing sample, with `Walk` and `Trend` only.
-        deviation: of their Gaussian noise: one for all, one a period, or one each. For `Walk` and `Trend` it must be
-            independent from period to period.
+        values: noisy numbers, periods × places; NaN for a missing sample, with `RandomWalk` and `Trend` only.
+        deviation: of their Gaussian noise: one for all, one a period, or one each. For `RandomWalk` and `Trend` it must
+            be independent from period to period.
         method: what is known or supposed of the truth.
         level: of the intervals.
 
@@ -87,12 +88,12 @@ def smooth(values: ArrayLike, deviation: ArrayLike, *, method: Method, level: fl
     >>> found = smooth(noisy, 2.0, method=Growing(whole=True))
     >>> found.value.ravel().tolist(), found.upper.ravel().tolist()
     ([0.0, 1.0, 1.0, 1.0, 1.0, 2.0], [4.0, 5.0, 5.0, 4.0, 5.0, 5.0])
-    >>> smooth(noisy, 2.0, method=Walk(step=0.5)).note
-    'Kalman smoothing as Walk(step=0.5): peaks and jumps are flattened; intervals hold if the truth moves so'
+    >>> smooth(noisy, 2.0, method=RandomWalk(step=0.5)).note
+    'Kalman smoothing as RandomWalk(step=0.5): peaks and jumps are flattened; intervals hold if the truth moves so'
     """
     from scipy.special import ndtri
 
-    gaps = isinstance(method, Walk | Trend)
+    gaps = isinstance(method, RandomWalk | Trend)
     columns = as_columns("values", values, gaps=gaps)
     spread = as_deviations("deviation", deviation, (columns.shape[0], columns.shape[1]), absent=gaps)
     half = float(ndtri((1 + check_fraction("level", level)) / 2)) * spread
@@ -122,7 +123,7 @@ def smooth_within(estimates: Estimates, deviation: Floats, *, method: Method, le
             note = "negative values set to 0: near 0 they lean up by as much as 0.4 deviations, sums of them by more"
             value = round_whole(value, keep_total=False) if method.whole else value
             return _within(value, estimates, note, whole=method.whole)
-        case Walk() | Trend():
+        case RandomWalk() | Trend():
             return _model(estimates.value, deviation, method, level)
         case _:
             assert_never(method)
@@ -131,7 +132,7 @@ def smooth_within(estimates: Estimates, deviation: Floats, *, method: Method, le
 def check_method(method: object) -> None:
     """Refuse what is no method of ours."""
     if not isinstance(method, Method):
-        raise InvalidArgument("method", method, "Growing(), NonNegative(), Walk() or Trend()")
+        raise InvalidArgument("method", method, "Growing(), NonNegative(), RandomWalk() or Trend()")
 
 
 def _within(value: Floats, given: Estimates, note: str, *, whole: bool) -> Smoothed:
@@ -159,7 +160,7 @@ def _model(values: Floats, deviation: Floats, motion: Motion, level: float) -> S
 
 def _brief(motion: Motion) -> str:
     """The motion as it prints, unless it has many places."""
-    paces = [motion.step] if isinstance(motion, Walk) else [motion.step, motion.bend]
+    paces = [motion.step] if isinstance(motion, RandomWalk) else [motion.step, motion.bend]
     if all(not isinstance(pace, tuple) or len(pace) <= 4 for pace in paces):
         return str(motion)
     return f"{type(motion).__name__} with a pace for each place"

@@ -36,9 +36,9 @@ from chronodp.privacy.documents import (
     load_parts as load_parts,
     to_document as to_document,
 )
-from chronodp.privacy.exact import at_least as at_least, written as written
+from chronodp.privacy.exact import at_least as at_least, decimal_value as decimal_value
 from chronodp.privacy.fields import settle as settle
-from chronodp.privacy.grid import FARTHEST as FARTHEST, Grid, as_numbers as as_numbers, stored_steps as stored_steps
+from chronodp.privacy.grid import FARTHEST as FARTHEST, Grid, as_numbers as as_numbers, stored_quanta as stored_quanta
 from chronodp.privacy.guarantees import Certificate, Certified as Certified, Claim, Guarantee
 from chronodp.privacy.implication import price
 from chronodp.privacy.parameters import (

@@ -97,7 +97,7 @@ class GaussianCost:
 class SampledGaussianCost:
     """Gaussian noise on a sum over a secret sample: each person is in it independently with probability ``rate``.
 
-    One person who is in the sample changes the sum by at most ``sensitivity`` in l2; people are there or not.
+    One person who is in the sample changes the sum by at most ``sensitivity`` in l2; people are added or removed.
     """
 
     sensitivity: float

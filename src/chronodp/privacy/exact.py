@@ -6,14 +6,14 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["at_least", "written"]
+__all__ = ["at_least", "decimal_value"]
 
 
 @lru_cache(maxsize=1024)
-def written(number: float) -> Fraction:
+def decimal_value(number: float) -> Fraction:
     """Return a number as people write it: 0.1 is one tenth, though no float is.
 
-    >>> written(0.1)
+    >>> decimal_value(0.1)
     Fraction(1, 10)
     """
     return Fraction(repr(float(number)))

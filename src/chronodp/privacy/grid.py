@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
-from chronodp.privacy.exact import written
+from chronodp.privacy.exact import decimal_value
 from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_number, check_positive
 
-__all__ = ["FARTHEST", "Grid", "as_numbers", "stored_steps"]
+__all__ = ["FARTHEST", "Grid", "as_numbers", "stored_quanta"]
 
 FARTHEST = 2**52
 """Values beyond so many steps are moved to there, which brings no two of them farther apart.
@@ -28,7 +28,7 @@ Below it floats are at most half a step apart, so that rounding a whole number t
 class Grid:
     """Multiples of a public power of two, so that sums and noise are integers and no low bit can leak.
 
-    >>> Grid(0.25).to_steps([1.0, 1.1, -0.6]).tolist()
+    >>> Grid(0.25).to_quanta([1.0, 1.1, -0.6]).tolist()
     [4, 4, -2]
     """
 
@@ -47,7 +47,7 @@ class Grid:
         exponent = math.frexp(check_positive("scale", scale))[1] - 1 - bits
         return cls(math.ldexp(1.0, exponent))
 
-    def to_steps(self, values: ArrayLike) -> NDArray[np.int64]:
+    def to_quanta(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return ⌊value / step + 1/2⌋ exactly, so that a change of k steps stays one of at most k.
 
         No value is refused for its size, which would tell of it: what lies beyond `FARTHEST` steps is moved there.
@@ -70,14 +70,14 @@ class Grid:
         5
         """
         # The float and the number as people write it may differ in the last bit: the larger of the two counts.
-        return math.ceil(max(Fraction(change), written(change)) / Fraction(self.step))
+        return math.ceil(max(Fraction(change), decimal_value(change)) / Fraction(self.step))
 
     def to_values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return grid points as floats, without loss below 2^53 steps."""
         return np.multiply(steps, self.step, dtype=np.float64)
 
 
-def stored_steps(numbers: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
+def stored_quanta(numbers: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Return released whole numbers that were read back, if they are as many as the design says and fit 64 bits."""
     try:
         steps = np.array(numbers)

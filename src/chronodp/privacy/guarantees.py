@@ -107,7 +107,7 @@ class Certificate:
         rows = [
             ("Guarantee", f"{self.guarantee}"),
             ("Protects", self.guarantee.unit.protects),
-            ("Does not", self.guarantee.unit.does_not_protect),
+            ("Unprotected", self.guarantee.unit.does_not_protect),
             ("Mechanism", f"{self.mechanism}: {self.claim.cost}"),
             ("Converted", f"by {self.theorem}"),
             ("Precision", self.precision),

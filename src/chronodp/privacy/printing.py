@@ -13,9 +13,9 @@ _WIDTH, _INDENT = 79, 13
 def labelled(rows: Iterable[tuple[str, str]]) -> str:
     """Return labels with their texts, wrapped and indented behind the labels.
 
-    >>> print(labelled([("Protects", "everything of one person"), ("Does not", "word " * 20)]))
+    >>> print(labelled([("Protects", "everything of one person"), ("Unprotected", "word " * 20)]))
     Protects     everything of one person
-    Does not     word word word word word word word word word word word word word
+    Unprotected  word word word word word word word word word word word word word
                  word word word word word word word
     """
     return "\n".join(

@@ -16,7 +16,6 @@ from chronodp.selection.choice import Choice
 from chronodp.selection.choose import choose
 from chronodp.selection.design import ChoiceDesign as ChoiceDesign, design_choice as design_choice
 from chronodp.selection.exponential import attempt_exponential as attempt_exponential
-from chronodp.selection.gaps import gaps_of as gaps_of
 from chronodp.selection.mechanisms import (
     ChoiceMechanism as ChoiceMechanism,
     ExponentialMechanism,
@@ -25,6 +24,7 @@ from chronodp.selection.mechanisms import (
 )
 from chronodp.selection.pick import exponents_of as exponents_of, pick as pick
 from chronodp.selection.probabilities import probabilities as probabilities
+from chronodp.selection.score_gaps import score_gaps as score_gaps
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
 __all__ = [

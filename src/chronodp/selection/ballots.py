@@ -73,8 +73,8 @@ def tally(losses: ArrayLike, scoring: Scoring | None = None) -> NDArray[np.float
     """Return the utilities of candidates: the sum of what every person gives. FOR THE OWNER ONLY.
 
     Guarantee: one more person raises every utility by 0 to 1, if a row depends on its own person only. So they are
-    ``MonotoneUtilities(..., change=1)`` where people are there or not, and ``Utilities(..., change=1)`` where one is
-    replaced.
+    ``MonotoneUtilities(..., change=1)`` where people are added or removed, and ``Utilities(..., change=1)`` where one
+    is replaced.
 
     Args:
         losses: one row a person, one column a candidate; infinite where a fit failed.

@@ -10,9 +10,9 @@ from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.selection.choice import Choice, choice_text
 from chronodp.selection.design import ChoiceDesign, design_choice
-from chronodp.selection.gaps import check_utilities
 from chronodp.selection.mechanisms import ChoiceMechanism, PermuteAndFlip
 from chronodp.selection.pick import pick
+from chronodp.selection.score_gaps import check_utilities
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
 __all__ = ["choose"]

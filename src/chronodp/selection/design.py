@@ -17,8 +17,8 @@ from chronodp.privacy import (
     check_flag,
     check_fraction,
     check_positive,
+    decimal_value,
     document,
-    written,
 )
 from chronodp.privacy.units import check_unit
 from chronodp.selection.mechanisms import ChoiceMechanism, NoisyMax
@@ -89,7 +89,7 @@ class ChoiceDesign:
     @cached_property
     def scale(self) -> Fraction:
         """What a step of utility is measured by, in steps: factor · reach / epsilon."""
-        return self.factor * self.reach / min(Fraction(self.epsilon), written(self.epsilon))
+        return self.factor * self.reach / min(Fraction(self.epsilon), decimal_value(self.epsilon))
 
     @cached_property
     def slope(self) -> Fraction:

@@ -11,8 +11,8 @@ from chronodp.privacy import at_least
 from chronodp.randomness import Entropy
 from chronodp.selection.design import ChoiceDesign
 from chronodp.selection.exponential import draw_exponential
-from chronodp.selection.gaps import Gaps, gaps_of
 from chronodp.selection.mechanisms import ExponentialMechanism, NoisyMax, PermuteAndFlip
+from chronodp.selection.score_gaps import Gaps, score_gaps
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
 __all__ = ["exponents_of", "pick"]
@@ -32,7 +32,7 @@ def pick(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities, entropy
     >>> pick(design, MonotoneUtilities([10, 40, 20], change=1.0), seeded(1))
     1
     """
-    gaps = gaps_of(design, utilities)
+    gaps = score_gaps(design, utilities)
     match design.mechanism:
         case PermuteAndFlip():
             return _flip(exponents_of(design, gaps), entropy)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.selection.design import ChoiceDesign
-from chronodp.selection.gaps import gaps_of
 from chronodp.selection.mechanisms import ExponentialMechanism, NoisyMax, PermuteAndFlip
 from chronodp.selection.pick import exponents_of
+from chronodp.selection.score_gaps import score_gaps
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
 __all__ = ["MOST_COMPUTED", "probabilities"]
@@ -43,7 +43,7 @@ def probabilities(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities
     >>> probabilities(design, Utilities([-3, -1, 0, -2], change=1.0)).round(6).tolist()
     [0.079477, 0.24767, 0.535633, 0.137219]
     """
-    exponents = exponents_of(design, gaps_of(design, utilities))
+    exponents = exponents_of(design, score_gaps(design, utilities))
     if isinstance(design.mechanism, ExponentialMechanism):
         weights: Floats = np.exp(-exponents)
         weights /= weights.sum()

@@ -45,7 +45,7 @@ class MonotoneUtilities(_Candidates):
     """Like `Utilities`, where one more person changes all candidates in one direction, each by 0 to ``change``.
 
     Counts are such utilities: votes, or people whom a candidate suits. They need half the noise, and only where a
-    person is there or not: a person who is replaced moves one candidate up and another down, and the units of that
+    person is added or removed: a person who is replaced moves one candidate up and another down, and the units of that
     relation are refused.
 
     >>> MonotoneUtilities([30, 50], change=1)

@@ -17,7 +17,7 @@ from chronodp.series.measures import (
     Variance,
 )
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated
-from chronodp.series.plan import Origin as Origin, Plan, Steps as Steps, make_plan as make_plan
+from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, make_plan as make_plan
 from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
 from chronodp.series.smoothed import smooth_view

@@ -38,7 +38,7 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
     return [
         ("Releases", f"{table.released}; {when}{groups}"),
         ("Protects", f"{table.claimed}: {table.unit.protects}"),
-        ("Does not", table.unit.does_not_protect),
+        ("Unprotected", table.unit.does_not_protect),
         ("One unit", _reach(table)),
         *_made(table),
         *([] if table.reading is None else [("Read", str(table.reading))]),

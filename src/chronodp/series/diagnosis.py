@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from chronodp.engines import ColumnCheck, ReadingCheck, Tally
+from chronodp.engines import BoundsReport, ColumnCheck, ReadingCheck
 from chronodp.privacy import labelled
 
 __all__ = ["Diagnosis"]
@@ -29,7 +29,7 @@ class Diagnosis:
     """
 
     reading: ReadingCheck
-    tally: Tally | None
+    tally: BoundsReport | None
     timezone: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Diagnosis:
         return f", of complete rows {instants:,} with an offset and {walls:,} on the clocks of {self.timezone}"
 
 
-def _bounds(tally: Tally) -> list[tuple[str, str]]:
+def _bounds(tally: BoundsReport) -> list[tuple[str, str]]:
     return [
         ("People", f"{tally.people:,}; {_part(tally.people_over, tally.people)} over the limits"),
         ("Clipping", f"takes {_part(tally.before - tally.clipped, tally.before)} of the sum"),

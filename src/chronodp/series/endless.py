@@ -14,7 +14,7 @@ from chronodp.series.shapes.reach import above
 __all__ = ["LONGEST_STREAM", "EndlessReach", "running_variances"]
 
 LONGEST_STREAM = 2**28
-"""Steps after which an endless stream stops: beyond, what rounding adds to the sensitivity was not paid for."""
+"""Quanta after which an endless stream stops: beyond, what rounding adds to the sensitivity was not paid for."""
 
 _COMPUTED = 2**20  # periods whose moving sums are computed one by one; from there on they are bounded
 

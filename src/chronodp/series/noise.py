@@ -20,8 +20,8 @@ from chronodp.privacy import (
     Sensitivity,
     SequenceCost,
     check_positive,
+    decimal_value,
     document,
-    written,
 )
 from chronodp.randomness import LARGEST_SCALE, SMALLEST_SCALE, Entropy
 
@@ -98,7 +98,7 @@ def calibrated(
     """
     count = len(sensitivities)
     if law == "laplace":
-        share = written(epsilon) / count
+        share = decimal_value(epsilon) / count
         return [(part.l1, _scale_within(part.l1, share)) for part in sensitivities]
     mu = gaussian.mu_for(epsilon, delta) / math.sqrt(count)
     # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
@@ -123,9 +123,9 @@ def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, width
 
 def _scale_within(sensitivity: float, epsilon: Fraction) -> float:
     """Return the least scale whose quotient, of the numbers as people write them, is not above epsilon."""
-    exact = written(sensitivity)
+    exact = decimal_value(sensitivity)
     scale = float(exact / epsilon)
     # As people write the numbers, and as floats divide: some accountants do the one, some the other.
-    while exact / written(scale) > epsilon or sensitivity / scale > float(epsilon):
+    while exact / decimal_value(scale) > epsilon or sensitivity / scale > float(epsilon):
         scale = math.nextafter(scale, math.inf)
     return scale

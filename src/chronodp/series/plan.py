@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines import Progress, ReadingCheck, Tally
+from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Dates, Fulfilled
 from chronodp.privacy import Certificate, Claim, Guarantee, check_delta, check_flag, check_fraction, dump, labelled
@@ -26,9 +26,9 @@ from chronodp.series.workloads import Workload, check_workload
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Origin", "Plan", "Steps", "make_plan"]
+__all__ = ["Origin", "Plan", "Quanta", "make_plan"]
 
-Steps = NDArray[np.int64]
+Quanta = NDArray[np.int64]
 
 _ARGUMENT = "docs/explanation/proofs/release.md"
 
@@ -36,7 +36,7 @@ _ARGUMENT = "docs/explanation/proofs/release.md"
 class Origin(Protocol):
     """Where a plan's numbers come from: read only when something is released."""
 
-    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Quanta, ...]:
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
         ...
 
@@ -44,7 +44,7 @@ class Origin(Protocol):
         """Return how the data is read and what is left out, for the owner only."""
         ...
 
-    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
+    def tally(self, design: Design, *, key: str, progress: Progress) -> BoundsReport:
         """Return what the bounds take away, for the owner only."""
         ...
 
@@ -54,7 +54,7 @@ class Origin(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(ReleasePlan[tuple[Steps, ...], Release]):
+class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
     """One release, priced and with its error known; `release` spends.
 
     Attributes:
@@ -99,11 +99,11 @@ class Plan(ReleasePlan[tuple[Steps, ...], Release]):
         """Return how far noise carries what the plan is tuned for (of a mean: its sum) at worst, at a level."""
         return half_width(self.design, check_fraction("level", level))
 
-    def read(self, *, key: str, progress: Progress) -> tuple[Steps, ...]:
+    def read(self, *, key: str, progress: Progress) -> tuple[Quanta, ...]:
         """Return the exact numbers, which nobody may see; ``key`` decides which periods of a person count."""
         return self.origin.numbers(self.design, key=key, progress=progress)
 
-    def draw(self, numbers: tuple[Steps, ...], entropy: Entropy) -> str:
+    def draw(self, numbers: tuple[Quanta, ...], entropy: Entropy) -> str:
         """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
         design, table = self.design, self.design.table
         noisy = [
@@ -117,7 +117,7 @@ class Plan(ReleasePlan[tuple[Steps, ...], Release]):
         """The text that identifies the plan."""
         return dump(self.design)
 
-    def content(self, numbers: tuple[Steps, ...]) -> tuple[bytes, ...]:
+    def content(self, numbers: tuple[Quanta, ...]) -> tuple[bytes, ...]:
         """Return what identifies the data. Nobody may see it."""
         return tuple(part.astype("<i8").tobytes() for part in numbers)
 

@@ -21,10 +21,10 @@ from chronodp.series.shapes.buffered import BufferedLinear
 __all__ = ["BLOCK", "FAR", "PIECE", "UNIT", "Floats", "Integers", "Recursion"]
 
 BLOCK = 1024
-"""Steps that are computed together: more would round more, fewer would be slower."""
+"""Quanta that are computed together: more would round more, fewer would be slower."""
 
 PIECE = 32
-"""Steps whose noise is added up before it goes into a buffer."""
+"""Quanta whose noise is added up before it goes into a buffer."""
 
 FAR = 2.0**7
 """No draw, and no buffer, lies so many deviations from 0, but with probability e^-8000."""

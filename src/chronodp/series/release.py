@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Link, SignedLink, check_signed, load_release, save_release
 from chronodp.postprocess import deviations
-from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_steps, to_document
+from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_quanta, to_document
 from chronodp.report import Page, write_page
 from chronodp.series.answers import Memory, answer
 from chronodp.series.bands import level_for_all
@@ -268,5 +268,5 @@ class Release:
     def _parts(self) -> tuple[Floats, ...]:
         """The noisy numbers of each kind, periods by places."""
         table, noises = self.design.table, self.design.noises
-        noisy = stored_steps(self._content["noisy"], (len(noises), table.horizon, table.places))
+        noisy = stored_quanta(self._content["noisy"], (len(noises), table.horizon, table.places))
         return tuple(Grid(noise.step).to_values(steps) for steps, noise in zip(noisy, noises, strict=True))

@@ -14,8 +14,8 @@ from chronodp.postprocess import (
     Growing,
     Method,
     NonNegative,
+    RandomWalk,
     Trend,
-    Walk,
     as_deviations,
     check_method,
     smooth_within,
@@ -30,15 +30,15 @@ def smooth_view(view: View, *, method: Method, deviation: ArrayLike | None = Non
     """Return a view with its estimates smoothed, at the same level; its certificate tells what was done.
 
     See `smooth` for what each method does to bias and interval. What the release says of its numbers is checked: only
-    running totals can be `Growing`, only what is never negative `NonNegative`, and a `Walk` or `Trend` needs noise
-    that is independent from row to row, as single periods and coarser ones have it in a release that was tuned for
-    `EachPeriod`. That sums are whole, or the totals of an ``Aggregate`` never negative, is your word.
+    running totals can be `Growing`, only what is never negative `NonNegative`, and a `RandomWalk` or `Trend` needs
+    noise that is independent from row to row, as single periods and coarser ones have it in a release that was tuned
+    for `EachPeriod`. That sums are whole, or the totals of an ``Aggregate`` never negative, is your word.
 
     Args:
         view: such as ``release.running_total()`` or ``release.each_period()``.
         method: what is known or supposed of the truth.
         deviation: of the noise in each row; read from the intervals unless you know better. For means, whose intervals
-            are lopsided, a `Walk` or `Trend` needs it said.
+            are lopsided, a `RandomWalk` or `Trend` needs it said.
 
     Guarantee: free; that of the release.
 
@@ -77,7 +77,7 @@ def _check_truth(view: View, method: Method) -> None:
     measure = view.table.periods.measure
     if measure.bin_edges and not view.binned:
         raise InvalidArgument("view", view.title, "of counts, sums or means: quantiles are in order already")
-    if isinstance(method, Walk | Trend):
+    if isinstance(method, RandomWalk | Trend):
         return
     if isinstance(method, Growing) and view.reading != "running":
         raise InvalidArgument("method", str(method), "used on release.running_total() itself; other series may fall")
@@ -85,10 +85,10 @@ def _check_truth(view: View, method: Method) -> None:
         raise InvalidArgument(
             "method",
             str(method),
-            f"Walk or Trend for {measure.noun}s, which stay within what their clip allows already",
+            f"RandomWalk or Trend for {measure.noun}s, which stay within what their clip allows already",
         )
     if measure.negative:
-        allowed = f"Walk or Trend: {measure} may be negative"
+        allowed = f"RandomWalk or Trend: {measure} may be negative"
         raise InvalidArgument("method", str(method), allowed)
     if method.whole and (measure.averages or view.reading == "rolling"):
         raise InvalidArgument("whole", True, "False: means are not whole numbers")
@@ -96,12 +96,12 @@ def _check_truth(view: View, method: Method) -> None:
 
 def _check_noise(view: View, method: Method) -> None:
     """Refuse noise that rows share, where a method takes each row's to be its own."""
-    if isinstance(method, Walk | Trend) and not view.apart:
+    if isinstance(method, RandomWalk | Trend) and not view.apart:
         raise InvalidArgument(
             "view",
             view.title,
-            "each_period() or resample(...) of a release tuned for EachPeriod(): for a Walk or Trend, rows must not "
-            "share their noise",
+            "each_period() or resample(...) of a release tuned for EachPeriod(): for a RandomWalk or Trend, rows must "
+            "not share their noise",
         )
     if isinstance(method, NonNegative) and method.keep_total and view.reading not in ("single", "coarser"):
         raise InvalidArgument("keep_total", True, "False where rows overlap: their total is of nothing")

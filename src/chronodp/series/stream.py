@@ -225,7 +225,7 @@ class Stream(DurableStream[StreamDesign, _State]):
             len(numbers),
             design.noise.draws(self._entropy),
         )
-        return Grid(design.noise.step).to_steps(numbers) + shaped, buffers
+        return Grid(design.noise.step).to_quanta(numbers) + shaped, buffers
 
     def _answer(self, begin: int, answers: Floats, half: Floats) -> StreamAnswer:
         value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])

@@ -10,7 +10,7 @@ from chronodp.service.policy_file import read_policy
 if TYPE_CHECKING:
     from chronodp.service.curator import Caller as Caller, Curator as Curator
     from chronodp.service.pacing import Unpaced as Unpaced
-    from chronodp.service.question import Question as Question
+    from chronodp.service.question import QueryRequest as QueryRequest
     from chronodp.service.runner import Runner as Runner
     from chronodp.service.serving import Settings as Settings, serve as serve
     from chronodp.service.tables import open_tables as open_tables
@@ -35,7 +35,7 @@ if not TYPE_CHECKING:  # what serves and what trains needs libraries that not ev
         {
             "Caller": "curator",
             "Curator": "curator",
-            "Question": "question",
+            "QueryRequest": "question",
             "Role": "tokens",
             "Runner": "runner",
             "Settings": "serving",

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from chronodp.dataset import Askable
+from chronodp.dataset import Queries
 from chronodp.errors import InvalidArgument, ServiceError
 from chronodp.extras import check_extra
 from chronodp.ledger import SignedLink, verify
@@ -236,7 +236,7 @@ class RemotePlan:
         return labelled(self._facts)
 
 
-RemoteSeries = Askable[RemotePlan]
+RemoteSeries = Queries[RemotePlan]
 """A dataset that a curator holds: `count`, `sum`, `mean`, `histogram`, then `by`, `peak`, `plan`, as at home."""
 
 

@@ -13,7 +13,7 @@ from chronodp.privacy import dump
 from chronodp.series import Plan
 from chronodp.service.jobs import Job, Jobs
 from chronodp.service.policy import Dataset, Policy
-from chronodp.service.question import Question, ask
+from chronodp.service.question import QueryRequest, ask
 from chronodp.service.rules import allowed_grid, check_allowed
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import Role
@@ -111,7 +111,7 @@ class Curator:
             f"there is no dataset {name!r} for you", argument="dataset", mend="GET /api/v1/datasets lists yours"
         )
 
-    def plan(self, dataset: Dataset, question: Question) -> Plan:
+    def plan(self, dataset: Dataset, question: QueryRequest) -> Plan:
         """Return the plan of a question that the policy allows. Reads no data."""
         key = (dataset.name, question.model_dump_json())
         with self._lock:
@@ -141,7 +141,7 @@ class Curator:
         )
 
     def submit(
-        self, caller: Caller, dataset: Dataset, question: Question, *, request: str, fresh: bool
+        self, caller: Caller, dataset: Dataset, question: QueryRequest, *, request: str, fresh: bool
     ) -> tuple[Job, bool]:
         """Put a question on disk, to be released; return its job, and whether there was none before. Reads no data."""
         check_name("request", request)

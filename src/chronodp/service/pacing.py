@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chronodp.engines import Progress, ReadingCheck, Tally
-from chronodp.series import Design, Origin, Steps, Table
+from chronodp.engines import BoundsReport, Progress, ReadingCheck
+from chronodp.series import Design, Origin, Quanta, Table
 
 __all__ = ["Pace", "Paced", "Paces", "Unpaced"]
 
@@ -74,7 +74,7 @@ class Paced:
     def __str__(self) -> str:
         return "a curator's data"  # the origin's own name looks for its files, before any pacing
 
-    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Steps, ...]:
+    def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Quanta, ...]:
         """Return the exact numbers, at an allowed moment."""
         began = self.pace.clock()
         try:
@@ -86,7 +86,7 @@ class Paced:
         """Return how the data is read, for the owner only."""
         return self.origin.look(design)
 
-    def tally(self, design: Design, *, key: str, progress: Progress) -> Tally:
+    def tally(self, design: Design, *, key: str, progress: Progress) -> BoundsReport:
         """Return what the bounds take away, for the owner only."""
         return self.origin.tally(design, key=key, progress=progress)
 

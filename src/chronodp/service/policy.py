@@ -14,7 +14,7 @@ from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.measures import ASKABLE, Statistic
 
-__all__ = ["MEASURES", "WORKLOADS", "Allotment", "Allowed", "Column", "Dataset", "Groups", "Policy", "Running"]
+__all__ = ["MEASURES", "WORKLOADS", "Allotment", "Allowed", "Column", "Dataset", "Groups", "Policy", "RunLimits"]
 
 MEASURES = (*ASKABLE, *get_args(Statistic))
 WORKLOADS = ("each_period", "running_total", "rolling", "ewm", "filter", "hierarchy")
@@ -133,7 +133,7 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunLimits:
     """How the service runs.
 
     Attributes:
@@ -162,7 +162,7 @@ class Policy:
     """Everything an owner decided."""
 
     datasets: Mapping[str, Dataset]
-    running: Running
+    running: RunLimits
 
     @cached_property
     def analysts(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from chronodp.errors import ChronodpError
 from chronodp.ledger import Budget, Renewal
 from chronodp.privacy import Calendar, Unit, parse_record_unit
 from chronodp.privacy.units import RecordUnit
-from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, Running
+from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, RunLimits
 from chronodp.settings import (
     Place,
     Section,
@@ -32,7 +32,7 @@ __all__ = ["read_policy"]
 _NAME = "a name of 1 to 80 letters, digits, dots, hyphens or underscores"
 _EXTRA = set("._-")
 _LONGEST = 2000
-_RUNNING, _CELLS = Running(), Reading()
+_RUNNING, _CELLS = RunLimits(), Reading()
 
 
 def _clip(value: Any, place: Place) -> tuple[float, float]:
@@ -127,7 +127,7 @@ def read_policy(path: str | Path) -> Policy:
     said = load_settings("policy", path, _POLICY)
     folder = Path(path).parent
     datasets = {name: _dataset(name, part, folder) for name, part in said["datasets"].items()}
-    return Policy(datasets, Running(**said["service"]))
+    return Policy(datasets, RunLimits(**said["service"]))
 
 
 def _dataset(name: str, part: Section, folder: Path) -> Dataset:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.config import JsonDict
 
-from chronodp.dataset import Askable, Query
+from chronodp.dataset import Queries, Query
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import load
 from chronodp.series import Workload
 from chronodp.series.measures import ASKABLE, MOST_BINS, Asking, ask_for
 
-__all__ = ["Question", "ask"]
+__all__ = ["QueryRequest", "ask"]
 
 Planned = TypeVar("Planned")
 
@@ -80,7 +80,7 @@ _EXAMPLE: JsonDict = {
 }
 
 
-class Question(_Part):
+class QueryRequest(_Part):
     """What is asked of a dataset, and what it may cost. Whatever is left out is the dataset's own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
@@ -106,7 +106,7 @@ class Question(_Part):
         return workload
 
 
-def ask(series: Askable[Planned], question: Question) -> Query[Planned]:
+def ask(series: Queries[Planned], question: QueryRequest) -> Query[Planned]:
     """Return the query that a question describes, about a series on the question's grid."""
     query = series.ask(ask_for(question.measure.model_dump()))
     if question.by:

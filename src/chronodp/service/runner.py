@@ -22,7 +22,7 @@ from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure
 from chronodp.service.jobs import Job
 from chronodp.service.pacing import Pace, Paced, Paces
-from chronodp.service.question import Question
+from chronodp.service.question import QueryRequest
 from chronodp.service.refusals import describe
 
 __all__ = ["Runner"]
@@ -153,7 +153,7 @@ class Runner:
             raise NotFound(f"dataset {job.dataset!r} is no longer offered")
         if job.analyst and job.analyst not in dataset.analysts:
             raise NotAllowed(f"{job.analyst} may no longer ask about {job.dataset!r}")
-        plan = curator.plan(dataset, Question.model_validate_json(job.question))
+        plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question))
         if dump(plan.design) != job.design:
             raise NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")
         paced = replace(plan, origin=Paced(plan.origin, self._pace))

@@ -7,15 +7,15 @@ from chronodp.spectrum.harmonics import transform as transform
 from chronodp.spectrum.release import SpectrumRelease
 from chronodp.spectrum.sensitivity import spectral_sensitivity as spectral_sensitivity
 from chronodp.spectrum.spectrum import Spectrum, SpectrumPlan, draw_spectrum as draw_spectrum, exact_of as exact_of
-from chronodp.spectrum.wanted import Lowest, Only, Strongest, Wanted as Wanted, Whole
+from chronodp.spectrum.wanted import Lowest, OnlyHarmonics, Strongest, Wanted as Wanted, WholeSpectrum
 
 __all__ = [
     "Lowest",
-    "Only",
+    "OnlyHarmonics",
     "Spectrum",
     "SpectrumPlan",
     "SpectrumRelease",
     "Strongest",
-    "Whole",
+    "WholeSpectrum",
     "compare_lowest",
 ]

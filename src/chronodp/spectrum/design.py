@@ -21,15 +21,15 @@ from chronodp.privacy import (
     check_epsilon,
     check_positive,
     check_whole,
+    decimal_value,
     document,
     touched_periods,
-    written,
 )
 from chronodp.series import Noise, calibrated
 from chronodp.spectrum.exact_transform import DIGITS
 from chronodp.spectrum.harmonics import highest
 from chronodp.spectrum.sensitivity import any_sensitivity, spectral_sensitivity
-from chronodp.spectrum.wanted import Lowest, Only, Strongest, Wanted, Whole, check_wanted
+from chronodp.spectrum.wanted import Lowest, OnlyHarmonics, Strongest, Wanted, WholeSpectrum, check_wanted
 
 __all__ = ["LONGEST", "SpectrumDesign", "design_spectrum", "noise_for"]
 
@@ -53,8 +53,8 @@ class SpectrumDesign:
         epsilon: of the guarantee.
         delta: of the guarantee.
         grid: of the series' numbers, a power of two.
-        noise: on the numbers of the harmonics (Re X_k, Im X_k; X_k / √2 where it is real), or for `Whole` on each
-            period.
+        noise: on the numbers of the harmonics (Re X_k, Im X_k; X_k / √2 where it is real), or for `WholeSpectrum` on
+            each period.
         choice: epsilon of each choice of a harmonic; 0 where none is made.
     """
 
@@ -76,11 +76,11 @@ class SpectrumDesign:
     def harmonics(self) -> tuple[int, ...]:
         """The harmonics that are released, as far as they are known before; those to choose from otherwise."""
         match self.wanted:
-            case Only():
+            case OnlyHarmonics():
                 return (self.wanted.harmonic,)
             case Lowest():
                 return tuple(range(self.wanted.count))
-            case Whole():
+            case WholeSpectrum():
                 return tuple(range(highest(self.horizon) + 1))
             case Strongest():
                 return tuple(range(self.wanted.among + 1))
@@ -102,7 +102,7 @@ class SpectrumDesign:
     @property
     def deviation(self) -> float:
         """The deviation of the noise in each number of a harmonic."""
-        if isinstance(self.wanted, Whole):
+        if isinstance(self.wanted, WholeSpectrum):
             return self.noise.deviation * math.sqrt(self.horizon / 2)
         return self.noise.deviation
 
@@ -120,7 +120,7 @@ def design_spectrum(
     """Return the design with the noise of least variance. Reads no data and spends nothing.
 
     >>> from chronodp.privacy import Event
-    >>> design = design_spectrum(Only(7), horizon=168, change=1.0, unit=Event(), epsilon=0.1, delta=1e-5)
+    >>> design = design_spectrum(OnlyHarmonics(7), horizon=168, change=1.0, unit=Event(), epsilon=0.1, delta=1e-5)
     >>> design.noise.law, round(design.noise.scale, 2)
     ('laplace', 14.14)
     """
@@ -153,7 +153,7 @@ def noise_for(
     # No finer than the exact numbers, which are whole multiples of 2^-32 steps of the series' grid.
     power = max(math.frexp(scale)[1] - _NOISE, math.frexp(change)[1] - _CHANGE - DIGITS)
     step = math.ldexp(1.0, power - 1)
-    if isinstance(wanted, Whole):
+    if isinstance(wanted, WholeSpectrum):
         # Periods are rounded to this grid, each by itself.
         cells = touched.periods
         rounded = Sensitivity(cells * (change + step), math.sqrt(cells) * (change + step))
@@ -169,14 +169,14 @@ def noise_for(
 def _ideal(wanted: Wanted, horizon: int, touched: Touched, change: float) -> tuple[Sensitivity, int]:
     """Return the sensitivity before rounding, and how many numbers there are."""
     match wanted:
-        case Only():
+        case OnlyHarmonics():
             harmonics: tuple[int, ...] = (wanted.harmonic,)
         case Lowest():
             harmonics = tuple(range(wanted.count))
         case Strongest():  # which harmonics is not known yet
             numbers = 2 * wanted.count + 1
             return any_sensitivity(numbers, horizon, touched, change=change), numbers
-        case Whole():
+        case WholeSpectrum():
             cells = touched.periods
             return Sensitivity(cells * change, math.sqrt(cells) * change), horizon
         case never:
@@ -187,9 +187,9 @@ def _ideal(wanted: Wanted, horizon: int, touched: Touched, change: float) -> tup
 def _split(epsilon: float, wanted: Strongest) -> tuple[float, float]:
     """Return the epsilon of each choice and that of the noise: together no more than all of it, as people write it."""
     each = wanted.share * epsilon / wanted.count
-    left = written(epsilon) - wanted.count * written(each)
+    left = decimal_value(epsilon) - wanted.count * decimal_value(each)
     rest = float(left)
-    while Fraction(rest) > left or written(rest) > left:
+    while Fraction(rest) > left or decimal_value(rest) > left:
         rest = math.nextafter(rest, 0.0)
     if rest <= 0:
         raise InvalidArgument("share", wanted.share, "a part of epsilon that leaves something for the noise")

@@ -39,8 +39,8 @@ def exact_numbers(
         raise InvalidArgument(
             "harmonics",
             len(harmonics),
-            f"at most {MOST_PRODUCTS // horizon:,} for {horizon:,} periods; Whole() has no limit, and any part of it "
-            "is free",
+            f"at most {MOST_PRODUCTS // horizon:,} for {horizon:,} periods; WholeSpectrum() has no limit, and any part "
+            "of it is free",
         )
     angles = 2 * np.pi * np.arange(horizon) / horizon
     # Side by side, so that one look-up finds both parts of a cosine and of a sine.

@@ -13,11 +13,11 @@ import numpy as np
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import SignedLink, check_signed, load_release, save_release
 from chronodp.postprocess import Floats, deviations
-from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_steps, to_document
+from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_quanta, to_document
 from chronodp.report import Line, series_figure
 from chronodp.spectrum.design import SpectrumDesign
 from chronodp.spectrum.harmonics import Complexes, count_numbers, is_real, numbers_of, to_series, transform
-from chronodp.spectrum.wanted import Whole
+from chronodp.spectrum.wanted import WholeSpectrum
 
 if TYPE_CHECKING:
     import pandas
@@ -75,10 +75,10 @@ class SpectrumRelease:
     def coefficients(self) -> Complexes:
         """X_k with noise, for each released harmonic."""
         step, horizon = self.design.noise.step, self.design.horizon
-        if isinstance(self.design.wanted, Whole):
-            return transform(Grid(step).to_values(stored_steps(self._content["noisy"], (horizon,))))
+        if isinstance(self.design.wanted, WholeSpectrum):
+            return transform(Grid(step).to_values(stored_quanta(self._content["noisy"], (horizon,))))
         count = sum(1 if is_real(harmonic, horizon) else 2 for harmonic in self.harmonics)
-        numbers = iter(float(number) * step for number in stored_steps(self._content["noisy"], (count,)))
+        numbers = iter(float(number) * step for number in stored_quanta(self._content["noisy"], (count,)))
         found = []
         for harmonic in self.harmonics:
             if is_real(harmonic, horizon):

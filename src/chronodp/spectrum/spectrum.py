@@ -20,7 +20,7 @@ from chronodp.spectrum.design import SpectrumDesign, design_spectrum
 from chronodp.spectrum.exact_transform import DIGITS, exact_numbers
 from chronodp.spectrum.harmonics import count_numbers, is_real
 from chronodp.spectrum.release import SpectrumRelease, spectrum_text
-from chronodp.spectrum.wanted import Strongest, Wanted, Whole
+from chronodp.spectrum.wanted import Strongest, Wanted, WholeSpectrum
 
 __all__ = ["Spectrum", "SpectrumPlan", "draw_spectrum", "exact_of"]
 
@@ -172,10 +172,10 @@ class SpectrumPlan(ReleasePlan[list[int], SpectrumRelease]):
 
 def exact_of(design: SpectrumDesign, values: NDArray[np.float64], *, progress: Progress) -> list[int]:
     """Return the exact whole numbers that noise goes on, or harmonics are chosen by; for the owner only."""
-    if isinstance(design.wanted, Whole):
-        steps: list[int] = Grid(design.noise.step).to_steps(values).tolist()
+    if isinstance(design.wanted, WholeSpectrum):
+        steps: list[int] = Grid(design.noise.step).to_quanta(values).tolist()
         return steps
-    return exact_numbers(Grid(design.grid).to_steps(values), design.harmonics, progress=progress)
+    return exact_numbers(Grid(design.grid).to_quanta(values), design.harmonics, progress=progress)
 
 
 def draw_spectrum(design: SpectrumDesign, exact: list[int], entropy: Entropy) -> tuple[tuple[int, ...], list[int]]:
@@ -188,7 +188,7 @@ def draw_spectrum(design: SpectrumDesign, exact: list[int], entropy: Entropy) ->
         harmonics = choose_harmonics(design, design.wanted, exact, entropy)
         numbers = _numbers_of(exact, harmonics, design.horizon)
     noise = design.noise.draws(entropy)((len(numbers), 1))[:, 0]
-    if isinstance(design.wanted, Whole):
+    if isinstance(design.wanted, WholeSpectrum):
         return harmonics, (np.array(numbers, dtype=np.int64) + noise).tolist()
     # Sums over many periods may outgrow 64 bits.
     return harmonics, [_rounded(number, design) + draw for number, draw in zip(numbers, noise.tolist(), strict=True)]

@@ -9,12 +9,12 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, check_whole, document, settle
 from chronodp.spectrum.harmonics import highest
 
-__all__ = ["Lowest", "Only", "Strongest", "Wanted", "Whole", "check_wanted"]
+__all__ = ["Lowest", "OnlyHarmonics", "Strongest", "Wanted", "WholeSpectrum", "check_wanted"]
 
 
 @document("only_harmonic")
 @dataclass(frozen=True, slots=True)
-class Only:
+class OnlyHarmonics:
     """One coefficient: the harmonic of so many turns over the whole series."""
 
     harmonic: int
@@ -42,7 +42,7 @@ class Lowest:
 
 @document("whole_spectrum")
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeSpectrum:
     """Every harmonic. Noise goes on the series itself: in an orthonormal basis white noise stays white."""
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class Strongest:
         return f"the {self.count} strongest of harmonics 1 to {self.among}, and the total"
 
 
-Wanted: TypeAlias = Only | Lowest | Whole | Strongest
+Wanted: TypeAlias = OnlyHarmonics | Lowest | WholeSpectrum | Strongest
 
 
 def check_wanted(wanted: object, horizon: int) -> Wanted:
@@ -81,7 +81,7 @@ def check_wanted(wanted: object, horizon: int) -> Wanted:
     top = highest(horizon)
     what = f"of {horizon:,} periods, whose highest harmonic (Nyquist) is {top:,}"
     match wanted:
-        case Only():
+        case OnlyHarmonics():
             if wanted.harmonic > top:
                 raise InvalidArgument("harmonic", wanted.harmonic, f"at most {top:,}: a series {what}")
         case Lowest():
@@ -92,8 +92,10 @@ def check_wanted(wanted: object, horizon: int) -> Wanted:
         case Strongest():
             if wanted.among > top:
                 raise InvalidArgument("among", wanted.among, f"at most {top:,}: a series {what}")
-        case Whole():
+        case WholeSpectrum():
             pass
         case _:
-            raise InvalidArgument("wanted", wanted, "Only(k), Lowest(count), Whole() or Strongest(count, among)")
+            raise InvalidArgument(
+                "wanted", wanted, "OnlyHarmonics(k), Lowest(count), WholeSpectrum() or Strongest(count, among)"
+            )
     return wanted

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import Floats, Track, as_columns, chain
+from chronodp.postprocess import Floats, NormalEstimates, as_columns, chain
 from chronodp.state_space.model import StateSpace
 from chronodp.state_space.steady import solve_steady
 
@@ -57,7 +57,7 @@ class Passed:
         return own[np.minimum(np.arange(len(self.means)), len(own) - 1)]
 
 
-def filter_states(model: StateSpace, values: ArrayLike, *, added: float = 0.0) -> Track:
+def filter_states(model: StateSpace, values: ArrayLike, *, added: float = 0.0) -> NormalEstimates:
     """Return the state at every step, from measurements up to it, with its deviation.
 
     The gain is made for R + σ² I, and the mean moves by x̂_t = A x̂_{t-1} + K_t (y_t - C A x̂_{t-1}), where
@@ -84,7 +84,7 @@ def filter_states(model: StateSpace, values: ArrayLike, *, added: float = 0.0) -
     """
     numbers = check_measurements(model, values)
     passed = pass_through(model, numbers, added=added, first=first_belief(model, added=added))
-    return Track(passed.means, passed.deviations)
+    return NormalEstimates(passed.means, passed.deviations)
 
 
 def pass_through(model: StateSpace, values: Floats, *, added: float, first: Belief) -> Passed:

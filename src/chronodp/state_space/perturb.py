@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.postprocess import Floats, Track
+from chronodp.postprocess import Floats, NormalEstimates
 from chronodp.privacy import Grid
 from chronodp.randomness import Entropy
 from chronodp.state_space.design import FilterDesign
@@ -17,7 +17,9 @@ Integers = NDArray[np.int64]
 Row = list[int | None]
 
 
-def perturb(design: FilterDesign, prior: Belief, values: Floats, entropy: Entropy) -> tuple[list[Row], Track, Belief]:
+def perturb(
+    design: FilterDesign, prior: Belief, values: Floats, entropy: Entropy
+) -> tuple[list[Row], NormalEstimates, Belief]:
     """Draw noise for the next steps; return what is released, the states, and what is known of the state after them.
 
     Args:
@@ -31,7 +33,7 @@ def perturb(design: FilterDesign, prior: Belief, values: Floats, entropy: Entrop
     """
     grid = Grid(design.noise.step)
     seen = ~np.isnan(values)
-    exact = grid.to_steps(np.where(seen, values, 0.0))
+    exact = grid.to_quanta(np.where(seen, values, 0.0))
     noise = np.zeros(values.shape, dtype=np.int64)
     noise[seen] = design.noise.draws(entropy)((int(seen.sum()), 1))[:, 0]
     made = exact + noise if design.clip_steps is None else _close_loop(design, prior, exact, noise, seen)
@@ -42,7 +44,7 @@ def perturb(design: FilterDesign, prior: Belief, values: Floats, entropy: Entrop
     noisy = np.where(seen, grid.to_values(made), np.nan)
     passed = pass_through(design.model, noisy, added=design.added, first=prior)
     last = Belief(passed.means[-1], passed.posterior[-1])
-    return rows, Track(passed.means, passed.deviations), predict(design.model, last)
+    return rows, NormalEstimates(passed.means, passed.deviations), predict(design.model, last)
 
 
 def _close_loop(
@@ -53,7 +55,7 @@ def _close_loop(
     observation = np.array(design.model.observation)
     made = np.empty_like(exact)
     for step in range(len(exact)):
-        expected = grid.to_steps(observation @ prior.mean)  # of released numbers only
+        expected = grid.to_quanta(observation @ prior.mean)  # of released numbers only
         made[step] = expected + np.clip(exact[step] - expected, -limit, limit) + noise[step]
         noisy = np.where(seen[step], grid.to_values(made[step]), np.nan)
         prior = predict(design.model, update(design.model, prior, noisy, added=design.added))

@@ -1,4 +1,4 @@
-"""A private filter: measurements in, states out, step by step, each on disk before it is told.
+"""A private filter: measurements in, states out, step by step, each on disk before it is published.
 
 Only noisy measurements are released and stored. The state is computed from them, so it is free, and after a restart
 it is computed again.
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec
-from chronodp.postprocess import Floats, Track
+from chronodp.postprocess import Floats, NormalEstimates
 from chronodp.privacy import Certificate, Claim, Guarantee, check_fraction, load
 from chronodp.randomness import Entropy
 from chronodp.state_space.design import FilterDesign
@@ -163,11 +163,11 @@ class PrivateFilter(DurableStream[FilterDesign, None]):
         numbers = np.array(rows, dtype=np.float64).reshape(len(rows), self.design.model.channels)
         return numbers * self.design.noise.step
 
-    def filtered(self) -> Track:
+    def filtered(self) -> NormalEstimates:
         """Return all states so far, each from measurements up to it. Free."""
         return filter_states(self.design.model, self.released(), added=self.design.added)
 
-    def smoothed(self) -> Track:
+    def smoothed(self) -> NormalEstimates:
         """Return all states so far, each from all measurements. Free."""
         return smooth_states(self.design.model, self.released(), added=self.design.added)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chronodp.postprocess import Floats, Track, chain
+from chronodp.postprocess import Floats, NormalEstimates, chain
 from chronodp.state_space.filter import check_measurements, first_belief, pass_through
 from chronodp.state_space.model import StateSpace
 
@@ -15,7 +15,7 @@ _SETTLED = 1e-13
 _STRETCH = 2**14
 
 
-def smooth_states(model: StateSpace, values: ArrayLike, *, added: float = 0.0) -> Track:
+def smooth_states(model: StateSpace, values: ArrayLike, *, added: float = 0.0) -> NormalEstimates:
     """Return the state at every step, from all measurements, with its deviation.
 
     x̃_t = x̂_t + G_t (x̃_{t+1} - A x̂_t) and P̃_t = P_t + G_t (P̃_{t+1} - M_{t+1}) G_t' with G_t = P_t A' M_{t+1}⁻¹, where
@@ -48,7 +48,7 @@ def smooth_states(model: StateSpace, values: ArrayLike, *, added: float = 0.0) -
         inputs[0] += gains[here[0]] @ after
         found = chain(gains[here], inputs[:, :, None])[:, :, 0]
         means[begin:end], after = found[::-1], found[-1]
-    return Track(means, _deviations(passed.posterior, following, gains, steps))
+    return NormalEstimates(means, _deviations(passed.posterior, following, gains, steps))
 
 
 def _deviations(posterior: Floats, following: Floats, gains: Floats, steps: int) -> Floats:

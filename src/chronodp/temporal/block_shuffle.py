@@ -13,7 +13,7 @@ from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage
 from chronodp.temporal.ewens import ewens_permutations
-from chronodp.temporal.odds import Odds, check_budget, odds_below
+from chronodp.temporal.probabilities import AlertProbabilities, check_budget, odds_below
 from chronodp.temporal.published.statement import ARGUMENT
 
 __all__ = ["LEAST_EPSILON", "LONGEST_BLOCK", "BlockShuffle"]
@@ -63,7 +63,7 @@ class BlockShuffle:
         )
 
     @property
-    def odds(self) -> Odds:
+    def odds(self) -> AlertProbabilities:
         """P and Q: P / Q is at most e^epsilon."""
         return odds_below(self.epsilon, self.block - 1)
 

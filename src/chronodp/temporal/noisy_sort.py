@@ -19,9 +19,9 @@ from chronodp.privacy import (
     at_least,
     check_epsilon,
     check_whole,
+    decimal_value,
     document,
     settle,
-    written,
 )
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
@@ -80,7 +80,7 @@ class NoisySort:
     @property
     def scale(self) -> float:
         """The scale of the noise in periods, 2 w / epsilon, rounded up."""
-        return at_least(2 * self.window / min(Fraction(self.epsilon), written(self.epsilon)))
+        return at_least(2 * self.window / min(Fraction(self.epsilon), decimal_value(self.epsilon)))
 
     @property
     def claim(self) -> Claim:

@@ -15,7 +15,7 @@ import numpy as np
 from chronodp.randomness import Entropy
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.mechanisms import Online
-from chronodp.temporal.odds import MOST
+from chronodp.temporal.probabilities import MOST
 from chronodp.temporal.published.backward import Backward
 from chronodp.temporal.published.delays import draw_delays, window_odds
 from chronodp.temporal.published.forward import Forward

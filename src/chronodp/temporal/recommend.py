@@ -8,7 +8,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 from chronodp.temporal.block_shuffle import BlockShuffle
 from chronodp.temporal.damage import Damage, UnitCosts
-from chronodp.temporal.odds import check_budget
+from chronodp.temporal.probabilities import check_budget
 from chronodp.temporal.published.backward import Backward
 from chronodp.temporal.published.dispatch import derived_budget
 from chronodp.temporal.published.forward import Forward

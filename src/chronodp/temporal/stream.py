@@ -1,4 +1,4 @@
-"""A blurred stream: values in, the same values at blurred times out, each on disk before it is told."""
+"""A blurred stream: values in, the same values at blurred times out, each on disk before it is published."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def blur_times(
     1970-01-01 UTC (from time 0 where times are whole numbers), the same for every table and person; a person who begins
     or ends inside a block has a shorter one.
 
-    Guarantee: that of the mechanism, for every person alike: the rows of one tell nothing of another's. Two releases
+    Guarantee: that of the mechanism, for every person alike: the rows of one reveal nothing of another's. Two releases
     compose only where each block is released whole and alike. Without ``start`` and ``end`` the first and last block
     are as the table happens to cover them: such a release stands alone, and its values must not be released again.
 

@@ -125,7 +125,7 @@ def make_tally(_folder: Path) -> Target:
     mine, other = (local.Collector(plan, part=(place, 2)).tally for place in (0, 1))
 
     def door(content: bytes) -> None:
-        local.estimate(plan, local.Tally.from_bytes(content).merge(other))
+        local.estimate(plan, local.ReportCounts.from_bytes(content).merge(other))
 
     return Target("tally", (mine.to_bytes(),), door)
 

@@ -15,9 +15,9 @@ from chronodp.privacy import load
 from chronodp.series import Workload
 from chronodp.service import read_policy
 from chronodp.service.guard import check_body
-from chronodp.service.question import Question, ask
+from chronodp.service.question import QueryRequest, ask
 from chronodp.service.rules import allowed_grid, check_allowed
-from tests.federated.crowd import Crowd, Meeting
+from tests.federated.crowd import Meeting, PeopleIndex
 from tests.fuzz.target import Target
 from tests.service.town import write_policy
 
@@ -30,7 +30,7 @@ _HOLDER = "h01"
 
 @cache
 def _meeting(phase: Phase) -> Meeting:
-    meeting = Meeting(Crowd(3))
+    meeting = Meeting(PeopleIndex(3))
     meeting.go_to(phase)
     return meeting
 
@@ -98,7 +98,7 @@ def make_question(folder: Path) -> Target:
         if check_body(content) is not None:
             return
         try:
-            question = Question.model_validate_json(content)
+            question = QueryRequest.model_validate_json(content)
         except ValidationError:
             return
         grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)

@@ -1,4 +1,4 @@
-"""Every outcome of tiny windowed streams, compared between neighbours; broken twins must be caught."""
+"""Every outcome of tiny windowed streams, compared between neighbours; mutants must be caught."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from chronodp.audit.cases.windowed import PAIRS, tiny_windowed, windowed_walk
 from chronodp.audit.exact import compare_outcomes, examine
 from chronodp.audit.short_entropy import ShortEntropy
-from chronodp.audit.subjects.windowed import PAIRS, tiny_windowed, windowed_walk
 from chronodp.randomness import Entropy, Shape
 from chronodp.series.windowed import (
     BudgetAbsorption,

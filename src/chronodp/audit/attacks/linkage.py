@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.audit.attacks.attempt import Attempt
-from chronodp.audit.subjects.ledgers import temporary_ledger
+from chronodp.audit.cases.ledgers import temporary_ledger
 from chronodp.dataset import Aggregate
 from chronodp.privacy import User
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chronodp.audit.attacks.attempt import Attempt
 from chronodp.audit.attacks.means import guess_by_mean
-from chronodp.audit.subjects.ledgers import temporary_ledger
+from chronodp.audit.cases.ledgers import temporary_ledger
 from chronodp.errors import StreamConflict
 from chronodp.privacy import Event
 from chronodp.series import EachPeriod, Stream

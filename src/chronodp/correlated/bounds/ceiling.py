@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
-from chronodp.correlated.query import Fold
+from chronodp.correlated.query import QueryTable
 
 __all__ = ["group_spans"]
 
 
-def group_spans(model: CouplingMarkovChain, outputs: Fold) -> Floats:
+def group_spans(model: CouplingMarkovChain, outputs: QueryTable) -> Floats:
     """Return for each sequence d: the span of the query over its group, divided by its sensitivity.
 
     A release with noise ε_C leaks at most d ε_C about anyone in the group, at any age, by group privacy.
 
-    >>> from chronodp.correlated.query import Mean, fold
+    >>> from chronodp.correlated.query import Mean, tabulate
     >>> model = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], [[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1.0]])
-    >>> group_spans(model, fold(Mean(), 3, 2)).round(9).tolist()
+    >>> group_spans(model, tabulate(Mean(), 3, 2)).round(9).tolist()
     [2.0, 2.0, 1.0]
     """
     sensitivity = outputs.sensitivity

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chronodp.correlated.ageing import check_ages
 from chronodp.correlated.chain import Floats, Integers
 from chronodp.correlated.fran.present import AboutThePresent
-from chronodp.correlated.query import Fold, Query, check_query, fold
+from chronodp.correlated.query import Query, QueryTable, check_query, tabulate
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import (
     LATER,
@@ -27,8 +27,8 @@ from chronodp.privacy import (
     at_least,
     check_epsilon,
     check_whole,
+    decimal_value,
     document,
-    written,
 )
 
 __all__ = ["FranDesign", "finest_step"]
@@ -53,7 +53,7 @@ class FranDesign:
         unit: a `Window` or `User`, with relation "replace": the sequences are known, what they hold is not.
         horizon: how many periods; None if not known.
         step: the grid on which answers lie, a power of two.
-        present: what one release tells about the present if the data follow a model; it lowers no price.
+        present: what one release reveals about the present if the data follow a model; it lowers no price.
     """
 
     query: Query
@@ -99,16 +99,16 @@ class FranDesign:
     @cached_property
     def table(self) -> Integers:
         """What a sequence in a state contributes, in whole steps, as outputs × sequences × states."""
-        parts = fold(self.query, self.sequences, self.states).parts
+        parts = tabulate(self.query, self.sequences, self.states).parts
         steps = np.floor(parts / self.step + 0.5)
         if not np.abs(steps).sum(axis=1).max() < _FARTHEST:
             raise InvalidArgument("step", self.step, "coarser: sums in steps of the grid must fit 64 bits")
         return steps.astype(np.int64)
 
     @cached_property
-    def outputs(self) -> Fold:
+    def outputs(self) -> QueryTable:
         """The query as it is computed: in steps of the grid."""
-        made = Fold(self.table.astype(np.float64), fold(self.query, self.sequences, self.states).largest)
+        made = QueryTable(self.table.astype(np.float64), tabulate(self.query, self.sequences, self.states).largest)
         if not made.sensitivity > 0:
             raise InvalidArgument("step", self.step, "finer: on this grid no sequence changes the query")
         return made
@@ -135,7 +135,7 @@ class FranDesign:
 
     def scale(self, epsilon: float) -> float:
         """Return the scale of the noise in steps, sensitivity / epsilon, rounded up."""
-        return at_least(self.sensitivity / written(epsilon))
+        return at_least(self.sensitivity / decimal_value(epsilon))
 
     def epsilon_at(self, step: int) -> float:
         """Return the epsilon of the release at a period."""
@@ -161,7 +161,7 @@ class FranDesign:
 
     def _dearest(self, count: int) -> Fraction:
         """Return the largest sum of epsilons over so many releases in a row."""
-        exact = [written(epsilon) for epsilon in self.epsilons]
+        exact = [decimal_value(epsilon) for epsilon in self.epsilons]
         rounds, rest = divmod(count, len(exact))
         twice = exact + exact
         return rounds * sum(exact) + max(sum(twice[start : start + rest], Fraction(0)) for start in range(len(exact)))
@@ -169,7 +169,7 @@ class FranDesign:
 
 def finest_step(query: Query, sequences: int, states: int, epsilons: tuple[float, ...]) -> float:
     """Return a grid fine enough to lose nothing and coarse enough for the widest noise to be drawn."""
-    size = math.frexp(fold(query, sequences, states).sensitivity)[1]
+    size = math.frexp(tabulate(query, sequences, states).sensitivity)[1]
     wide = math.frexp(1 / min(epsilons))[1]
     bits = min(_BITS, 29 - wide)
     if bits < 2:

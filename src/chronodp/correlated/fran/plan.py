@@ -11,7 +11,7 @@ from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary, check_adversary
 from chronodp.correlated.fran.design import FranDesign, finest_step
 from chronodp.correlated.fran.present import ONE_RECORD, AboutThePresent
-from chronodp.correlated.gauge import Gauge, Released
+from chronodp.correlated.leakage_model import LeakageModel, Released
 from chronodp.correlated.query import Query, check_query
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import User, Window, check_epsilon, check_positive, check_whole
@@ -23,7 +23,7 @@ _HALVINGS = 40
 
 
 def design_fran(
-    model: CouplingMarkovChain | Gauge,
+    model: CouplingMarkovChain | LeakageModel,
     *,
     query: Query,
     ages: Ages,
@@ -36,11 +36,11 @@ def design_fran(
     """Return a design from public parameters and a public model; no data is read.
 
     Args:
-        model: the chain, or a `Gauge` of it.
+        model: the chain, or a `LeakageModel` of it.
         query: what is asked of the aged states.
         ages: how many periods ago sequences are read, for all or for each.
         epsilon: of each release (ε_C), or several to be used in turn; or
-        target: the most that one release may tell about the present; the largest epsilon that keeps it is taken.
+        target: the most that one release may reveal about the present; the largest epsilon that keeps it is taken.
         adversary: against whom the target holds.
         unit: whom the price is for; one record if not given.
         horizon: how many periods; None if not known.
@@ -50,7 +50,7 @@ def design_fran(
     >>> design_fran(model, query=Mean(), ages=3, target=0.05).epsilons[0] > 0.8
     True
     """
-    gauge = model if isinstance(model, Gauge) else Gauge(model)
+    gauge = model if isinstance(model, LeakageModel) else LeakageModel(model)
     chain = gauge.model
     if horizon is not None:
         horizon = check_whole("horizon", horizon)
@@ -69,9 +69,9 @@ def design_fran(
     return replace(design, present=about_the_present(gauge, design))
 
 
-def about_the_present(model: CouplingMarkovChain | Gauge, design: FranDesign) -> AboutThePresent:
-    """Return what one release of a design tells about the present, at its largest epsilon, on its grid."""
-    gauge = model if isinstance(model, Gauge) else Gauge(model)
+def about_the_present(model: CouplingMarkovChain | LeakageModel, design: FranDesign) -> AboutThePresent:
+    """Return what one release of a design reveals about the present, at its largest epsilon, on its grid."""
+    gauge = model if isinstance(model, LeakageModel) else LeakageModel(model)
     if (gauge.model.sequences, gauge.model.states) != (design.sequences, design.states):
         raise InvalidArgument(
             "model", gauge.model, f"a model of {design.sequences} sequences of {design.states} states"
@@ -86,13 +86,13 @@ def about_the_present(model: CouplingMarkovChain | Gauge, design: FranDesign) ->
 
 
 def largest_epsilon(
-    model: CouplingMarkovChain | Gauge, *, query: Query, ages: Ages, target: float, adversary: Adversary
+    model: CouplingMarkovChain | LeakageModel, *, query: Query, ages: Ages, target: float, adversary: Adversary
 ) -> float:
     """Return the largest ε_C, up to 50, whose certified leakage about the present is at most ``target``.
 
     It follows from public parameters only, and is rounded down.
     """
-    gauge = model if isinstance(model, Gauge) else Gauge(model)
+    gauge = model if isinstance(model, LeakageModel) else LeakageModel(model)
     check_positive("target", target)
     check_adversary(adversary)
     chain = gauge.model

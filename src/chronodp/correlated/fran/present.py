@@ -1,4 +1,4 @@
-"""What one release tells about the present of a sequence, if the data follow the model."""
+"""What one release reveals about the present of a sequence, if the data follow the model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ONE_RECORD = Window(1, relation="replace")
 @document("about_the_present")
 @dataclass(frozen=True, slots=True)
 class AboutThePresent:
-    """What one release tells about the present of any sequence, if the data follow the model.
+    """What one release reveals about the present of any sequence, if the data follow the model.
 
     Attributes:
         model: the fingerprint of the model.
@@ -43,7 +43,7 @@ class AboutThePresent:
 
     def __str__(self) -> str:
         return (
-            f"if the sequences follow the model {self.model[:16]}, one release tells at most {self.knows_others:.4g} "
+            f"if the sequences follow the model {self.model[:16]}, one release reveals at most {self.knows_others:.4g} "
             f"about a present when all others are known ({self.by_others}), {self.knows_none:.4g} when nothing else is "
             f"({self.by_none}); all releases together tell "
             + ("no more than group privacy allows" if self.all_releases is None else f"at most {self.all_releases:.4g}")

@@ -1,4 +1,4 @@
-"""FRAN as a stream: snapshots in, aged and noisy answers out, each on disk before it is told."""
+"""FRAN as a stream: snapshots in, aged and noisy answers out, each on disk before it is published."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chronodp.correlated.fran.design import FranDesign
 from chronodp.correlated.fran.plan import design_fran
 from chronodp.correlated.fran.present import ARGUMENT, ONE_RECORD, AboutThePresent
 from chronodp.correlated.fran.state import FranState, begin
-from chronodp.correlated.gauge import Gauge
+from chronodp.correlated.leakage_model import LeakageModel
 from chronodp.correlated.query import Query
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec, frame, unframe
@@ -60,16 +60,16 @@ class Fran(DurableStream[FranDesign, FranState]):
     """Releases a query of aged states with Laplace noise, period after period (freshness-regulated adaptive noise).
 
     Guarantee: all releases together are (``design.epsilon``, 0)-differentially private for the unit, whatever the
-    data are; that is paid when the stream opens. If the data follow the model, one release tells no more about the
+    data are; that is paid when the stream opens. If the data follow the model, one release reveals no more about the
     present than ``present`` says; that is written into the certificate and lowers no price. Ages and noise depend on
     public parameters only. The argument stands in ``docs/explanation/proofs/correlated.md``.
 
     Args:
-        model: the chain, public or paid for; or a `Gauge` of it.
+        model: the chain, public or paid for; or a `LeakageModel` of it.
         query: Mean(), Sum(), WeightedSum((…)), Maximum() or Several((…)).
         ages: how many periods ago sequences are read, for all or for each.
         epsilon: of each release (ε_C), or several to be used in turn; or
-        target: the most that one release may tell about the present.
+        target: the most that one release may reveal about the present.
         adversary: against whom the target holds: 'knows_others' or 'knows_none'.
         unit: whom the price is for: Window(w, relation='replace') or User(relation='replace').
         horizon: how many periods; None if not known.
@@ -100,7 +100,7 @@ class Fran(DurableStream[FranDesign, FranState]):
 
     def __init__(
         self,
-        model: CouplingMarkovChain | Gauge,
+        model: CouplingMarkovChain | LeakageModel,
         *,
         query: Query,
         ages: Ages,
@@ -129,7 +129,7 @@ class Fran(DurableStream[FranDesign, FranState]):
 
     @property
     def present(self) -> AboutThePresent:
-        """What one release tells about the present, if the data follow the model."""
+        """What one release reveals about the present, if the data follow the model."""
         return _stated(self.design)
 
     @property

@@ -15,10 +15,10 @@ from chronodp.correlated.ageing import Ages, check_ages
 from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.total_variation import aged_distances, from_distance
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
-from chronodp.correlated.gauge import Gauge
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.leakage import leakage
-from chronodp.correlated.query import Query, check_query, fold
+from chronodp.correlated.leakage_model import LeakageModel
+from chronodp.correlated.query import Query, check_query, tabulate
 from chronodp.privacy import check_epsilon
 
 __all__ = [
@@ -101,15 +101,15 @@ def correlated(model: CouplingMarkovChain, *, query: Query, epsilon: float) -> f
 
 def group_ceiling(model: CouplingMarkovChain, *, query: Query, epsilon: float) -> float:
     """Return d ε_C: the whole group changes at once. A bound, whatever the chain and the ages."""
-    outputs = fold(check_query(query), model.sequences, model.states)
+    outputs = tabulate(check_query(query), model.sequences, model.states)
     return float(group_spans(model, outputs).max()) * check_epsilon(epsilon)
 
 
 def compare_definitions(
-    model: CouplingMarkovChain | Gauge, *, query: Query, ages: Ages, epsilon: float
+    model: CouplingMarkovChain | LeakageModel, *, query: Query, ages: Ages, epsilon: float
 ) -> list[Published]:
     """Return every definition's number for one release; those that need the joint law only where it can be listed."""
-    gauge = model if isinstance(model, Gauge) else Gauge(model)
+    gauge = model if isinstance(model, LeakageModel) else LeakageModel(model)
     chain = gauge.model
     told = leakage(gauge, query=query, ages=ages, epsilon=epsilon)
     blind = leakage(gauge, query=query, ages=ages, epsilon=epsilon, adversary="knows_none")
@@ -149,5 +149,5 @@ def _dependence(joint: JointChain) -> Floats:
 
 
 def _inflated(model: CouplingMarkovChain, query: Query, epsilon: float, ties: Floats) -> float:
-    outputs = fold(check_query(query), model.sequences, model.states)
+    outputs = tabulate(check_query(query), model.sequences, model.states)
     return float((ties @ (outputs.changes / outputs.sensitivity)).max()) * check_epsilon(epsilon)

@@ -14,7 +14,7 @@ from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.total_variation import aged_distances
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.query import Query, fold
+from chronodp.correlated.query import Query, tabulate
 from chronodp.correlated.simulate import simulate
 from chronodp.privacy import check_epsilon, check_whole
 
@@ -34,7 +34,7 @@ def theorem_1(model: CouplingMarkovChain, *, query: Query, ages: Ages, epsilon: 
     """
     check_epsilon(epsilon)
     each = check_ages(ages, model.sequences)
-    spans = group_spans(model, fold(query, model.sequences, model.states))
+    spans = group_spans(model, tabulate(query, model.sequences, model.states))
     worst = 0.0
     for group in range(model.components.max() + 1):
         members = np.flatnonzero(model.components == group)

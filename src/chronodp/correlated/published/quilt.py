@@ -63,7 +63,7 @@ def markov_quilt(model: CouplingMarkovChain, *, horizon: int, epsilon: float) ->
             for b in [None, *range(1, min(horizon - 1 - record, len(ahead)) + 1)]:
                 near = (record if a is None else a - 1) + (horizon - 1 - record if b is None else b - 1) + 1
                 if near / epsilon >= best.scale:
-                    continue  # even a quilt that tells nothing would not be better
+                    continue  # even a quilt that reveals nothing would not be better
                 told = _together(None if a is None else behind[a - 1], None if b is None else ahead[b - 1])
                 if told < epsilon and near / (epsilon - told) < best.scale:
                     best = Quilt(near / (epsilon - told), near, told)

@@ -1,18 +1,18 @@
 """Choosing ages and noise from public parameters: for all sequences, for each, by segments, over time."""
 
 from chronodp.correlated.tuning.ages import tune, tune_affine, tune_each
-from chronodp.correlated.tuning.choice import Choice, Objective, certified_leakage
+from chronodp.correlated.tuning.choice import Objective, Tuned, certified_leakage
 from chronodp.correlated.tuning.freshness import Freshness, freshness, stacked_covariance, stacked_law
 from chronodp.correlated.tuning.over_time import epsilons_for_errors, share_over_time
 from chronodp.correlated.tuning.screening import Screened, screen
 from chronodp.correlated.tuning.segments import Segments, segment
 
 __all__ = [
-    "Choice",
     "Freshness",
     "Objective",
     "Screened",
     "Segments",
+    "Tuned",
     "certified_leakage",
     "epsilons_for_errors",
     "freshness",

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from chronodp.correlated.chain import CouplingMarkovChain
-from chronodp.correlated.gauge import Gauge
-from chronodp.correlated.query import Query, check_query, fold
-from chronodp.correlated.tuning.choice import Choice, Objective, certified_leakage, notes_on
+from chronodp.correlated.leakage_model import LeakageModel
+from chronodp.correlated.query import Query, check_query, tabulate
+from chronodp.correlated.tuning.choice import Objective, Tuned, certified_leakage, notes_on
 from chronodp.correlated.tuning.freshness import freshness
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_positive, check_whole
@@ -24,20 +24,20 @@ _OLDEST_TRIED = 10_000
 
 
 def tune(
-    model: CouplingMarkovChain | Gauge,
+    model: CouplingMarkovChain | LeakageModel,
     *,
     query: Query,
     error: float,
     oldest: int = _OLDEST,
     objective: Objective | None = None,
-) -> Choice:
+) -> Tuned:
     """Return one age for all sequences and the noise with the least leakage about the present (P1).
 
     Mean squared error = B(A) + 2 n (Δ_f / ε_C)², where B(A) is the error of age, n the number of outputs. So ε_C(A) =
     Δ_f √(2 n / (error - B(A))) is the least noise allowed at an age, and ages are tried one by one.
 
     Args:
-        model: the chain, or a `Gauge` of it.
+        model: the chain, or a `LeakageModel` of it.
         query: what is asked.
         error: the mean squared error that is allowed, as an answer about the present.
         oldest: the largest age to try.
@@ -56,13 +56,13 @@ def tune(
 
 
 def tune_each(
-    model: CouplingMarkovChain | Gauge,
+    model: CouplingMarkovChain | LeakageModel,
     *,
     query: Query,
     error: float,
     oldest: int = _OLDEST,
     objective: Objective | None = None,
-) -> Choice:
+) -> Tuned:
     """Return an age for each sequence: all combinations where they are few, else step by step from the best common age.
 
     Step by step means that one sequence's age is changed by one as long as that helps: it may end short of the best.
@@ -86,13 +86,13 @@ def tune_each(
 
 
 def tune_affine(
-    model: CouplingMarkovChain | Gauge,
+    model: CouplingMarkovChain | LeakageModel,
     *,
     query: Query,
     error: float,
     oldest: int = _OLDEST,
     objective: Objective | None = None,
-) -> Choice:
+) -> Tuned:
     """Return one age and the noise, if the answer may be shrunk towards its mean afterwards, which is free.
 
     With V the variance of the answer and ρ_A its correlation with the aged one, the best affine reading errs by V (1
@@ -101,17 +101,17 @@ def tune_affine(
     """
     gauge = _gauge(model)
     model = gauge.model
-    outputs = fold(check_query(query), model.sequences, model.states)
+    outputs = tabulate(check_query(query), model.sequences, model.states)
     if len(outputs.largest) > 1:
         raise InvalidArgument("query", query, "a single query: several have no one variance")
     check_positive("error", error)
     measure = objective or certified_leakage()
-    found: list[Choice] = []
+    found: list[Tuned] = []
     for age in range(check_whole("oldest", oldest, least=0, most=_OLDEST_TRIED) + 1):
         fresh = freshness(model, query=query, ages=age)
         notes = notes_on((age,), variance=fresh.variance, error=error)
         if error >= fresh.variance:
-            return Choice((age,) * model.sequences, 0.0, 0.0, 0.0, fresh.variance, fresh.variance, notes[:1])
+            return Tuned((age,) * model.sequences, 0.0, 0.0, 0.0, fresh.variance, fresh.variance, notes[:1])
         told = fresh.correlation**2 / (1 - error / fresh.variance) - 1
         if told <= 0:
             continue
@@ -119,20 +119,20 @@ def tune_affine(
         each = np.full(model.sequences, age)
         lost = fresh.variance * (1 - fresh.correlation**2)
         leaked = measure(gauge, outputs, each, epsilon)
-        found.append(Choice((age,) * model.sequences, epsilon, leaked, epsilon, error, lost, notes))
+        found.append(Tuned((age,) * model.sequences, epsilon, leaked, epsilon, error, lost, notes))
     if not found:
         raise InvalidArgument("error", error, "larger: no age and noise reach it")
     return min(found, key=lambda choice: choice.leakage)
 
 
 def _best(
-    gauge: Gauge, query: Query, error: float, candidates: Iterable[tuple[int, ...]], objective: Objective | None
-) -> Choice:
+    gauge: LeakageModel, query: Query, error: float, candidates: Iterable[tuple[int, ...]], objective: Objective | None
+) -> Tuned:
     model = gauge.model
-    outputs = fold(check_query(query), model.sequences, model.states)
+    outputs = tabulate(check_query(query), model.sequences, model.states)
     check_positive("error", error)
     measure = objective or certified_leakage()
-    best: Choice | None = None
+    best: Tuned | None = None
     for ages in candidates:
         fresh = freshness(model, query=query, ages=ages)
         if fresh.stale >= error * (1 - 1e-12):  # what rounding leaves of an error that is used up is no room for noise
@@ -141,11 +141,11 @@ def _best(
         leaked = measure(gauge, outputs, np.asarray(ages), epsilon)
         if best is None or leaked < best.leakage:
             notes = notes_on(ages, variance=fresh.variance, error=error)
-            best = Choice(tuple(ages), epsilon, leaked, epsilon, error, fresh.stale, notes)
+            best = Tuned(tuple(ages), epsilon, leaked, epsilon, error, fresh.stale, notes)
     if best is None:
         raise InvalidArgument("error", error, "larger: even the freshest answer errs by more")
     return best
 
 
-def _gauge(model: CouplingMarkovChain | Gauge) -> Gauge:
-    return model if isinstance(model, Gauge) else Gauge(model)
+def _gauge(model: CouplingMarkovChain | LeakageModel) -> LeakageModel:
+    return model if isinstance(model, LeakageModel) else LeakageModel(model)

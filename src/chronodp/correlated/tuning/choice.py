@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.correlated.exact import Adversary
-from chronodp.correlated.gauge import Gauge, Released
-from chronodp.correlated.query import Fold
+from chronodp.correlated.leakage_model import LeakageModel, Released
+from chronodp.correlated.query import QueryTable
 
-__all__ = ["Choice", "Objective", "certified_leakage", "notes_on"]
+__all__ = ["Objective", "Tuned", "certified_leakage", "notes_on"]
 
-Objective: TypeAlias = Callable[[Gauge, Fold, NDArray[np.int64], float], float]
+Objective: TypeAlias = Callable[[LeakageModel, QueryTable, NDArray[np.int64], float], float]
 """What is made small: from the model, the query, ages and ε_C."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Tuned:
     """The ages and the noise with the least leakage about the present among those within an error.
 
     Attributes:
@@ -53,7 +53,7 @@ class Choice:
 def certified_leakage(adversary: Adversary = "knows_others") -> Objective:
     """Return the objective that tuning uses: leakage about the present, certified."""
 
-    def measure(gauge: Gauge, outputs: Fold, ages: NDArray[np.int64], epsilon: float) -> float:
+    def measure(gauge: LeakageModel, outputs: QueryTable, ages: NDArray[np.int64], epsilon: float) -> float:
         return gauge.certify(Released(outputs, ages, epsilon), adversary)[0]
 
     return measure
@@ -64,7 +64,7 @@ def notes_on(choice_ages: tuple[int, ...], *, variance: float, error: float) -> 
     notes = []
     if error >= variance:
         notes.append(
-            f"a constant would do: the mean of the query, which is public, errs by {variance:.4g} and tells nothing"
+            f"a constant would do: the mean of the query, which is public, errs by {variance:.4g} and reveals nothing"
         )
     if not any(choice_ages):
         notes.append("ageing does not help here")

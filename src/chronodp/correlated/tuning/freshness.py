@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chronodp.correlated.ageing import Ages, aged_outputs, check_ages
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import LARGEST, JointChain
-from chronodp.correlated.query import Fold, Query, check_query, fold
+from chronodp.correlated.query import Query, QueryTable, check_query, tabulate
 from chronodp.correlated.simulate import simulate
 
 __all__ = ["Freshness", "freshness", "stacked_covariance", "stacked_law"]
@@ -49,7 +49,7 @@ def freshness(model: CouplingMarkovChain, *, query: Query, ages: Ages) -> Freshn
     >>> [round(freshness(model, query=Mean(), ages=age).stale, 5) for age in (0, 1, 2, 3)]
     [0.0, 0.16, 0.224, 0.2496]
     """
-    outputs = fold(check_query(query), model.sequences, model.states)
+    outputs = tabulate(check_query(query), model.sequences, model.states)
     each = check_ages(ages, model.sequences)
     size = model.sequences * math.log2(model.states)
     if size <= math.log2(min(_LISTED, LARGEST)):
@@ -84,11 +84,11 @@ def stacked_covariance(model: CouplingMarkovChain) -> Floats:
     return np.asarray(found)
 
 
-def _singles(outputs: Fold) -> list[Fold]:
-    return [Fold(outputs.parts[n : n + 1], outputs.largest[n : n + 1]) for n in range(len(outputs.largest))]
+def _singles(outputs: QueryTable) -> list[QueryTable]:
+    return [QueryTable(outputs.parts[n : n + 1], outputs.largest[n : n + 1]) for n in range(len(outputs.largest))]
 
 
-def _listed(joint: JointChain, outputs: Fold, ages: NDArray[np.int64]) -> tuple[float, float, float]:
+def _listed(joint: JointChain, outputs: QueryTable, ages: NDArray[np.int64]) -> tuple[float, float, float]:
     values, law = aged_outputs(joint, outputs, ages)
     now, aged = outputs.values(joint.snapshots)[:, 0], values[:, 0]
     total, past = law.sum(axis=0), law.sum(axis=1)
@@ -101,7 +101,7 @@ def _listed(joint: JointChain, outputs: Fold, ages: NDArray[np.int64]) -> tuple[
     )
 
 
-def _solved(model: CouplingMarkovChain, outputs: Fold, ages: NDArray[np.int64]) -> tuple[float, float, float]:
+def _solved(model: CouplingMarkovChain, outputs: QueryTable, ages: NDArray[np.int64]) -> tuple[float, float, float]:
     q, sigma = model.block_matrix.toarray(), stacked_covariance(model)
     f = outputs.parts[0]
     powers = {age: np.linalg.matrix_power(q, age) @ sigma for age in range(int(ages.max()) + 1)}
@@ -120,7 +120,9 @@ def _solved(model: CouplingMarkovChain, outputs: Fold, ages: NDArray[np.int64]) 
     return max(stale, 0.0), variance, _ratio(float(across.sum()), variance, float(among_aged.sum()))
 
 
-def _simulated(model: CouplingMarkovChain, outputs: Fold, ages: NDArray[np.int64]) -> list[tuple[float, float, float]]:
+def _simulated(
+    model: CouplingMarkovChain, outputs: QueryTable, ages: NDArray[np.int64]
+) -> list[tuple[float, float, float]]:
     """Averages over time and runs; the sequences are so many that few runs tell much."""
     oldest = int(ages.max())
     runs = max(4, min(_RUNS, _DRAWN // model.sequences))

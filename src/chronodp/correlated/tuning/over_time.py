@@ -6,7 +6,7 @@ import math
 
 from chronodp.correlated.ageing import Ages
 from chronodp.correlated.chain import CouplingMarkovChain
-from chronodp.correlated.query import Query, check_query, fold
+from chronodp.correlated.query import Query, check_query, tabulate
 from chronodp.correlated.tuning.freshness import freshness
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_epsilon, check_positive
@@ -36,7 +36,7 @@ def epsilons_for_errors(
 
     Use them in turn: ``Fran(..., epsilon=epsilons_for_errors(...))``.
     """
-    outputs = fold(check_query(query), model.sequences, model.states)
+    outputs = tabulate(check_query(query), model.sequences, model.states)
     stale = freshness(model, query=query, ages=ages).stale
     if not isinstance(errors, tuple) or not errors:
         raise InvalidArgument("errors", errors, "a tuple of numbers above 0, one a period")

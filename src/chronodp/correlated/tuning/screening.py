@@ -14,8 +14,8 @@ import numpy as np
 from chronodp.correlated.ageing import Ages, check_ages
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.exact import Adversary, check_adversary
-from chronodp.correlated.gauge import Gauge, Released
-from chronodp.correlated.query import Query, check_query, fold
+from chronodp.correlated.leakage_model import LeakageModel, Released
+from chronodp.correlated.query import Query, check_query, tabulate
 from chronodp.privacy import check_epsilon, check_positive
 
 __all__ = ["Screened", "screen"]
@@ -33,7 +33,7 @@ class Screened:
 
 
 def screen(
-    model: CouplingMarkovChain | Gauge,
+    model: CouplingMarkovChain | LeakageModel,
     *,
     query: Query,
     candidates: Iterable[tuple[Ages, float]],
@@ -48,10 +48,10 @@ def screen(
     >>> [(one.kept, one.certified_by) for one in found]
     [(True, 'one step'), (True, 'exact'), (False, 'exact')]
     """
-    gauge = model if isinstance(model, Gauge) else Gauge(model)
+    gauge = model if isinstance(model, LeakageModel) else LeakageModel(model)
     check_positive("target", target)
     check_adversary(adversary)
-    outputs = fold(check_query(query), gauge.model.sequences, gauge.model.states)
+    outputs = tabulate(check_query(query), gauge.model.sequences, gauge.model.states)
     found = []
     for ages, epsilon in candidates:
         each = check_ages(ages, gauge.model.sequences)

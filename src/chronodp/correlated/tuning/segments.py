@@ -9,8 +9,8 @@ import numpy as np
 
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.correlated.exact import Adversary, check_adversary
-from chronodp.correlated.gauge import Gauge, Released
-from chronodp.correlated.query import Fold, Mean, Several, Sum, WeightedSum, fold
+from chronodp.correlated.leakage_model import LeakageModel, Released
+from chronodp.correlated.query import Mean, QueryTable, Several, Sum, WeightedSum, tabulate
 from chronodp.correlated.tuning.ages import tune_each
 from chronodp.correlated.tuning.choice import certified_leakage
 from chronodp.correlated.tuning.freshness import freshness
@@ -59,8 +59,8 @@ class Segments:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Group:
     members: Integers
-    gauge: Gauge
-    outputs: Fold
+    gauge: LeakageModel
+    outputs: QueryTable
     stale: tuple[float, ...]
 
 
@@ -125,7 +125,7 @@ def _weighted(query: Mean | Sum | WeightedSum, sequences: int) -> WeightedSum:
 
 
 def _groups(model: CouplingMarkovChain, whole: WeightedSum, oldest: int) -> list[_Group]:
-    members = Gauge(model).groups
+    members = LeakageModel(model).groups
     if len(members) > _MOST_GROUPS:
         raise InvalidArgument("model", model, f"a model of at most {_MOST_GROUPS} groups; take one Fran for each kind")
     made = []
@@ -134,7 +134,7 @@ def _groups(model: CouplingMarkovChain, whole: WeightedSum, oldest: int) -> list
         if any(weights):
             part, own = model.part(sequences), WeightedSum(weights, whole.scores)
             stale = tuple(freshness(part, query=own, ages=age).stale for age in range(oldest + 1))
-            made.append(_Group(sequences, Gauge(part), fold(own, len(sequences), model.states), stale))
+            made.append(_Group(sequences, LeakageModel(part), tabulate(own, len(sequences), model.states), stale))
     return made
 
 
@@ -226,12 +226,12 @@ def _segments(
         parts.append(WeightedSum(tuple(own.tolist()), whole.scores))
         weights.append(1 / scale)
     query, loudest = Several(tuple(parts)), max(epsilons)
-    outputs = fold(query, model.sequences, model.states)
+    outputs = tabulate(query, model.sequences, model.states)
     return Segments(
         groups=tuple(tuple(group.members.tolist()) for group in groups),
         ages=tuple(each.tolist()),
         epsilons=tuple(epsilons),
-        leakage=Gauge(model).certify(Released(outputs, each, loudest), adversary)[0],
+        leakage=LeakageModel(model).certify(Released(outputs, each, loudest), adversary)[0],
         undivided=undivided,
         error=error,
         query=query,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chronodp.engines.look import look
-from chronodp.engines.question import Progress, Question, Tally, Totals
+from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import Part, ReadingCheck, check_parts
 from chronodp.engines.sources import Source, SparkSource, find_source
 from chronodp.engines.spark.frames import check_frame, needed_columns, part_of
@@ -59,14 +59,16 @@ class Spark:
         frame, part = _checked(source, question)
         return look(question, [part], lambda text: _row(frame, text), dialect="spark", broken={})
 
-    def tally(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Tally:
+    def tally(
+        self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None
+    ) -> BoundsReport:
         """Return what the bounds take away, for the owner only."""
         frame, part = _checked(source, question)
         people, over, *sums = _row(frame, tally_statement(question, [part], key=key, dialect="spark"))
         cells, cells_kept, before, clipped, kept = sums
         progress(1.0)
         step = question.grid.step
-        return Tally(people, over, cells, cells_kept, before * step, clipped * step, kept * step)
+        return BoundsReport(people, over, cells, cells_kept, before * step, clipped * step, kept * step)
 
 
 def _checked(source: Source, question: Question) -> tuple[Any, Part]:

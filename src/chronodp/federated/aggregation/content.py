@@ -99,7 +99,7 @@ def read_vector(content: bytes, terms: Terms) -> RingVector:
 
 
 def commitment_to(seed: bytes) -> bytes:
-    """Return what binds a holder to its seed and tells nothing of it: the seed has 256 random bits."""
+    """Return what binds a holder to its seed and reveals nothing of it: the seed has 256 random bits."""
     return hashlib.sha256(b"chronodp own seed" + seed).digest()
 
 

@@ -23,9 +23,9 @@ from chronodp.privacy import (
     check_fraction,
     check_positive,
     check_whole,
+    decimal_value,
     document,
     settle,
-    written,
 )
 from chronodp.randomness import Entropy
 
@@ -75,12 +75,12 @@ class StepDesign:
     @property
     def scale(self) -> float:
         """The noise's standard deviation in whole steps, rounded up."""
-        return at_least(max(Fraction(self.sigma), written(self.sigma)) * self.resolution)
+        return at_least(max(Fraction(self.sigma), decimal_value(self.sigma)) * self.resolution)
 
 
 def sample(people: int, rate: float, entropy: Entropy) -> NDArray[np.intp]:
     """Return who is in the sample: each person by a coin of its own, by exact chance not above ``rate``."""
-    chance = min(Fraction(rate), written(rate)) * _WHOLE
+    chance = min(Fraction(rate), decimal_value(rate)) * _WHOLE
     return np.flatnonzero(entropy.coins(chance.numerator // chance.denominator, _WHOLE, people))
 
 

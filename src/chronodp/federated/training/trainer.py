@@ -1,4 +1,4 @@
-"""A holder that trains: each round is paid for before its noise is drawn, and stored before it is told."""
+"""A holder that trains: each round is paid for before its noise is drawn, and stored before it is published."""
 
 from __future__ import annotations
 

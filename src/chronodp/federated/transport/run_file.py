@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.federated.aggregation import Phase, Terms, usual_threshold
 from chronodp.federated.holder import Task
-from chronodp.federated.quantise import Grid
+from chronodp.federated.quantise import Quantiser
 from chronodp.federated.rounds import check_weights, digest_of, starting_point
 from chronodp.privacy import check_positive, check_whole
 from chronodp.reading import closed_file
@@ -121,9 +121,9 @@ class RunFile:
     holder: dict[str, Any]
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> Quantiser:
         """How updates become whole numbers."""
-        return Grid(self.task.clip, self.task.bits, len(self.terms.roster))
+        return Quantiser(self.task.clip, self.task.bits, len(self.terms.roster))
 
     @property
     def encrypted(self) -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from chronodp.errors import FederationError, RoundConflict
 from chronodp.federated.aggregation import Phase
 
-__all__ = ["Standing", "Store"]
+__all__ = ["RoundState", "Store"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (terms BLOB NOT NULL, round INTEGER NOT NULL, attempt INTEGER NOT NULL,
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS done (round INTEGER PRIMARY KEY, attempt INTEGER NOT 
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RoundState:
     """Where a run stands.
 
     Attributes:
@@ -65,10 +65,10 @@ class Store:
             self.close()
             raise RoundConflict(f"{path.name} is the state of a run with other terms: choose another file")
 
-    def standing(self) -> Standing:
+    def standing(self) -> RoundState:
         """Return where the run stands."""
         ((number, attempt, phase, parameters),) = self._read("SELECT round, attempt, phase, parameters FROM run")
-        return Standing(number, attempt, Phase(phase), np.frombuffer(parameters, "<f4").astype(np.float32))
+        return RoundState(number, attempt, Phase(phase), np.frombuffer(parameters, "<f4").astype(np.float32))
 
     def messages(self, phase: Phase) -> Iterator[bytes]:
         """Yield the messages of a phase of this attempt, one at a time: together they may not fit into memory."""

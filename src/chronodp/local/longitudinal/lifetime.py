@@ -16,7 +16,7 @@ from chronodp.local.longitudinal.protocols import (
     WindowPopulation,
 )
 from chronodp.local.longitudinal.two_levels import LONGEST_EXACT, TwoLevels, worst_losses
-from chronodp.privacy import at_least, written
+from chronodp.privacy import at_least, decimal_value
 
 __all__ = ["Lifetime", "lifetime_of", "times"]
 
@@ -90,4 +90,4 @@ def times(count: int, epsilon: float) -> float:
     >>> times(3, 0.1)
     0.30000000000000004
     """
-    return at_least(count * written(epsilon))
+    return at_least(count * decimal_value(epsilon))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chronodp.local.odds import check_local_epsilon
+from chronodp.local.probabilities import check_local_epsilon
 from chronodp.privacy import check_whole, document, settle
 
 __all__ = ["LONGEST", "Fresh", "Memoised", "Protocol", "Slots", "WindowAsked", "WindowBudget", "WindowPopulation"]
@@ -33,7 +33,7 @@ class Fresh:
 class Slots:
     """Fresh answers in a few ``reports`` slots out of ``horizon``, which each device draws for itself beforehand.
 
-    When a device is silent tells nothing. For trends of a whole fleet the best use of a budget: each answer may be
+    When a device is silent reveals nothing. For trends of a whole fleet the best use of a budget: each answer may be
     louder, and other devices fill the slots between.
     """
 
@@ -64,7 +64,7 @@ class Memoised:
     Attributes:
         permanent_epsilon: of the kept answer, at least the mechanism's epsilon.
         horizon: slots in all.
-        max_values: so many distinct values get a kept answer of their own; later ones get one that tells nothing.
+        max_values: so many distinct values get a kept answer of their own; later ones get one that reveals nothing.
 
     References:
         Erlingsson, Pihur, Korolova (2014), RAPPOR.

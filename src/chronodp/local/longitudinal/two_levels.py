@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
-from chronodp.local.odds import WHOLE, split_odds
+from chronodp.local.probabilities import WHOLE, split_odds
 
 __all__ = ["LONGEST_EXACT", "TwoLevels", "two_levels", "worst_losses"]
 

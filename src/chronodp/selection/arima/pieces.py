@@ -36,7 +36,7 @@ class Panel:
     def bound(self, votes: Floats, unit: Unit) -> Utilities | MonotoneUtilities:
         """Return the votes as utilities, as far as one unit changes them."""
         if check_record_unit("unit", unit).whole_person and unit.relation == "add_remove":
-            return MonotoneUtilities(votes, change=1.0)  # a person's votes are there or not
+            return MonotoneUtilities(votes, change=1.0)  # a person's votes are added or removed
         return Utilities(votes, change=1.0)  # one person's votes become others
 
     def __str__(self) -> str:

@@ -22,12 +22,12 @@ from chronodp.series.noise import Noise, with_grid
 if TYPE_CHECKING:
     from chronodp.series.measures.blocks import Blocks
 
-__all__ = ["Clip", "Floats", "Measure", "Statistic", "Steps"]
+__all__ = ["Clip", "Floats", "Measure", "Quanta", "Statistic"]
 
 Clip: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]
 Statistic: TypeAlias = Literal["total", "peak", "trough"]
-Steps: TypeAlias = NDArray[np.int64]
+Quanta: TypeAlias = NDArray[np.int64]
 
 
 class Measure(ABC):
@@ -124,7 +124,7 @@ class Measure(ABC):
         return noise_step
 
     @abstractmethod
-    def clip_in_steps(self, step: float) -> tuple[int, int]:
+    def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Return the range of a person's total in steps of the grid on which rows are added up."""
 
     def squares_shift(self, noises: Sequence[Noise]) -> int | None:
@@ -132,7 +132,7 @@ class Measure(ABC):
         del noises
         return None
 
-    def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Steps, ...]:
+    def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Quanta, ...]:
         """Return the numbers of each kind, in steps of their noise's grid."""
         del clip, noises
         return (totals.sums,)

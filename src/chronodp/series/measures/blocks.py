@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Contribution, check_word, document
-from chronodp.series.measures.base import Measure, Statistic, Steps
+from chronodp.series.measures.base import Measure, Quanta, Statistic
 
 __all__ = ["Blocks"]
 
@@ -68,11 +68,11 @@ class Blocks(Measure):
         """Return how far what a person adds to a shorter period can go against the sign of its largest."""
         return self.of.opposite(part)
 
-    def clip_in_steps(self, step: float) -> tuple[int, int]:
+    def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Return the range of a person's total in a shorter period."""
-        return self.of.clip_in_steps(step)
+        return self.of.clip_in_quanta(step)
 
-    def gather(self, numbers: Steps, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> Steps:
+    def gather(self, numbers: Quanta, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> Quanta:
         """Return the total, the largest or the least of each block; whole numbers, so nothing is rounded."""
         # Blocks follow each other without a gap; what comes after the last one belongs to none.
         within = numbers[: stops[-1]]

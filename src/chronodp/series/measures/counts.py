@@ -55,7 +55,7 @@ class Count(Measure):
         del part
         return Fraction(0)
 
-    def clip_in_steps(self, step: float) -> tuple[int, int]:
+    def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Return none to as many rows as one person may add."""
         return 0, round(self.at_most / step)
 
@@ -140,7 +140,7 @@ class Histogram(Measure):
         del part
         return Fraction(0)
 
-    def clip_in_steps(self, step: float) -> tuple[int, int]:
+    def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Return none to one."""
         return 0, round(1 / step)
 

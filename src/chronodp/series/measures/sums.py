@@ -15,7 +15,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import Contribution, check_clip, check_column, check_whole, document, settle
 from chronodp.series.measures.asking import Argument, Asking
-from chronodp.series.measures.base import Clip, Floats, Measure, Steps
+from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
 from chronodp.series.measures.fieller import fieller_ends
 from chronodp.series.noise import Noise, with_grid
 
@@ -65,7 +65,7 @@ class Clipped(Measure):
         del rounding
         return (Contribution.total(clip=self.clip),)
 
-    def clip_in_steps(self, step: float) -> tuple[int, int]:
+    def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Return the outermost steps that are not beyond the clip; toward 0 if none lies inside."""
         low, high = math.ceil(self.clip[0] / step), math.floor(self.clip[1] / step)
         return (low, high) if low <= high else (math.trunc(self.clip[0] / step),) * 2
@@ -129,7 +129,7 @@ class Mean(Clipped):
         """Return twice the noise's: a sum about the middle of two grid points lies on a grid of half the step."""
         return 2 * noise_step
 
-    def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Steps, ...]:
+    def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Quanta, ...]:
         """Return the sum about the middle, in half steps, and the count."""
         # Twice the sum less (low + high) for each person.
         return 2 * totals.sums - sum(clip) * totals.people, totals.people * round(1 / noises[1].step)

@@ -44,7 +44,7 @@ class Total(Measure):
         del part
         return None
 
-    def clip_in_steps(self, step: float) -> tuple[int, int]:
+    def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Refuse: totals are not made of rows here."""
         raise AssertionError(f"no rows are added up on a grid of {step:g}")
 

@@ -18,7 +18,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law, deviations
 from chronodp.privacy import Contribution, document
 from chronodp.series.measures.asking import Argument, Asking
-from chronodp.series.measures.base import Floats, Steps
+from chronodp.series.measures.base import Floats, Quanta
 from chronodp.series.measures.fieller import fieller_ends
 from chronodp.series.measures.sums import CLIP, Clipped, Mean
 from chronodp.series.noise import Noise, with_grid
@@ -92,7 +92,7 @@ class Variance(Clipped):
         """Return how many bits finer squares of half steps are than the grid on which they are added up, or 0."""
         return max(0, _finer(noises))
 
-    def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Steps, ...]:
+    def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Quanta, ...]:
         """Return the centred sum, the count, and twice the squares less the largest square of each person."""
         sums, people = self._mean.numbers(totals, clip=clip, noises=noises)
         # Where half steps are so coarse that their squares are coarser than the grid, they are multiples of its steps.
@@ -165,7 +165,7 @@ class Variance(Clipped):
 
     def _width(self, noises: Sequence[Noise]) -> int:
         """Return how many steps of the rows' grid the clip is wide: as many half steps is a total from its middle."""
-        low, high = self.clip_in_steps(self.row_step(noises[0].step))
+        low, high = self.clip_in_quanta(self.row_step(noises[0].step))
         return high - low
 
     def _largest(self, noises: Sequence[Noise]) -> int:

@@ -70,7 +70,7 @@ def offer(design: WindowedDesign, state: WindowedState) -> int:
             left = design.total // 2 - (int(state.spent[1:].sum()) - watched)
             return _drawable(design, left // 2)
         case BudgetAbsorption():
-            # Steps up to the anchor have given their shares up.
+            # Quanta up to the anchor have given their shares up.
             return _drawable(design, min(max(state.step - state.anchor, 0), design.window) * SHARE)
         case never:
             assert_never(never)
@@ -123,4 +123,4 @@ def _to_steps(design: WindowedDesign, values: ArrayLike) -> NDArray[np.int64]:
         raise InvalidArgument("values", values, allowed, private=True)
     if numbers.shape != (design.columns,) and not (design.columns == 1 and numbers.ndim == 0):
         raise InvalidArgument("values", values, allowed, private=True)
-    return Grid(design.step).to_steps(numbers.reshape(design.columns))
+    return Grid(design.step).to_quanta(numbers.reshape(design.columns))

@@ -19,8 +19,8 @@ from chronodp.privacy import (
     check_epsilon,
     check_positive,
     check_whole,
+    decimal_value,
     document,
-    written,
 )
 from chronodp.series.windowed.mechanisms import (
     BudgetAbsorption,
@@ -33,7 +33,7 @@ from chronodp.series.windowed.mechanisms import (
 __all__ = ["LARGEST_SCALE", "LONGEST_WINDOW", "MOST_COLUMNS", "SHARE", "WindowedDesign", "design_windowed"]
 
 LARGEST_SCALE = 2**30
-"""Steps of the grid that noise may span: what the sampler draws exactly."""
+"""Quanta of the grid that noise may span: what the sampler draws exactly."""
 LONGEST_WINDOW = 2**20
 MOST_COLUMNS = 2**24
 SHARE = 2**32
@@ -108,7 +108,7 @@ class WindowedDesign:
     @cached_property
     def budget(self) -> Fraction:
         """Epsilon as people write it, exactly."""
-        return written(self.epsilon)
+        return decimal_value(self.epsilon)
 
     @property
     def watch(self) -> int:
@@ -209,7 +209,7 @@ def _noise_factors(
         # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
         deviation = Fraction(math.sqrt(touched * window) / gaussian.mu_for(epsilon, delta) * (1 + 1e-12))
         return deviation, deviation
-    one = touched / written(epsilon)
+    one = touched / decimal_value(epsilon)
     if isinstance(mechanism, Uniform):
         return window * one, window * one
     if isinstance(mechanism, Sample):

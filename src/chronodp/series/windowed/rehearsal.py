@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chronodp.errors import InvalidArgument
-from chronodp.postprocess import Floats, Walk, as_columns, kalman_filter, likeliest
+from chronodp.postprocess import Floats, RandomWalk, as_columns, kalman_filter, likeliest
 from chronodp.privacy import Window, check_whole
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watching
@@ -125,5 +125,5 @@ def _try(
     yield (name, noise, "as released"), float(np.mean((numbers - truth) ** 2)), fresh / len(truth)
     if isinstance(design.mechanism, Uniform):
         wide = float(design.most_scale) * design.step * (1.0 if design.delta else 2**0.5)
-        filtered = kalman_filter(numbers, wide, likeliest(numbers, wide, Walk())).value
+        filtered = kalman_filter(numbers, wide, likeliest(numbers, wide, RandomWalk())).value
         yield (name, noise, "Kalman filter"), float(np.mean((filtered - truth) ** 2)), 1.0

@@ -1,4 +1,4 @@
-"""A windowed stream: values in, releases out, one step after another, each on disk before it is told."""
+"""A windowed stream: values in, releases out, one step after another, each on disk before it is published."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from chronodp.service.curator import Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.dummy import rehearse
 from chronodp.service.jobs import Job
-from chronodp.service.question import Question
+from chronodp.service.question import QueryRequest
 
 __all__ = ["Submission", "router"]
 
@@ -34,7 +34,7 @@ class Submission(BaseModel):
         description="Once for each release; the same again gives the same release and costs nothing.",
         examples=["load-2026-01"],
     )
-    question: Question
+    question: QueryRequest
     fresh: bool = Field(False, description="Pay for a release of its own though one of the same design is stored.")
 
 
@@ -56,7 +56,7 @@ def get_dataset(request: Request, caller: Anyone, dataset: Named) -> shapes.Data
     summary="Plan a release, for nothing",
     responses=refusals_for(400, 404, 409, 413, 415),
 )
-def make_plan(request: Request, caller: Asker, dataset: Named, question: Question) -> shapes.PlanShape:
+def make_plan(request: Request, caller: Asker, dataset: Named, question: QueryRequest) -> shapes.PlanShape:
     """Price and error of a release, every alternative, and whether the budget could pay it now. Reads no data."""
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
@@ -77,7 +77,7 @@ def make_plan(request: Request, caller: Asker, dataset: Named, question: Questio
     summary="Try a question on made-up rows, for nothing",
     responses=refusals_for(400, 404, 409, 413, 415),
 )
-def try_out(request: Request, caller: Asker, dataset: Named, question: Question) -> shapes.TryShape:
+def try_out(request: Request, caller: Asker, dataset: Named, question: QueryRequest) -> shapes.TryShape:
     """The release that the question would give on rows made up from the public schema alone. Reads no data."""
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)

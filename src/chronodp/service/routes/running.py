@@ -92,7 +92,7 @@ def sign_out(
     "/health", tags=["running"], summary="See whether the service works", responses=refusals_for(open_to_all=True)
 )
 def get_health(request: Request) -> shapes.HealthShape:
-    """`ok`, or `read-only` while the ledger cannot be written. Needs no token and tells nothing else."""
+    """`ok`, or `read-only` while the ledger cannot be written. Needs no token and reveals nothing else."""
     doorkeeper_of(request).count_stranger(request)
     curator = curator_of(request)
     ledger = True

@@ -11,7 +11,7 @@ from chronodp.privacy import check_whole, document, settle
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage
-from chronodp.temporal.odds import check_budget
+from chronodp.temporal.probabilities import check_budget
 from chronodp.temporal.published.delays import draw_delays, own_time, paper_damage, window_odds
 from chronodp.temporal.published.observer import backward_rules_out, shown_distances
 from chronodp.temporal.published.statement import DispatchStatement

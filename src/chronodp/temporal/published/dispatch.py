@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.privacy import check_whole
-from chronodp.temporal.odds import check_budget
+from chronodp.temporal.probabilities import check_budget
 from chronodp.temporal.published.stirling import LONGEST, stirling_ratios
 
-__all__ = ["Choice", "choose_threshold", "derived_budget", "dispatch_probabilities"]
+__all__ = ["ThresholdChoice", "choose_threshold", "derived_budget", "dispatch_probabilities"]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ThresholdChoice:
     """A threshold for a window and a budget.
 
     Attributes:
@@ -75,7 +75,7 @@ def derived_budget(window: int, threshold: int) -> float:
     return float(max(nearest[threshold - 2], farthest[threshold - 2]))
 
 
-def choose_threshold(window: int, epsilon: float) -> Choice:
+def choose_threshold(window: int, epsilon: float) -> ThresholdChoice:
     """Return the largest threshold whose derived budget fits; if none does, the extended mechanism's.
 
     The extended mechanism takes the smallest threshold at which delays of one and more are near enough to each other,
@@ -91,9 +91,9 @@ def choose_threshold(window: int, epsilon: float) -> Choice:
     fits = np.flatnonzero(np.maximum(nearest, farthest) <= epsilon)
     if len(fits):
         place = int(fits[-1])
-        return Choice(place + 2, 1.0, float(max(nearest[place], farthest[place])))
+        return ThresholdChoice(place + 2, 1.0, float(max(nearest[place], farthest[place])))
     place = int(np.flatnonzero(farthest <= epsilon)[0])
-    return Choice(place + 2, math.exp((epsilon - nearest[place]) / 2), float(epsilon))
+    return ThresholdChoice(place + 2, math.exp((epsilon - nearest[place]) / 2), float(epsilon))
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chronodp.privacy import check_whole
 from chronodp.temporal.published.delays import own_time
-from chronodp.temporal.published.dispatch import Choice, dispatch_probabilities
+from chronodp.temporal.published.dispatch import ThresholdChoice, dispatch_probabilities
 from chronodp.temporal.published.juggling_pairs import both_in_reach
 
 __all__ = ["backward_rules_out", "forward_rules_out", "shown_distances", "threshold_rules_out"]
@@ -54,7 +54,7 @@ def forward_rules_out(window: int, epsilon: float, distance: int) -> float:
     return float(1 - unseen[reach] * (1 - late))
 
 
-def threshold_rules_out(window: int, choice: Choice, distance: int) -> float:
+def threshold_rules_out(window: int, choice: ThresholdChoice, distance: int) -> float:
     """Return how often, at least, a release of Threshold proves the order of two values, in the steady state.
 
     Exact for windows up to 40 and distances below the window: the pair is followed through the chain

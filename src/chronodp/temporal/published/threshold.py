@@ -13,8 +13,8 @@ from chronodp.privacy import check_whole, document, settle
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage
-from chronodp.temporal.odds import MOST, check_budget
-from chronodp.temporal.published.dispatch import Choice, choose_threshold, dispatch_probabilities
+from chronodp.temporal.probabilities import MOST, check_budget
+from chronodp.temporal.published.dispatch import ThresholdChoice, choose_threshold, dispatch_probabilities
 from chronodp.temporal.published.juggling import juggle, juggle_many, steady_slots
 from chronodp.temporal.published.observer import shown_distances, threshold_rules_out
 from chronodp.temporal.published.statement import DispatchStatement
@@ -67,7 +67,7 @@ class Threshold:
         )
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> ThresholdChoice:
         """The threshold, and how often a value keeps its own time if that is empty."""
         return choose_threshold(self.window, self.epsilon)
 
@@ -124,5 +124,5 @@ class Threshold:
 
 
 @lru_cache(maxsize=4096)
-def _rules_out(window: int, choice: Choice, distance: int) -> float:
+def _rules_out(window: int, choice: ThresholdChoice, distance: int) -> float:
     return threshold_rules_out(window, choice, distance)

@@ -1,0 +1,70 @@
+"""Mistakes with live streams: who decides when a window closes, and how often a person counts."""
+
+from __future__ import annotations
+
+from chronodp.audit.mutants.mutant import Mutant
+from chronodp.audit.mutants.noise import noisy
+from chronodp.privacy import Claim, Event, LaplaceCost, User
+from chronodp.randomness import Entropy
+
+__all__ = ["MUTANTS"]
+
+Arrivals = tuple[tuple[str, int, int], ...]
+"""Records in the order of their arrival: who, the window the record is dated into, the hour the clock shows."""
+
+_PAGE = "docs/explanation/proofs/live.md"
+_WINDOWS = 2
+_SCALE = 0.25
+
+
+def close_by_the_clock(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Count records of two windows; a window closes when the public clock has passed it."""
+    counts = [0] * _WINDOWS
+    for _, window, hour in arrivals:
+        if window < _WINDOWS and hour <= window:
+            counts[window] += 1
+    return noisy(counts, _SCALE, entropy)
+
+
+def close_by_event_time(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Close a window once a record is dated after it: one record from the future drops everyone's that follow."""
+    counts, newest = [0] * _WINDOWS, 0
+    for _, window, _ in arrivals:
+        newest = max(newest, window)
+        if window < _WINDOWS and window >= newest:
+            counts[window] += 1
+    return noisy(counts, _SCALE, entropy)
+
+
+def count_the_first_window(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Count each person once, in the first window they are in."""
+    first: dict[str, int] = {}
+    for who, window, _ in sorted(arrivals, key=lambda record: record[1]):
+        first.setdefault(who, window)
+    return noisy([list(first.values()).count(window) for window in range(_WINDOWS)], _SCALE, entropy)
+
+
+def count_the_first_after_a_restart(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Forget at the end of each window who has counted, as a process does whose state is lost."""
+    people = [{who for who, dated, _ in arrivals if dated == window} for window in range(_WINDOWS)]
+    return noisy(map(len, people), _SCALE, entropy)
+
+
+_CROWD: Arrivals = (("ann", 0, 0), ("bo", 0, 0), ("cy", 0, 0))
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        name="windows closed by event time, so that a record from the future drops those of others",
+        claim=Claim(Event(), LaplaceCost(sensitivity=1.0, scale=_SCALE), _PAGE),
+        sound=close_by_the_clock,
+        broken=close_by_event_time,
+        neighbours=((_CROWD, (("eve", 9, 0), *_CROWD)),),
+    ),
+    Mutant(
+        name="a limit on a person's windows that a restart forgets",
+        claim=Claim(User(), LaplaceCost(sensitivity=1.0, scale=_SCALE), _PAGE),
+        sound=count_the_first_window,
+        broken=count_the_first_after_a_restart,
+        neighbours=((_CROWD, (("eve", 0, 0), ("eve", 1, 1), *_CROWD)),),
+    ),
+)

@@ -1,0 +1,114 @@
+"""Mistakes before any noise: nobody clipped, people who move counted once, a clock that a record can set."""
+
+from __future__ import annotations
+
+from chronodp.accounting import gaussian
+from chronodp.audit.mutants.mutant import Mutant
+from chronodp.audit.mutants.noise import noisy
+from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost, User
+from chronodp.randomness import Entropy
+
+__all__ = ["MUTANTS"]
+
+Values = tuple[int, ...]
+
+_BOUNDING = "docs/explanation/proofs/bounding.md"
+_SENSITIVITY = "docs/explanation/proofs/sensitivity.md"
+_VARIANCE = "docs/explanation/proofs/variance.md"
+_SCALE = 0.5
+
+
+def add_up_clipped(values: Values, *, entropy: Entropy) -> int:
+    """Add up values, each brought between 0 and 1 first."""
+    return sum(min(1, max(0, value)) for value in values) + int(entropy.laplace(_SCALE, 1)[0])
+
+
+def add_up_as_they_are(values: Values, *, entropy: Entropy) -> int:
+    """Add up values as they come, with noise for values up to 1."""
+    return sum(values) + int(entropy.laplace(_SCALE, 1)[0])
+
+
+def add_up_squares(values: Values, *, entropy: Entropy) -> int:
+    """Add up squares about the middle of the clip 0 to 2, less half of the largest: a person adds 1/2, in halves 1."""
+    return sum(2 * (min(2, max(0, value)) - 1) ** 2 - 1 for value in values) + int(entropy.laplace(_SCALE, 1)[0])
+
+
+def add_up_squares_about_zero(values: Values, *, entropy: Entropy) -> int:
+    """Add up squares of values from 0 to 2, with noise for squares about the middle."""
+    return sum(2 * min(2, max(0, value)) ** 2 - 1 for value in values) + int(entropy.laplace(_SCALE, 1)[0])
+
+
+def count_by_place(places: Values, *, entropy: Entropy) -> tuple[int, ...]:
+    """Count people in two places, with noise for a person who leaves one and enters the other."""
+    return noisy([places.count(0), places.count(1)], 2 * _SCALE, entropy)
+
+
+def count_by_place_for_one(places: Values, *, entropy: Entropy) -> tuple[int, ...]:
+    """Count people in two places, with noise for a person who is added or removed."""
+    return noisy([places.count(0), places.count(1)], _SCALE, entropy)
+
+
+def count_two_days(days: Values, *, entropy: Entropy) -> tuple[int, ...]:
+    """Count two days with Gaussian noise for a person on both: the root of two wider."""
+    return tuple((days + entropy.gaussian(2**0.5, 2)).tolist())
+
+
+def count_two_days_for_one(days: Values, *, entropy: Entropy) -> tuple[int, ...]:
+    """Count two days with Gaussian noise for a person on one."""
+    return tuple((days + entropy.gaussian(1.0, 2)).tolist())
+
+
+def close_by_public_clock(times: Values, *, entropy: Entropy) -> int:
+    """Count records of the window that is open, by a clock that no record can set."""
+    return sum(time < 10 for time in times) + int(entropy.laplace(_SCALE, 1)[0])
+
+
+def close_by_watermark(times: Values, *, entropy: Entropy) -> int:
+    """Count records until one of a later time has come, which closes the window for all others."""
+    counted = 0
+    for time in times:
+        if time >= 10:
+            break
+        counted += 1
+    return counted + int(entropy.laplace(_SCALE, 1)[0])
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        name="values that nobody clips",
+        claim=Claim(User(), LaplaceCost(1.0, _SCALE), _BOUNDING),
+        sound=add_up_clipped,
+        broken=add_up_as_they_are,
+        neighbours=(((1, 3), (1,)),),
+    ),
+    Mutant(
+        name="squares about zero, charged for squares about the middle",
+        claim=Claim(User(), LaplaceCost(1.0, _SCALE), _VARIANCE),
+        sound=add_up_squares,
+        broken=add_up_squares_about_zero,
+        neighbours=(((0, 2), (0,)), ((1, 2), (2,))),
+    ),
+    Mutant(
+        name="a person who moves, charged for a person who comes",
+        claim=Claim(User(relation="replace"), LaplaceCost(2.0, 2 * _SCALE), _SENSITIVITY),
+        sound=count_by_place,
+        broken=count_by_place_for_one,
+        neighbours=(((0, 1), (1, 1)),),
+    ),
+    Mutant(
+        name="two days of a person without the root of two",
+        claim=Claim(User(), GaussianCost(2**0.5, 2**0.5), _SENSITIVITY),
+        epsilon=1.0,
+        delta=gaussian.delta_of(1.0, 1.0),
+        sound=count_two_days,
+        broken=count_two_days_for_one,
+        neighbours=(((0, 0), (1, 1)),),
+    ),
+    Mutant(
+        name="a watermark that one record from the future moves",
+        claim=Claim(Event(), LaplaceCost(1.0, _SCALE), _BOUNDING),
+        sound=close_by_public_clock,
+        broken=close_by_watermark,
+        neighbours=(((99, 1, 2, 3), (1, 2, 3)),),
+    ),
+)

@@ -1,0 +1,99 @@
+"""Everyone in a source, numbered, and cut into stretches of about as many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.engines.attach import Session
+from chronodp.engines.choice import Seeds
+from chronodp.engines.question import Question
+from chronodp.engines.rows import names_select
+from chronodp.engines.statement import SEEDS, seeds_select
+
+__all__ = ["PeopleIndex"]
+
+_TARGET = 2**19  # rows of a stretch: its words and their sorted copy stay near the processor
+_BLOCKS = 2**20  # people are counted in at most so many blocks
+_ASKED = 2**19  # people whose seeds are asked for together
+_WORD = 40  # bits for person and cell in a word; the others number the rows of a stretch
+
+
+@dataclass(frozen=True)
+class PeopleIndex:
+    """The tables ``everyone (person, code, visits)`` and ``names (written, code)`` of a session.
+
+    A person may be written in several ways, such as 7 and 7.0: each of them is read once, not in every row.
+
+    Attributes:
+        people: how many there are; their codes run from 0.
+        rows: how many rows they have, usable or not.
+        block: how many people are counted together.
+        stretch_of_block: which stretch each block is in.
+    """
+
+    session: Session
+    people: int
+    rows: int
+    block: int
+    stretch_of_block: NDArray[np.uint16]
+
+    @classmethod
+    def gather(cls, session: Session, question: Question, *, cell_bits: int) -> PeopleIndex:
+        """Number everyone who has a row."""
+        session.run(f"CREATE TABLE found AS {names_select(question, session.parts).sql('duckdb')}")
+        counted = "SELECT person, sum(visits) AS visits FROM found WHERE person IS NOT NULL GROUP BY person"
+        session.run(
+            f"CREATE TABLE everyone AS SELECT person, row_number() OVER () - 1 AS code, visits FROM ({counted})"
+        )
+        session.run("CREATE TABLE names AS SELECT written, code FROM found JOIN everyone USING (person)")
+        session.run("DROP TABLE found")
+        people, rows = session.row("SELECT count(*), coalesce(sum(visits), 0) FROM everyone")
+        block = max(1, -(-people // _BLOCKS))
+        found = session.columns(
+            f"SELECT code // {block} AS block, sum(visits)::BIGINT AS visits FROM everyone GROUP BY 1"
+        )
+        visits = np.zeros(-(-people // block), np.int64)
+        visits[found["block"]] = found["visits"]
+        return cls(
+            session, people, rows, block, _stretches(visits, most_blocks=max(1, 2 ** (_WORD - cell_bits) // block))
+        )
+
+    @cached_property
+    def begins(self) -> NDArray[np.int64]:
+        """The first code of each stretch."""
+        if not self.people:
+            return np.zeros(0, np.int64)
+        stretches = np.arange(int(self.stretch_of_block[-1]) + 1)
+        return np.searchsorted(self.stretch_of_block, stretches) * self.block
+
+    def stretches_of(self, codes: NDArray[np.int64]) -> NDArray[np.uint16]:
+        """Return the stretch that each code is in."""
+        return self.stretch_of_block[codes if self.block == 1 else codes // self.block]
+
+    def seeds(self, key: str) -> Iterator[Seeds]:
+        """Yield the seeds of everyone in each stretch, in the order of their codes."""
+        text, low, high = seeds_select(key).sql("duckdb"), 0, 0
+        multiplier = shift = offset = np.zeros(0, np.int64)
+        for begin, end in pairwise([*self.begins.tolist(), self.people]):
+            if end > high:  # a question takes as long for one stretch as for many
+                low, high = begin, max(end, begin + _ASKED)
+                columns = self.session.columns(f"{text} WHERE code >= {low} AND code < {high} ORDER BY code")
+                multiplier, shift, offset = (columns[name] for name in SEEDS)
+            own = slice(begin - low, end - low)
+            yield multiplier[own], shift[own], offset[own]
+
+
+def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> NDArray[np.uint16]:
+    """Return the stretch of each block: about as many rows in each, a block with very many rows alone."""
+    heavy = visits > _TARGET
+    light = np.cumsum(np.where(heavy, 0, visits))
+    changes = np.diff(light // _TARGET) != 0
+    changes |= np.diff(np.arange(len(visits)) // most_blocks) != 0
+    changes |= heavy[1:] | heavy[:-1]
+    return np.concatenate(([0], np.cumsum(changes)))[: len(visits)].astype(np.uint16)

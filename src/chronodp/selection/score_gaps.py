@@ -1,0 +1,43 @@
+"""How far each candidate is behind the best, in whole steps of a public grid."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.errors import InvalidArgument
+from chronodp.selection.design import FARTHEST, ChoiceDesign
+from chronodp.selection.utilities import MonotoneUtilities, Utilities
+
+__all__ = ["Gaps", "check_utilities", "score_gaps"]
+
+Gaps = NDArray[np.int64]
+
+_MOST_STEPS = 2.0**53
+
+
+def score_gaps(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities) -> Gaps:
+    """Return steps behind the best candidate, from 0 to `FARTHEST`, each computed without rounding error.
+
+    ⌊value / step⌋ commutes with whole steps and keeps order, so that one unit still moves a candidate by at most
+    ``design.reach`` steps and in its direction. Moving values beyond 2^53 steps there, and candidates beyond `FARTHEST`
+    behind the best up to it, brings no two inputs farther apart.
+    """
+    check_utilities(design, utilities)
+    values: NDArray[np.float64] = utilities.values
+    limit = _MOST_STEPS * design.step
+    steps = np.floor(np.clip(values, -limit, limit) / design.step).astype(np.int64)
+    behind: Gaps = np.minimum(steps.max() - steps, FARTHEST)
+    return behind
+
+
+def check_utilities(design: ChoiceDesign, utilities: object) -> None:
+    """Raise unless the utilities are bounded as the design says, one for each candidate."""
+    wanted = MonotoneUtilities if design.monotone else Utilities
+    if not isinstance(utilities, Utilities | MonotoneUtilities) or type(utilities) is not wanted:
+        raise InvalidArgument("utilities", utilities, f"{wanted.__name__}(values, change)", private=True)
+    if utilities.change != design.change:
+        raise InvalidArgument("utilities", utilities.change, f"of the design's change, {design.change:g}")
+    if len(utilities) != len(design.candidates):
+        allowed = f"as many as there are candidates, {len(design.candidates)}"
+        raise InvalidArgument("utilities", f"{len(utilities)} values", allowed)
