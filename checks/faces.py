@@ -1,16 +1,20 @@
-"""The contract that rooms meet at their faces: what a package's ``__init__`` names is all that others may import."""
+"""The contracts that rooms meet at their faces, and that no circle of files import each other.
+
+What a package's ``__init__`` names is its face: all of it that others may import.
+"""
 
 from __future__ import annotations
 
 import ast
 import importlib.util
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from grimp import ImportGraph
 from importlinter import Contract, ContractCheck, fields, output
 
-__all__ = ["FacesContract", "face_of"]
+__all__ = ["CirclesContract", "FacesContract", "face_of"]
 
 
 class FacesContract(Contract):
@@ -41,6 +45,24 @@ class FacesContract(Contract):
         """Name each import, and the mend."""
         for importer, module in check.metadata["past"]:
             output.print_error(f"{importer} imports {module}: take it from the face, {module.rpartition('.')[0]}")
+
+
+class CirclesContract(Contract):
+    """Refuse files that import each other in a circle, be it for types alone."""
+
+    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
+        """Return whether files can be put in an order in which each imports only earlier ones."""
+        del verbose
+        order = TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules})
+        try:
+            order.prepare()
+        except CycleError as error:
+            return ContractCheck(kept=False, metadata={"circle": error.args[1]})
+        return ContractCheck(kept=True)
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        """Name one circle."""
+        output.print_error(" is imported by ".join(check.metadata["circle"]))
 
 
 @cache

@@ -64,7 +64,7 @@ def test_a_plan_opens(tmp_path: Path) -> None:
     with cdp.Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("meters", unit=cdp.User(), epsilon=10.0)
         plan = planned()
-        alarm = plan.open(ledger, dataset="meters", name="alarm")
+        alarm = cdp.Alert.open(plan.design, ledger=ledger, dataset="meters", name="alarm")
         assert alarm.design == plan.design
         assert ledger.history("meters")[0].purpose == "alarm"
 

@@ -69,7 +69,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "live.runner.Live",
         "live.state.State",
         "live.structured_streaming.BatchSink",
-        "local.longitudinal.absorption.Absorption",
+        "local.absorption.Absorption",
         "report.",
         "selection.arima.choose_order.",
         "temporal.pages.",

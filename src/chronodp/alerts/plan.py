@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from chronodp.alerts.alert import Alert
-    from chronodp.ledger import Ledger
-
 __all__ = ["AlertPlan", "plan_alert"]
 
 _DIGITS = 4  # of the epsilon that is proposed
@@ -73,12 +70,6 @@ class AlertPlan:
     def delay(self) -> float:
         """The expected number of loud steps until an alert; infinite where the threshold's noise is as wide."""
         return self.design.probabilities.delay(self._gap(self.loud))
-
-    def open(self, ledger: Ledger, *, dataset: str, name: str, analyst: str = "") -> Alert:
-        """Pay for the alert and open it."""
-        from chronodp.alerts.alert import Alert
-
-        return Alert.open(self.design, ledger=ledger, dataset=dataset, name=name, analyst=analyst)
 
     def table(self, values: Sequence[float]) -> pd.DataFrame:
         """Return, for each value, the chance of an alert in a step, within the steps looked at, and the delay."""

@@ -5,6 +5,7 @@ compiles to tables of whole numbers. `device` is the file that runs on devices; 
 `estimate` reads frequencies and means from the counts.
 """
 
+from chronodp.local.absorption import Absorption
 from chronodp.local.collector import Collector
 from chronodp.local.device import (
     Device,
@@ -21,7 +22,6 @@ from chronodp.local.hashing import LocalHashing
 from chronodp.local.hybrid import Hybrid
 from chronodp.local.laplace import LaplaceNumber
 from chronodp.local.longitudinal import (
-    Absorption,
     Fresh,
     Lifetime,
     Memoised,

@@ -1,6 +1,5 @@
 """Reports over time: when a device answers, what it keeps, and what all of it tells in the end."""
 
-from chronodp.local.longitudinal.absorption import Absorption
 from chronodp.local.longitudinal.lifetime import Lifetime, lifetime_of
 from chronodp.local.longitudinal.protocols import (
     Fresh,
@@ -14,7 +13,6 @@ from chronodp.local.longitudinal.protocols import (
 from chronodp.local.longitudinal.two_levels import TwoLevels, two_levels, worst_losses
 
 __all__ = [
-    "Absorption",
     "Fresh",
     "Lifetime",
     "Memoised",

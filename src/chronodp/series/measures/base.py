@@ -9,18 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines import Totals
 from chronodp.postprocess import Law
-from chronodp.privacy import Contribution
+from chronodp.privacy import Calendar, Contribution
 from chronodp.series.noise import Noise, with_grid
-
-if TYPE_CHECKING:
-    from chronodp.series.measures.blocks import Blocks
 
 __all__ = ["Clip", "Floats", "Measure", "Quanta", "Statistic"]
 
@@ -28,6 +25,34 @@ Clip: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]
 Statistic: TypeAlias = Literal["total", "peak", "trough"]
 Quanta: TypeAlias = NDArray[np.int64]
+
+
+class OfBlocks(Protocol):
+    """What the rest of the library asks of a measure that is made of shorter periods."""
+
+    @property
+    def statistic(self) -> Statistic:
+        """What is taken of them."""
+        ...
+
+    @property
+    def of(self) -> Measure:
+        """What is counted or added up in each."""
+        ...
+
+    @property
+    def calendar(self) -> Calendar:
+        """The shorter periods."""
+        ...
+
+    @property
+    def extreme(self) -> bool:
+        """Whether it is the largest or the least: sums of these say nothing."""
+        ...
+
+    def gather(self, numbers: Quanta, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> Quanta:
+        """Return the number of each block from those of its periods."""
+        ...
 
 
 class Measure(ABC):
@@ -102,7 +127,7 @@ class Measure(ABC):
         return None
 
     @property
-    def block(self) -> Blocks | None:
+    def block(self) -> OfBlocks | None:
         """The measure itself if it is made of shorter periods."""
         return None
 

@@ -6,7 +6,7 @@ decides, from answers alone, how to use the devices that are free.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.local.longitudinal.protocols import WindowAsked
 from chronodp.local.mechanism import ChoiceMechanism
+from chronodp.local.plan import LocalPlan
 from chronodp.privacy import check_whole
 from chronodp.randomness import Entropy, check_entropy
-
-if TYPE_CHECKING:
-    from chronodp.local.plan import LocalPlan
 
 __all__ = ["Absorption"]
 
