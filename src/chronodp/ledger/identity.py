@@ -11,10 +11,9 @@ from chronodp.errors import CertificateInvalid, KeysMismatch, LedgerUnavailable
 from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.debits import now
 from chronodp.ledger.keyfile import KeyFile, create_keys, name_ledger, read_keys
-from chronodp.ledger.keys import Keys, check_signature
+from chronodp.ledger.keys import Keys, check_signature, state_context
 from chronodp.ledger.restoration import read_restoration
 from chronodp.ledger.store import Store, Transaction
-from chronodp.ledger.streams import state_context
 from chronodp.ledger.watch import seen_generation
 
 __all__ = ["Identity", "adopt", "check_beside", "establish", "read_identity"]

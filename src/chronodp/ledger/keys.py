@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from chronodp.errors import CertificateInvalid, InvalidArgument, LedgerUnavailable
 from chronodp.ledger.names import check_name
 
-__all__ = ["Keys", "check_public_key", "check_signature"]
+__all__ = ["Keys", "check_public_key", "check_signature", "state_context"]
 
 _KEY = 32  # bytes of each key
 
@@ -121,3 +121,8 @@ def _bytes(text: str) -> bytes:
     if _text(content) != text:  # the last digit has bits to spare: one text for one content
         raise ValueError("not in canonical base64")
     return content
+
+
+def state_context(name: str, step: int) -> str:
+    """Return what a stream's state is bound to when it is sealed."""
+    return f"stream {name} at step {step}"

@@ -11,7 +11,7 @@ from chronodp.ledger import budgets, requests, streams
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.budgets import Entry
 from chronodp.ledger.certificates import SignedLink, export_chain
-from chronodp.ledger.debits import Charge, Spend, Terms, check_fits, debit, find_budget
+from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
@@ -65,8 +65,6 @@ class Ledger:
         self._opened = open_checked(address, keys=keys, witness=witness, timeout=wait, reached=reached)
         self._store, self._watch = self._opened.store, self._opened.watch
         restate(self._store)
-        self._terms: Terms = {}
-        self._reached = reached
 
     def open(
         self,
@@ -131,14 +129,14 @@ class Ledger:
     ) -> Charge:
         """Debit a cost, durably, or raise; the first charge made is returned."""
         self._opened.check_marking()
-        spend = Spend(dataset, cost, unit, analyst, dates, purpose)
+        spend, reached = Spend(dataset, cost, unit, analyst, dates, purpose), self._opened.reached
         with self._store.transaction() as transaction:
-            charges = debit(transaction, spend, self._terms)
+            charges = debit(transaction, spend, self._opened.terms)
             charged = self._watch.check_ahead(charge_counters(charges))
-            self._reached("debit written")
-        self._reached("debit committed")
+            reached("debit written")
+        reached("debit committed")
         self._watch.saw(charged)
-        self._reached("debit marked")
+        reached("debit marked")
         return charges[0]
 
     def fulfil(
@@ -172,18 +170,7 @@ class Ledger:
         check_name("request", request)
         spend = Spend(dataset, cost, unit, analyst, dates, request)
         return requests.fulfil(
-            self._store,
-            self.keys,
-            spend,
-            self._terms,
-            request=request,
-            plan=plan,
-            source=source,
-            produce=produce,
-            openings=openings,
-            restored=self.restored,
-            watch=self._watch,
-            reached=self._reached,
+            self._opened, spend, request=request, plan=plan, source=source, produce=produce, openings=openings
         )
 
     def open_stream(
@@ -201,29 +188,18 @@ class Ledger:
         """Debit a stream's whole cost and seal its first state."""
         opening = Opening(name, plan, state)
         spend = Spend(dataset, cost, unit, analyst, dates, name)
-        return streams.open_stream(
-            self._store, self.keys, spend, self._terms, opening=opening, watch=self._watch, reached=self._reached
-        )
+        return streams.open_stream(self._opened, spend, opening)
 
     def advance_stream(
         self, before: StreamState, *, values: list[str], state: bytes, finished: bool = False
     ) -> StreamState:
         """Commit the next steps of a stream: their released values and the new state, all or nothing."""
-        return streams.advance_stream(
-            self._store,
-            self.keys,
-            before,
-            values=values,
-            state=state,
-            finished=finished,
-            watch=self._watch,
-            reached=self._reached,
-        )
+        return streams.advance_stream(self._opened, before, values=values, state=state, finished=finished)
 
     def resume_stream(self, name: str, *, plan: str | None = None) -> StreamState:
         """Return the newest state of a stream."""
         check_name("name", name)
-        return streams.resume_stream(self._store, self.keys, name=name, plan=plan, watch=self._watch)
+        return streams.resume_stream(self._opened, name, plan=plan)
 
     def released_steps(self, name: str) -> list[str]:
         """Return all values that a stream released, in order."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from chronodp.errors import InvalidArgument, KeysMismatch, LedgerUnavailable
 from chronodp.ledger.address import find_file, open_store
+from chronodp.ledger.debits import Terms
 from chronodp.ledger.identity import Identity, check_beside, establish
 from chronodp.ledger.keyfile import KeyFile
 from chronodp.ledger.keys import Keys
@@ -18,6 +19,10 @@ from chronodp.ledger.watch import Watch
 from chronodp.ledger.witness import Witness
 
 __all__ = ["Opened", "Reached", "keys_beside", "open_checked", "open_unchecked"]
+
+
+Reached: TypeAlias = Callable[[str], None]
+"""Called with the name of each gap that a crash could fall into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +34,16 @@ class Opened:
         keys: the owner's; None for a ledger in a server that was opened without them.
         identity: who it is; None if it never had keys.
         watch: what was seen of it.
+        reached: called with the name of each gap that a crash could fall into.
+        terms: of budgets, as far as they were read.
     """
 
     store: Store
     keys: Keys | None
     identity: Identity | None
     watch: Watch
+    reached: Reached
+    terms: Terms = field(default_factory=dict, repr=False)
 
     @property
     def own_keys(self) -> Keys:
@@ -60,9 +69,6 @@ class Opened:
         if self.identity is not None:
             _ = self.own_keys
 
-
-Reached: TypeAlias = Callable[[str], None]
-"""Called with the name of each gap that a crash could fall into."""
 
 Identify: TypeAlias = Callable[[Store, Path | None, Reached], tuple[Identity | None, KeyFile | None]]
 
@@ -107,7 +113,7 @@ def open_unchecked(
         store.close()
         raise
     watch = Watch(None if file is None else file.marks, witness, 1 if identity is None else identity.generation)
-    return Opened(store, None if file is None else file.keys, identity, watch)
+    return Opened(store, None if file is None else file.keys, identity, watch, reached)
 
 
 def keys_beside(database: Path | None, keys: str | Path | None) -> Path | None:

@@ -10,11 +10,12 @@ from typing import Any
 from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
 from chronodp.ledger.budget import Dates
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
-from chronodp.ledger.debits import Spend, Terms, debit, now
+from chronodp.ledger.debits import Spend, debit, now
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.store import Store, Transaction
+from chronodp.ledger.opening import Opened
+from chronodp.ledger.store import Transaction
 from chronodp.ledger.streams import Opening, write_stream
-from chronodp.ledger.watch import Watch, charge_counters, release_counter
+from chronodp.ledger.watch import charge_counters, release_counter
 from chronodp.privacy import Certificate, check_text, dump
 
 __all__ = ["Fulfilled", "Produce", "fulfil", "read_chain", "unreleased"]
@@ -37,19 +38,14 @@ class Fulfilled:
 
 
 def fulfil(
-    store: Store,
-    keys: Keys,
+    opened: Opened,
     spend: Spend,
-    terms: Terms,
     *,
     request: str,
     plan: str,
     source: str,
     produce: Produce,
     openings: tuple[Opening, ...],
-    restored: str,
-    watch: Watch,
-    reached: Callable[[str], None],
 ) -> Fulfilled:
     """Return the release of a request, made now or stored before.
 
@@ -59,6 +55,7 @@ def fulfil(
     """
     check_text("plan", plan, private=True)
     check_text("source", source, private=True)
+    store, keys, watch, reached = opened.store, opened.own_keys, opened.watch, opened.reached
     fingerprint = _fingerprint(plan, source, spend, dump(spend.unit), _moments(spend.dates))
     # A request that 0.1.0 fulfilled did not say what its unit means, and gave days on the data's own clocks.
     before = _fingerprint(plan, source, spend, dump(spend.unit.unsaid()), str(_days(spend.dates)))
@@ -66,7 +63,7 @@ def fulfil(
     with store.transaction() as transaction:
         stored = _stored(transaction, spend.dataset, request, (fingerprint, before))
         if not stored:
-            charged = watch.check_ahead(_take(transaction, keys, spend, terms, request, fingerprint, openings))
+            charged = watch.check_ahead(_take(opened, transaction, spend, request, fingerprint, openings))
             reached("debit written")
     if stored:  # who stored it may have died before it was marked
         watch.saw({release_counter(spend.dataset): stored.signed.link.number}, sync=True)
@@ -78,8 +75,8 @@ def fulfil(
     _check_matches(spend, release, certificate)
     reached("noise drawn")
     with store.transaction() as transaction:
-        refresh = terms[spend.dataset, spend.analyst].opened.renews or "never"
-        link = _next_link(transaction, spend.dataset, request, digest(release), refresh, certificate, restored)
+        refresh = opened.terms[spend.dataset, spend.analyst].opened.renews or "never"
+        link = _next_link(transaction, spend.dataset, request, digest(release), refresh, certificate, opened.restored)
         numbered = watch.check_ahead({release_counter(spend.dataset): link.number})
         signed = _append(transaction, keys, link)
         kept = transaction.run(
@@ -114,10 +111,9 @@ def _days(dates: Dates | None) -> Dates | None:
 
 
 def _take(
+    opened: Opened,
     transaction: Transaction,
-    keys: Keys,
     spend: Spend,
-    terms: Terms,
     request: str,
     fingerprint: str,
     openings: tuple[Opening, ...],
@@ -130,9 +126,9 @@ def _take(
     )
     if not taken:
         raise RequestConflict(f"request {request!r} is under way elsewhere")
-    charged = charge_counters(debit(transaction, spend, terms))
+    charged = charge_counters(debit(transaction, spend, opened.terms))
     for opening in openings:
-        write_stream(transaction, keys, spend.dataset, opening)
+        write_stream(transaction, opened.own_keys, spend.dataset, opening)
     return charged
 
 

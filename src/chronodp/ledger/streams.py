@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownStream
-from chronodp.ledger.debits import Spend, Terms, debit
-from chronodp.ledger.keys import Keys
+from chronodp.ledger.debits import Spend, debit
+from chronodp.ledger.keys import Keys, state_context
 from chronodp.ledger.names import check_name
-from chronodp.ledger.store import Store, Transaction
-from chronodp.ledger.watch import Watch, charge_counters, stream_counter
+from chronodp.ledger.opening import Opened
+from chronodp.ledger.store import Transaction
+from chronodp.ledger.watch import charge_counters, stream_counter
 from chronodp.privacy import check_text
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "advance_stream",
     "open_stream",
     "resume_stream",
-    "state_context",
     "write_stream",
 ]
 
@@ -53,20 +52,12 @@ class StreamState:
         return f"StreamState({self.name!r}, step={self.step}, finished={self.finished})"
 
 
-def open_stream(
-    store: Store,
-    keys: Keys,
-    spend: Spend,
-    terms: Terms,
-    *,
-    opening: Opening,
-    watch: Watch,
-    reached: Callable[[str], None],
-) -> StreamState:
+def open_stream(opened: Opened, spend: Spend, opening: Opening) -> StreamState:
     """Debit a stream's whole cost and seal its first state, in one transaction."""
-    with store.transaction() as transaction:
-        write_stream(transaction, keys, spend.dataset, opening)
-        charged = watch.check_ahead(charge_counters(debit(transaction, spend, terms)))
+    watch, reached = opened.watch, opened.reached
+    with opened.store.transaction() as transaction:
+        write_stream(transaction, opened.own_keys, spend.dataset, opening)
+        charged = watch.check_ahead(charge_counters(debit(transaction, spend, opened.terms)))
         reached("stream written")
     reached("stream committed")
     watch.saw(charged, sync=True)
@@ -86,24 +77,17 @@ def write_stream(transaction: Transaction, keys: Keys, dataset: str, opening: Op
 
 
 def advance_stream(
-    store: Store,
-    keys: Keys,
-    before: StreamState,
-    *,
-    values: list[str],
-    state: bytes,
-    finished: bool,
-    watch: Watch,
-    reached: Callable[[str], None],
+    opened: Opened, before: StreamState, *, values: list[str], state: bytes, finished: bool
 ) -> StreamState:
     """Release the values of the next steps; they may be announced once this returns."""
+    keys, watch, reached = opened.own_keys, opened.watch, opened.reached
     _check_state(state)
     for value in values:
         check_text("values", value, private=True)
     if not values:
         return before
     step = before.step + len(values)
-    with store.transaction() as transaction:
+    with opened.store.transaction() as transaction:
         moved = transaction.run(
             "UPDATE streams SET step = ?, state = ?, finished = ? WHERE name = ? AND step = ? AND finished = 0 "
             "RETURNING step",
@@ -125,9 +109,9 @@ def advance_stream(
     return StreamState(before.name, before.dataset, step, state, finished)
 
 
-def resume_stream(store: Store, keys: Keys, *, name: str, plan: str | None, watch: Watch) -> StreamState:
+def resume_stream(opened: Opened, name: str, *, plan: str | None) -> StreamState:
     """Return the newest state of a stream, unless the ledger is older than what was announced."""
-    with store.snapshot() as transaction:
+    with opened.store.snapshot() as transaction:
         rows = transaction.run(
             "SELECT dataset, fingerprint, step, state, finished FROM streams WHERE name = ?", (name,)
         )
@@ -138,15 +122,12 @@ def resume_stream(store: Store, keys: Keys, *, name: str, plan: str | None, watc
     dataset, fingerprint, step, sealed, finished = rows[0]
     if plan is not None and plan != fingerprint:
         raise StreamConflict(f"stream {name!r} was opened with another plan")
-    watch.check_step(name, int(step))
-    return StreamState(name, dataset, int(step), keys.unseal(sealed, state_context(name, int(step))), bool(finished))
+    opened.watch.check_step(name, int(step))
+    return StreamState(
+        name, dataset, int(step), opened.own_keys.unseal(sealed, state_context(name, int(step))), bool(finished)
+    )
 
 
 def _check_state(state: object) -> None:
     if not isinstance(state, bytes):
         raise InvalidArgument("state", state, "bytes", private=True)
-
-
-def state_context(name: str, step: int) -> str:
-    """Return what a stream's state is bound to when it is sealed."""
-    return f"stream {name} at step {step}"
