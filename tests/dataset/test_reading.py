@@ -133,3 +133,21 @@ def test_stored_types_that_no_cell_could_be_read_of_are_refused_before_anything_
     stored = pyarrow.table({"zeit": ["2026-01-05"], "zähler": ["a"], "kwh": [[1.0, 2.0]]})
     with pytest.raises(UnsuitableColumn, match="'kwh' holds list"):
         series(stored).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0).read(key="", progress=lambda _: None)
+
+
+def test_the_owner_reads_what_the_protected_are_called() -> None:
+    table = pd.DataFrame({"t": ["2026-01-01T05:00:00Z"] * 3, "tail": ["N1", "N1", "N2"], "late": [1.0, 9.0, 2.0]})
+    flights = cdp.TimeSeries(
+        table,
+        time="t",
+        user="tail",
+        every="1D",
+        start="2026-01-01",
+        end="2026-01-02",
+        unit=cdp.User(called="aircraft"),
+        max_periods=1,
+    )
+    said = str(flights.sum("late", clip=(0.0, 5.0)).plan(epsilon=1.0).diagnose(bounds=True, progress=lambda _: None))
+    assert "Aircraft     2;" in said
+    assert "pairs of one aircraft and a cell" in " ".join(said.split())
+    assert "People" not in said

@@ -77,7 +77,10 @@ class Limits:
         else:
             check_whole("at_most", self.at_most, most=2**30)
         if not self.people and not self.unit.of_rows:
-            raise MissingBound("user", f"name the field with the person: {self.unit} cannot be told apart without it")
+            raise MissingBound(
+                "user",
+                f"name the field with the {self.unit.called or 'person'}: {self.unit} cannot be told apart without it",
+            )
         _ = self.claimed, self._periods
         if len(set(self.groups)) != len(self.groups) or len(self.groups) > MOST_GROUPS:
             raise InvalidArgument("groups", f"{len(self.groups)} keys", f"at most {MOST_GROUPS:,} different keys")

@@ -26,11 +26,13 @@ class Diagnosis:
         reading: rows and cells that were read or left out, with reasons.
         tally: what the bounds take away; None unless it was asked for.
         timezone: on whose clocks times without an offset are read.
+        called: what one of those protected is called, where that is no person.
     """
 
     reading: ReadingCheck
     tally: BoundsReport | None
     timezone: str
+    called: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dictionaries, lists, texts and numbers."""
@@ -56,7 +58,7 @@ class Diagnosis:
         ]
         parts = [_OWNER, labelled(rows)]
         if self.tally is not None:
-            parts += [_BOUNDS, labelled(_bounds(self.tally))]
+            parts += [_BOUNDS, labelled(_bounds(self.tally, self.called))]
         return "\n".join(parts)
 
     def _column(self, one: ColumnCheck) -> str:
@@ -74,13 +76,14 @@ class Diagnosis:
         return f", of complete rows {instants:,} with an offset and {walls:,} on the clocks of {self.timezone}"
 
 
-def _bounds(tally: BoundsReport) -> list[tuple[str, str]]:
+def _bounds(tally: BoundsReport, called: str | None) -> list[tuple[str, str]]:
+    label, one = ("People", "a person") if called is None else (called.capitalize(), f"one {called}")
     return [
-        ("People", f"{tally.people:,}; {_part(tally.people_over, tally.people)} over the limits"),
+        (label, f"{tally.people:,}; {_part(tally.people_over, tally.people)} over the limits"),
         ("Clipping", f"takes {_part(tally.before - tally.clipped, tally.before)} of the sum"),
         (
             "Limits",
-            f"leave out {tally.cells - tally.cells_kept:,} of {tally.cells:,} pairs of a person and a cell, "
+            f"leave out {tally.cells - tally.cells_kept:,} of {tally.cells:,} pairs of {one} and a cell, "
             f"{_part(tally.clipped - tally.kept, tally.clipped)} of the clipped sum",
         ),
     ]

@@ -142,7 +142,8 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
             taken = self.origin.tally(self.design, key="", progress=tell) if bounds else None
             tell(1.0)
         calendar = self.design.table.calendar
-        return Diagnosis(check, taken, timezone="UTC" if calendar is None else calendar.timezone)
+        zone, called = "UTC" if calendar is None else calendar.timezone, self.design.table.unit.called
+        return Diagnosis(check, taken, zone, called)
 
     def certificate_for(self, *, seeded: bool) -> Certificate:
         """Return what a release by this plan is certified by."""
