@@ -90,9 +90,10 @@ class SpectrumRelease:
     def to_pandas(self, *, level: float = 0.95) -> pandas.DataFrame:
         """Return a row a harmonic: periods a turn, X_k, the deviation of its noise, and the power without bias.
 
-        power is |X_k|² / T - 2σ² / T, where σ is the deviation of the noise in Re X_k and in Im X_k: noise adds that
-        much on average, so without it the power is right on average, and may be negative. lower and upper hold the true
-        power with at least the stated probability: |X_k| lies within the noise's reach of what was released.
+        power is ``|X_k|² / T - 2σ² / T``, where σ is the deviation of the noise in Re X_k and in Im X_k: noise adds
+        that much on average, so without it the power is right on average, and may be negative. lower and upper hold
+        the true power with at least the stated probability: ``|X_k|`` lies within the noise's reach of what was
+        released.
         """
         import pandas
 

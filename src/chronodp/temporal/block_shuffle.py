@@ -14,9 +14,10 @@ from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage
 from chronodp.temporal.ewens import ewens_permutations
 from chronodp.temporal.probabilities import AlertProbabilities, check_budget, odds_below
-from chronodp.temporal.published.statement import ARGUMENT
 
 __all__ = ["LEAST_EPSILON", "LONGEST_BLOCK", "BlockShuffle"]
+
+_ARGUMENT = "docs/explanation/proofs/temporal.md"
 
 LEAST_EPSILON = 1e-60
 """What a cost of 0 is stated as: the smallest number that a cost holds."""
@@ -76,7 +77,7 @@ class BlockShuffle:
     @property
     def claim(self) -> Claim:
         """Unit, cost and where the argument stands."""
-        return Claim(Swap(self.block), PureCost(max(self.epsilon, LEAST_EPSILON)), ARGUMENT)
+        return Claim(Swap(self.block), PureCost(max(self.epsilon, LEAST_EPSILON)), _ARGUMENT)
 
     @property
     def expected(self) -> Damage:

@@ -25,9 +25,10 @@ from chronodp.privacy import (
 )
 from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
-from chronodp.temporal.published.statement import ARGUMENT
 
 __all__ = ["NoisySort"]
+
+_ARGUMENT = "docs/explanation/proofs/temporal.md"
 
 _WIDEST = 30  # noise of at most 2^30 steps is drawn exactly
 _FINEST = 2.0**-30
@@ -85,7 +86,7 @@ class NoisySort:
     @property
     def claim(self) -> Claim:
         """Unit, cost and where the argument stands."""
-        return Claim(Swap(self.window + 1), PureCost(self.epsilon), ARGUMENT)
+        return Claim(Swap(self.window + 1), PureCost(self.epsilon), _ARGUMENT)
 
     def certificate(self, *, seeded: bool = False) -> Certificate:
         """Return what is promised of a run."""

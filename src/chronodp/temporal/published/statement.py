@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from chronodp.privacy import AssumedCost, Assumption, PureCost, document, labelled
 
-__all__ = ["ARGUMENT", "UNPROTECTED", "DispatchStatement"]
+__all__ = ["UNPROTECTED", "DispatchStatement"]
 
-ARGUMENT = "docs/explanation/proofs/temporal.md"
+_ARGUMENT = "docs/explanation/proofs/temporal.md"
 
 UNPROTECTED = AssumedCost(
     PureCost(1e-60),
@@ -55,7 +55,7 @@ class DispatchStatement:
                 "for two values so many periods apart, how often (at least) the release proves their order: "
                 + ", ".join(f"{distance}: {chance:.3f}" for distance, chance in self.ruled_out),
             ),
-            ("Argument", ARGUMENT),
+            ("Argument", _ARGUMENT),
         ]
         seeded = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed knows every time.\n" if self.seeded else ""
         return seeded + labelled(rows)
