@@ -1,7 +1,8 @@
 """How much one unit can change what is made of blocks of periods: totals of blocks, their peaks and troughs.
 
 The periods are those of a bounded series; a block is a stretch of them, such as the hours of a day. Proofs, and which
-bounds are attained, stand in ``docs/explanation/proofs/sharing-a-budget.md``.
+bounds are attained, stand in ``docs/explanation/proofs/sharing-a-budget.md``: `block_totals` is its step *Totals*,
+`block_extremes` *Peaks and troughs*.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def block_totals(unit: RecordUnit, bounds: Bounds, contribution: Contribution, b
     """
     l1 = Fraction(per_period(unit, bounds, contribution).l1)
     most = min(l1, blocking.longest * _largest_change(unit, contribution))
+    # The corner of {sum of b_j <= l1, b_j <= C}: as many whole C as fit. Rational numbers, so no remainder is lost.
     whole, rest = divmod(l1, most)
     return exact_sensitivity(l1, whole * most**2 + rest**2)
 
@@ -81,6 +83,7 @@ def block_extremes(unit: RecordUnit, bounds: Bounds, contribution: Contribution,
     """
     if unit.of_rows:
         return per_period(unit, Bounds(blocking.blocks, groups=bounds.groups), contribution)
+    # In L periods a person can be in L m different groups: one block may hold more places than one period.
     places = min(bounds.groups, blocking.longest * bounds.max_groups)
     held = min(periods_held(unit, bounds) * bounds.max_groups, blocking.touched * places)
     cells = (blocking.blocks if unit.whole_person else blocking.touched) * bounds.groups

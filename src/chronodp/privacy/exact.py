@@ -1,4 +1,8 @@
-"""Numbers as people write them, exactly, and floats that are safe to use for them."""
+"""Numbers as people write them, exactly, and floats that are safe to use for them.
+
+Numbers "as people write them" and rounding "against the spender": *Finite precision* of
+``docs/explanation/proofs/accounting.md`` and *Rounding* of ``docs/explanation/proofs/ledger.md``.
+"""
 
 from __future__ import annotations
 
@@ -25,5 +29,5 @@ def at_least(exact: Fraction) -> float:
     >>> Fraction(at_least(Fraction(1, 3))) >= Fraction(1, 3)
     True
     """
-    found = float(exact)
+    found = float(exact)  # to the nearest, so it may lie below: then the next float is the least one above
     return found if Fraction(found) >= exact else math.nextafter(found, math.inf)

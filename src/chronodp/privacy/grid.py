@@ -1,4 +1,9 @@
-"""The public grid of numbers on which everything is released."""
+"""The public grid of numbers on which everything is released.
+
+`Grid.to_quanta` and `Grid.reach` are the first sentence of "Finite precision" in
+``docs/explanation/proofs/w-event.md``, ``alerts.md`` and ``state-estimation.md``: rounding is monotone and commutes
+with whole steps, so a change of ``change`` becomes at most ⌈change / step⌉ steps.
+"""
 
 from __future__ import annotations
 
@@ -57,6 +62,7 @@ class Grid:
             raise InvalidArgument("values", values, "finite numbers", private=True)
         limit = FARTHEST * self.step
         with np.errstate(over="ignore", under="ignore"):  # a warning would tell of a value
+            # Clipped before it is divided: a division by a small step could overflow. Both are exact, step is 2^e.
             scaled = np.clip(numbers.astype(np.float64), -limit, limit) / self.step
         below = np.floor(scaled)
         # The difference is exact but for numbers between -1/2 and 0, where it is rounded and stays at least 1/2.

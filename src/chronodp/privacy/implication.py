@@ -2,7 +2,7 @@
 
 The price is a number of steps: any two datasets that differ in the wanted unit are joined by that many changes
 of the held unit, so group privacy (`chronodp.accounting.enlarge`) turns the held cost into the wanted one. Each unit
-knows its own prices; the lemmas stand in ``docs/explanation/proofs/units.md``.
+knows its own prices; the lemmas stand in ``docs/explanation/proofs/units.md``, of which this is the claim.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The answer follows from three declared things: the unit, the `Bounds` on where one unit may appear, and the
 `Contribution` of one unit to one cell (a period of a group). No data is involved. Proofs of every formula, and
-which are attained, stand in ``docs/explanation/proofs/sensitivity.md``.
+which are attained, stand in ``docs/explanation/proofs/sensitivity.md``; M there is `Contribution.presence`, R is
+`Contribution.exchange`. ``docs/explanation/proofs/bounding.md`` says why a bounded table has such a contribution.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def per_period(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sensit
     """
     unit = _check(unit, bounds, contribution)
     cells = bounds.horizon * bounds.groups
-    if unit.of_rows:
+    if unit.of_rows:  # "One row" of the proof page: a row shares a clipped total, and moves it by R, not M
         if unit.relation == "add_remove":
             return exact_sensitivity(contribution.row, contribution.row**2)
         # The row leaves one cell and enters another, or changes where it is.
@@ -173,7 +174,8 @@ def running_total(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sen
         same = _ramp(horizon, 2)
         apart = 2 * horizon if groups > 1 else 0
         return exact_sensitivity(max(same[0], apart) * one[0], max(same[1], apart) * one[1])
-    # At time t at most min(t, periods) periods have been added up, in every group at once.
+    # "Running totals" of the proof page: at time t at most min(t, periods) periods have been added up, in every group
+    # at once.
     l1, l2_squared = _ramp(horizon, periods_held(unit, bounds))
     return exact_sensitivity(
         l1 * most_change(unit, groups, bounds.max_groups, contribution, power=1),
@@ -187,6 +189,7 @@ def most_change(unit: Unit, cells: int, held: int, contribution: Contribution, *
     Under `replace` it may leave ``held`` cells and enter ``held`` others: with j cells in both sets and s in one
     of them, j + s <= cells and 2j + s <= 2 held, and the sum is linear in (j, s): a corner attains the maximum.
     """
+    # "Add or remove" and "Replace" of the proof page; both sides hold at most ``held`` cells, so 2j + s counts 2 held.
     presence, exchange = contribution.presence**power, contribution.exchange**power
     held = min(held, cells)
     if unit.relation == "add_remove":
@@ -199,6 +202,7 @@ def most_change(unit: Unit, cells: int, held: int, contribution: Contribution, *
 
 def _ramp(horizon: int, periods: int) -> tuple[int, int]:
     """The sum and the sum of squares of min(t, periods) for t from 1 to the horizon."""
+    # min(t, k) = t for t = 1 … k, then k for the other T - k times: t = k is in the rising part, once.
     rising = min(periods, horizon)
     flat = horizon - rising
     return (

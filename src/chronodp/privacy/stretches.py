@@ -3,6 +3,9 @@
 A `Window` is any so many consecutive periods of a grid; a `UserPeriod` is one period of the civil grid. Fixed lengths
 are compared by arithmetic. Days and longer are laid out on their zones' clocks, over `FIRST` to `LAST`, and counted:
 every clock change of these years, and every day of 23 or 25 hours, is in the count.
+
+L of "On the clock" in ``docs/explanation/proofs/units.md``: `_touch_fixed` is *Both lengths fixed*, the others *Days
+and longer*.
 """
 
 from __future__ import annotations
@@ -98,6 +101,7 @@ def touching(held: Stretches, wanted: Stretches) -> Touch | None:
         if not len(starts):
             return None
         if width is not None:
+            # Ends are not in a stretch: the last microsecond before one decides the last period touched.
             first, last = (starts - held.phase) // width, (ends - 1 - held.phase) // width
             aligned = not np.any((starts - held.phase) % width) and not np.any((ends - held.phase) % width)
             return _touch(last - first + 1, aligned=bool(aligned))
@@ -117,6 +121,7 @@ def _touch_fixed(held: Stretches, width: int, wanted: Stretches, length: int) ->
     latest = width - common + least
     span = wanted.periods * length
     aligned = length % width == 0 and (wanted.phase - held.phase) % width == 0
+    # A stretch [s, s + span) ends before its end: its last microsecond is s + span - 1, and decides the last period.
     return Touch((least + span - 1) // width + 1, (latest + span - 1) // width + 1, aligned)
 
 
@@ -132,6 +137,7 @@ def _touch_days(held: Edges, starts: Edges, ends: Edges) -> Touch | None:
 
 def _touch_anywhere(held: Edges, wanted: Stretches, length: int) -> Touch | None:
     """Wanted stretches of a fixed length: of all that begin in one held period the last one reaches farthest."""
+    # The last multiple of the length that is at most one microsecond before a held period ends.
     starts = wanted.phase + (held - 1 - wanted.phase) // length * length
     touch = _touch_days(held, starts, starts + wanted.periods * length)
     return None if touch is None else Touch(1, touch.most, aligned=False)

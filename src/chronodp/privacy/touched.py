@@ -1,4 +1,8 @@
-"""Which periods of a series one unit changes: how many, and whether they lie together."""
+"""Which periods of a series one unit changes: how many, and whether they lie together.
+
+This is k, and "together" the stretch of w, of "Sensitivity" in ``docs/explanation/proofs/spectrum.md`` and of both
+sensitivities in ``docs/explanation/proofs/state-estimation.md``.
+"""
 
 from __future__ import annotations
 

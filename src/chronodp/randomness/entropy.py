@@ -1,4 +1,8 @@
-"""The one object through which every mechanism draws."""
+"""The one object through which every mechanism draws.
+
+`KeystreamEntropy` is the claim of ``docs/explanation/proofs/noise.md``: the law of each draw, exactly, given uniform
+words.
+"""
 
 from __future__ import annotations
 
@@ -108,6 +112,7 @@ class KeystreamEntropy:
         if wanted.size and not (wanted.min() >= 0 and wanted.max() <= whole):
             raise InvalidArgument("numerators", numerators, f"from 0 to the denominator {whole}")
         shape = wanted.shape if size is None else _shape(size)
+        # A uniform integer below the denominator is under the numerator in exactly so many cases: no float takes part.
         return self.integers(whole, shape) < _spread(wanted, shape)
 
     def exponential_coins(self, exponents: ArrayLike) -> NDArray[np.bool_]:

@@ -1,4 +1,7 @@
-"""Uniform integers and permutations, exactly uniform because whatever would bias them is drawn again."""
+"""Uniform integers and permutations, exactly uniform because whatever would bias them is drawn again.
+
+*Integers* and *permutations* of ``docs/explanation/proofs/noise.md``, under "The bounds": both are uniform by symmetry.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ def uniform_below(keystream: Keystream, below: NDArray[np.int64]) -> NDArray[np.
     """
     if below.size and below.min() < 1:
         raise InvalidArgument("below", "a bound under 1", "whole numbers of at least 1")
+    # Every bit below the highest of below - 1 is set: the least 2^b - 1 not under it. So more than half of all words
+    # pass, and the loop ends.
     mask = below - 1
     for shift in (1, 2, 4, 8, 16, 32):
         mask |= mask >> shift
@@ -33,6 +38,7 @@ def uniform_below_one(keystream: Keystream, below: int, count: int) -> NDArray[n
     """Return ``count`` uniform integers below one bound: the same as `uniform_below`, from the same words, faster."""
     if below < 1:
         raise InvalidArgument("below", "a bound under 1", "whole numbers of at least 1")
+    # of below - 1, not of below: a bound of 2^b takes b bits and no word is redrawn.
     mask = np.int64((1 << (below - 1).bit_length()) - 1)
     result = keystream.words(count) & mask
     if mask == below - 1:
@@ -57,5 +63,7 @@ def uniform_permutations(keystream: Keystream, rows: int, count: int) -> NDArray
         order = np.argsort(words, axis=1)
         result[open_] = order
         ordered = np.take_along_axis(words, order, axis=1)
+        # A tie would be settled by the sort, not by chance: the whole row goes back, not the tied words alone, since
+        # which places are tied depends on the words that would stay.
         open_ = open_[np.any(ordered[:, 1:] == ordered[:, :-1], axis=1)]
     return result

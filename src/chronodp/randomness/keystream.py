@@ -1,4 +1,14 @@
-"""Uniform 64-bit words from AES-256 in counter mode."""
+"""Uniform 64-bit words from AES-256 in counter mode.
+
+The first assumption of ``docs/explanation/proofs/noise.md``: words are uniform and independent. A word is eight bytes
+of the cipher's output in order, so one block of AES is two words:
+
+    block of the counter       0                     1
+    byte                 0 … 7 | 8 … 15       0 … 7 | 8 … 15
+    word                   0   |   1            2   |   3
+
+A word is read with its least byte first, as a signed number from -2^63 to 2^63 - 1.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +74,7 @@ class SecureKeystream:
         if left < 8 * count or getattr(local, "generation", None) != Lineage.generation:
             local.cipher = _counter_mode(os.urandom(32))
             local.generation = Lineage.generation
-            left = max(self._bytes_a_key, 8 * count)
+            left = max(self._bytes_a_key, 8 * count)  # one large call stays under one key
         local.left = left - 8 * count
         return _draw(local.cipher, count)
 
@@ -93,8 +103,10 @@ class SeededKeystream:
 
 
 def _counter_mode(key: bytes) -> CipherContext:
+    # The counter begins at 0 for every key: no two streams share a key, so no block of output comes twice.
     return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
 
 def _draw(cipher: CipherContext, count: int) -> NDArray[np.int64]:
+    # Zeros are encrypted: in counter mode the output is then the keystream itself. "<i8" fixes the order of bytes.
     return np.frombuffer(cipher.update(bytes(8 * count)), dtype="<i8")

@@ -2,8 +2,8 @@
 
 A request multiplies the next variates by its scale and rounds: N = floor(s Z + 1/2) with Z the ideal real
 variate; exponential noise is rounded down. For an integer x, x + N = floor(x + s Z + 1/2) is post-processing of
-the ideal continuous mechanism, so every guarantee of that mechanism holds for it, exactly
-(``docs/explanation/proofs/noise.md``).
+the ideal continuous mechanism, so every guarantee of that mechanism holds for it, exactly: "Why rounding costs nothing"
+in ``docs/explanation/proofs/noise.md``. `_Rounding` is *Rounding* under "The bounds" there, `Reservoir.exceed` *Coins*.
 """
 
 from __future__ import annotations
@@ -35,7 +35,14 @@ class _Rounding:
 
     Adding ``magic`` = 1.5 2^(52-k) + h + T 2^-k, with h = 1/2 or 0, puts the k fraction bits of s Z + h + T 2^-k at the
     bottom of the mantissa and its floor above them. The floor of the ideal s Z + h is the same unless those k bits are
-    below 2 T, where T 2^-k bounds the sum of all errors.
+    below 2 T, where T 2^-k bounds the sum of all errors. The sum lies in [2^(52-k), 2^(53-k)), so its last place is
+    2^-k:
+
+        bit     63     62 … 52      51 … k         k-1 … 0
+                 0     exponent     whole part     fraction in steps of 2^-k
+
+    1.5 and not 1 stands in ``magic`` so that a negative s Z borrows from the mantissa and never from the exponent: the
+    exponent stays the same, and ``offset``, what stands above the fraction for s Z = 0, is taken off as one number.
     """
 
     scale: NDArray[np.float64]
@@ -50,10 +57,11 @@ class _Rounding:
 def _rounding(scale: float, family: Family) -> _Rounding:
     tolerance, largest = family.tolerance, family.largest
     reach = scale * largest * 1.3 + 2
+    # |s Z| + 1 < 2^(50 - bits): two bits below the exponent's, so that no sum leaves its octave.
     bits = min(46, 50 - math.ceil(math.log2(reach)))
     # The variate's own error; the product's rounding, half an ulp; the sum's rounding (1/2) and slack.
     error = scale * tolerance + scale * largest * 2.0**-52
-    margin = math.ceil(error * 2.0**bits) + 2
+    margin = math.ceil(error * 2.0**bits) + 2  # up: a wider margin sends more draws to the slow path, none astray
     base = 1.5 * 2.0 ** (52 - bits)
     return _Rounding(
         scale=np.array(scale),

@@ -3,6 +3,9 @@
 It decides the few draws that the fast path cannot, and it is the reference that the fast path is checked
 against: it shares no arithmetic with it. Each function returns what the ideal real-valued variate would give,
 with certainty: a result is returned only when the whole interval agrees on it.
+
+This is the last step of "How a draw is made" in ``docs/explanation/proofs/noise.md``: bits of θ are drawn until both
+ends of the interval round alike, which ends with probability one and never guesses.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ class UniformReal:
         """Return the whole part of V * 2^(64 words - 1): V lies between it and the next integer."""
         missing = words - len(self._words)
         if missing > 0:
+            # Only the first word has a sign: further digits are those of two's complement, from 0 to 2^64 - 1.
             self._words += [int(word) % 2**64 for word in self._keystream.words(missing)]
         result = self._words[0]
         for word in self._words[1:words]:
@@ -41,6 +45,7 @@ class UniformReal:
 
     def magnitude(self, words: int) -> tuple[int, int]:
         """Return whole bounds of |V| * 2^(64 words - 1)."""
+        # V lies in [low, low + 1) in these units; of a negative V the end nearer to 0 is low + 1.
         low = self.numerator(words)
         return (low, low + 1) if low >= 0 else (-low - 1, -low)
 
@@ -110,6 +115,7 @@ def _exponential(interval: Any, uniform: UniformReal, words: int) -> Any:
     unit = _unit(interval, words)
     least = -interval.log(interval.mpf(high) / unit)
     most = -interval.log(interval.mpf(low) / unit) if low else interval.inf
+    # |V| <= 1, so -ln|V| is never negative, whatever the interval's own rounding says at |V| = 1.
     return interval.mpf([max(least.a, 0), most.b if low else most])
 
 
@@ -149,5 +155,5 @@ def _interval(words: int) -> Any:
     from mpmath.ctx_iv import MPIntervalContext
 
     context = MPIntervalContext()
-    context.prec = 64 * words + 120
+    context.prec = 64 * words + 120  # the arithmetic must not be wider than the bits of V that are known
     return context

@@ -6,6 +6,8 @@ sign. So words over every exponent, all of the mantissa and both ends of what th
 transforms and compared with Python's own logarithm, sine and cosine, which share no code with them; these are held to
 digits that are written down here. Where anything is off, no draw is left to the fast path: the slow one, in whole
 numbers, decides all of them.
+
+It carries "The assumption, on this machine" of ``docs/explanation/proofs/noise.md``, which also says what it can miss.
 """
 
 from __future__ import annotations

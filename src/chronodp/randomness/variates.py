@@ -5,7 +5,8 @@ stands for bits nobody has drawn yet. The transforms use only + - * / and square
 the last bit, so the bounds hold on every machine, whatever its mathematical library. Where a bound would be too
 wide (V near 0; for Gaussians also |V| near 1) the variate is NaN, which means: ask the slow path.
 
-The polynomials, their errors and the sums of rounding errors: ``docs/explanation/proofs/noise.md``.
+The formulas are those of "How a draw is made" in ``docs/explanation/proofs/noise.md``. `_magnitudes` and `_logarithm`
+go through the steps of its table "The bounds"; the tolerances of the families stand below it.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def _log_magnitudes(words: Words, out: Floats, work: Workspace) -> None:
     _magnitudes(words, out)
     hard = np.flatnonzero(out < _SMALLEST) if out[out.argmin()] < _SMALLEST else None
     if hard is not None:
-        out[hard] = 0.5
+        out[hard] = 0.5  # any number will do: it keeps ln 0 and its warning away, and is overwritten below
     _logarithm(out, work)
     if hard is not None:
         out[hard] = np.nan
@@ -158,11 +159,12 @@ def _logarithm(x: Floats, work: Workspace) -> None:
     ratio, square, exponents = work.first[: len(x)], work.second[: len(x)], work.exponents[: len(x)]
     np.frexp(x, x, exponents)
     np.add(x, _CENTRE, square)
-    np.subtract(x, _CENTRE, ratio)
+    np.subtract(x, _CENTRE, ratio)  # without rounding: m is within a factor 2 of √½ (Sterbenz)
     np.divide(ratio, square, ratio)
     np.multiply(ratio, ratio, square)
     _horner(_ATANH, square, x)
     np.multiply(x, ratio, x)
+    # The large terms are added to each other first: for e = 0 the small one is then rounded once, at its own size.
     np.copyto(square, exponents)
     np.multiply(square, _LOG_TWO, square)
     np.add(square, _LOG_CENTRE, square)
@@ -178,6 +180,7 @@ def _horner(coefficients: tuple[float, ...], x: Floats, out: Floats) -> None:
 
 
 def _flip_where_negative(words: Words, values: Floats, work: Workspace) -> None:
+    # The sign of a word is the sign of V, also of V in (-2^-63, 0), whose word is -1; a float's sign is its bit 63 too.
     signs = work.bits[: len(values)]
     np.bitwise_and(words, _SIGN_BIT, signs)
     bits = values.view(np.int64)

@@ -176,6 +176,7 @@ class RecordUnit(Unit):
         extents = self.extents_of(wanted, facts) if wanted.of_a_person else None
         if extents is None:
             return None
+        # "Removing a part of what a person holds is not removing the person": all goes out, the rest comes in again.
         if self.relation == "replace":
             # The list of people is public under `replace`: nothing is said of who is on it.
             return None if wanted.relation == "add_remove" and _is_whole(wanted) else extents
@@ -240,7 +241,7 @@ class StretchUnit(RecordUnit):
 
     def _covering(self, wanted: StretchUnit, touch: Touch) -> int:
         """Return the steps that cover a wanted stretch with these, given how many of their periods it touches."""
-        extents = -(-touch.most // self.length)
+        extents = -(-touch.most // self.length)  # the table under "On the clock" of the proof page, row by row
         if self.relation == "replace":
             return extents
         if wanted.relation == "replace" or not touch.aligned:

@@ -1,4 +1,8 @@
-"""Lengths and zones of stretches of time, as units check and compare them."""
+"""Lengths and zones of stretches of time, as units check and compare them.
+
+The last of the steps in ``docs/explanation/proofs/units.md``: hours nest in days of 23 or 25 of them, weeks do not nest
+in months.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What a device holds back even from whoever collects its reports: one value, or all that it ever reports on."""
+"""What a device holds back even from whoever collects its reports: one value, or all that it ever reports on.
+
+Its step in ``docs/explanation/proofs/units.md``: "a device's whole history". What devices do to hold it:
+``docs/explanation/proofs/local.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One row of the table."""
+"""One row of the table.
+
+Its steps in ``docs/explanation/proofs/units.md``: a part of what a person holds, and "a replaced row may move".
+"""
 
 from __future__ import annotations
 

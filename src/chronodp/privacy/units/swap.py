@@ -1,4 +1,7 @@
-"""The order of two values inside one block of one person's series."""
+"""The order of two values inside one block of one person's series.
+
+The unit of ``docs/explanation/proofs/temporal.md``; *Borders* and *Several releases* there say what a block must be.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Everything of one person, however long the series."""
+"""Everything of one person, however long the series.
+
+Its steps in ``docs/explanation/proofs/units.md``: "removing a part" costs 2 under ``add_remove``, and under ``replace``
+nothing is said of who is on the list.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Everything of one person in one calendar period."""
+"""Everything of one person in one calendar period.
+
+Its steps in ``docs/explanation/proofs/units.md``: "hours nest in days", and "On the clock" where its zone is said.
+`UserPeriod.summed_on` is the case of ``docs/explanation/proofs/bounding.md`` in which civil periods cut grid periods.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Everything of one person in any so many consecutive periods."""
+"""Everything of one person in any so many consecutive periods.
+
+Its steps in ``docs/explanation/proofs/units.md``: "windows may overlap", and "On the clock" where its length is said.
+"""
 
 from __future__ import annotations
 
@@ -132,6 +135,7 @@ class Window(StretchUnit):
 
     def blocks_touched(self, blocks: PeriodBlocks) -> int:
         """Return in how many blocks one window can be."""
+        # A window may begin at 0 … horizon - w and holds first … first + w - 1, both ends included.
         first = np.arange(blocks.horizon - self.periods + 1)
         last = first + self.periods - 1
         # What lies after the last block touches none.
