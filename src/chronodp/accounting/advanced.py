@@ -1,5 +1,7 @@
 """Advanced composition: epsilon grows with the square root of the number of releases.
 
+Row "advanced" of both tables in ``docs/explanation/proofs/accounting.md``: its theorem, and a margin of 20 units.
+
 References:
     Dwork, Rothblum, Vadhan (2010), Boosting and differential privacy, theorem III.3; the textbook's form. It holds
     for every epsilon_0; the restriction to epsilon_0 <= 1 found in textbooks only marks where it is useful.

@@ -1,4 +1,8 @@
-"""What a guarantee means for someone who tries to find out: beliefs, odds and the chance of a right guess."""
+"""What a guarantee means for someone who tries to find out: beliefs, odds and the chance of a right guess.
+
+*Total variation*, "The odds: what textbooks get wrong" and the row of margins "advantage, total variation, odds" of
+``docs/explanation/proofs/accounting.md``.
+"""
 
 from __future__ import annotations
 

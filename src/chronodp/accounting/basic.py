@@ -1,5 +1,8 @@
 """Basic composition: epsilons add and deltas add.
 
+Row "basic" of both tables in ``docs/explanation/proofs/accounting.md``: sums are rational, and the last step is the
+least float not below.
+
 References:
     Dwork, Roth (2014), The algorithmic foundations of differential privacy, theorem 3.16.
 """
@@ -54,6 +57,7 @@ def strengths(spending: Spending, *, different: int) -> Strengths:
     )
     size = -(-len(ratios) // different)
     runs = (ratios[start : start + size] for start in range(0, len(ratios), size or 1))
+    # The last of a run is its largest ratio: every release of the run counts as no less than it is.
     return [(run[-1][0], sum(times for _, times in run)) for run in runs]
 
 

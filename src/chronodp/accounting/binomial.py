@@ -1,5 +1,7 @@
 """Chances of numbers of coins, to almost all their digits however many coins there are.
 
+The margin is that of *Optimal composition* under "Finite precision" of ``docs/explanation/proofs/accounting.md``.
+
 References:
     Loader (2000), Fast and accurate computation of binomial probabilities: Stirling's formula with its remainder, and
     deviances, so that no large logarithms cancel.

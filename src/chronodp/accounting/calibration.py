@@ -1,4 +1,8 @@
-"""From a wanted guarantee back to noise, or to a number of releases."""
+"""From a wanted guarantee back to noise, or to a number of releases.
+
+*Inverses* under "Finite precision" of ``docs/explanation/proofs/accounting.md``: what is returned was put to the test
+itself and passed.
+"""
 
 from __future__ import annotations
 

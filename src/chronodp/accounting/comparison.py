@@ -1,4 +1,7 @@
-"""Every theorem side by side."""
+"""Every theorem side by side.
+
+Each row is a bound of ``docs/explanation/proofs/accounting.md``; so the least of them is one too.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,9 @@ Any sequence of Gaussian releases, adaptive or not, is exactly as hard to see th
 mu^2 = sum of (sensitivity_i / sigma_i)^2, and a mechanism is mu-GDP if it is no easier than telling N(0, 1) from
 N(mu, 1).
 
+Row "Gaussian" and the steps *Gaussian δ* and *Bounded releases in Gaussian accounting* of
+``docs/explanation/proofs/accounting.md``.
+
 References:
     Balle, Wang (2018), Improving the Gaussian mechanism, theorem 8. Dong, Roth, Su (2022), Gaussian differential
     privacy, corollaries 1 and 2.
@@ -72,7 +75,7 @@ def mu_for(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=256)  # whoever plans a release tries many kinds of noise at one epsilon and delta
 def _largest_mu(epsilon: float, delta: float) -> float | None:
-    return largest(lambda value: delta_of(value, epsilon) <= delta)
+    return largest(lambda value: delta_of(value, epsilon) <= delta)  # down: a smaller mu asks for more noise
 
 
 def sigma(epsilon: float, delta: float, *, sensitivity: float = 1.0) -> float:

@@ -1,5 +1,8 @@
 """Group privacy: what a guarantee for one unit says about several, or about a larger unit.
 
+*Group privacy* of ``docs/explanation/proofs/units.md``; the margin is the row "group privacy" of
+``docs/explanation/proofs/accounting.md``.
+
 References:
     Vadhan (2017), The complexity of differential privacy, lemma 2.2. Dong, Roth, Su (2022), theorem 2.14, for Gaussian.
 """

@@ -2,6 +2,9 @@
 
 For outputs o of a mechanism on D, the loss is ln P(o | D) / P(o | D'), a random variable; after seeing o, an observer's
 odds for D against D' are multiplied by e^loss. The worst pair of datasets is taken for each release.
+
+L of ``docs/explanation/proofs/accounting.md``. *PLD* there says how the transform behind `LossVariable.tail` rounds:
+every loss up to a grid.
 """
 
 from __future__ import annotations
@@ -147,6 +150,7 @@ def _from(tails: NDArray[np.float64], index: int) -> float:
 
 def _spectrum(tails: NDArray[np.float64]) -> NDArray[np.complex128]:
     """Return the transform of the law that is rounded up to the grid, from its tails at the grid's points."""
+    # Mass between two points goes to the upper one: the loss is rounded up, and the tail is never too small.
     masses = np.empty(_CELLS)
     masses[0] = 1 - tails[0]
     masses[1:] = tails[:-1] - tails[1:]

@@ -3,6 +3,9 @@
 Each such release is as if it gave everything away with probability delta and were randomised response at epsilon
 otherwise, so the composition is a sum of coin tosses whose distribution is written out here in full.
 
+Row "optimal" and the steps *A release known as (ε, δ)* and *Optimal composition* of
+``docs/explanation/proofs/accounting.md``.
+
 References:
     Kairouz, Oh, Viswanath (2015), The composition theorem for differential privacy, theorem 3.3. Murtagh, Vadhan
     (2016), The complexity of computing the optimal composition, theorem 1.5, for unequal epsilons.

@@ -2,6 +2,9 @@
 
 Slow (tens of milliseconds for each different release) and imported late (a second): for plans and reports.
 
+Row "PLD" and the step *PLD* of ``docs/explanation/proofs/accounting.md``: discretisation is pessimistic, and 2^-48 of
+probability a release is given away for the transforms.
+
 References:
     Meiser, Mohammadi (2018), Tight on budget?; Doroshenko et al. (2022), Connect the dots.
 """

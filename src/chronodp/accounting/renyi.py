@@ -1,5 +1,7 @@
 """Rényi differential privacy: divergences of a fixed order add.
 
+Row "Rényi" and the step *Bounded releases in Rényi accounting* of ``docs/explanation/proofs/accounting.md``.
+
 References:
     Mironov (2017), Rényi differential privacy, propositions 1, 3, 6 and table II. Canonne, Kamath, Steinke (2020), The
     discrete Gaussian for differential privacy, proposition 12, for the improved conversion.

@@ -24,6 +24,7 @@ _LONGEST, _FINEST = 4096, 1120  # bits of a denominator, and of what takes its p
 
 def up(value: float, units: float) -> float:
     """Return a number above every truth that a float >= 0 may stand for if it is off by ``units`` of 2^-53."""
+    # Four more than asked for: the factor and the product are rounded themselves, and units may be a rounded number.
     return value * (1 + (units + 4) * UNIT)
 
 
@@ -55,6 +56,7 @@ def sum_up(parts: Iterable[Fraction]) -> Fraction:
     for part in parts:
         total += part
         if total.denominator.bit_length() > _LONGEST:
+            # Up, to a step far below any float: the denominator of a long sum would be the product of all of them.
             total = Fraction(math.ceil(total * 2**_FINEST), 2**_FINEST)
     return total
 

@@ -3,6 +3,9 @@
 With and without one person, a release looks at worst like a draw from (1 - q) N(0, 1) + q N(mu, 1) and one from
 N(0, 1), or the other way round, where q is the rate and mu = sensitivity / sigma.
 
+*All steps* of ``docs/explanation/proofs/private-training.md`` has the divergence; margins, and *In place of it*, stand
+in ``docs/explanation/proofs/accounting.md``.
+
 References:
     Mironov, Talwar, Zhang (2019), Rényi differential privacy of the sampled Gaussian mechanism, section 3. Zhu, Dong,
     Wang (2022), Optimal accounting of differential privacy via characteristic function, for the pair that dominates.

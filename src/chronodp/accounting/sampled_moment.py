@@ -1,7 +1,9 @@
 """The moment of a sampled Gaussian's likelihood ratio at orders that are not whole, by a sum with a proved error.
 
 With u = q (e^E - 1), E = mu z - mu²/2 and z standard normal, E u = 0 and the moment of order a exceeds 1 by
-E[(1 + u)^a - 1 - a u]. Why the sum below is never under it: ``docs/explanation/proofs/accounting.md``.
+E[(1 + u)^a - 1 - a u]. Why the sum below is never under it: *Noise on a sample* in
+``docs/explanation/proofs/accounting.md``. Its *Rule* is ``error`` below, its *Ends* are ``first`` and ``last``, its
+*Points* are `_log_convex`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 What comes back was itself put to the test: no error of the search, nor of the function near its step, can make it a
 point where the promise fails.
+
+*Inverses* under "Finite precision" of ``docs/explanation/proofs/accounting.md``.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ def smallest(
     ``holds`` must be false below some point and true above it. The search starts at ``start``; a small relative
     ``step`` says that it is near.
     """
-    _, high = _around(holds, start, step, limit)
+    _, high = _around(holds, start, step, limit)  # the upper end: ``holds`` was found true there
     return high if high <= limit else None
 
 
@@ -33,6 +35,7 @@ def largest(holds: Callable[[float], bool], *, limit: float = 1e300) -> float | 
 
     ``holds`` must be true below some point and false above it.
     """
+    # The lower end, where ``not holds`` was found false.
     low, _ = _around(lambda value: not holds(value), 1.0, 3.0, limit)
     return low if low >= 1 / limit else None
 

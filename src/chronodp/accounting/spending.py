@@ -1,4 +1,8 @@
-"""What was spent, gathered from costs of any shape into equal releases with their number."""
+"""What was spent, gathered from costs of any shape into equal releases with their number.
+
+`Spending.revealed` and `Spending.left_of` are *A release known as (ε, δ)* of ``docs/explanation/proofs/accounting.md``,
+with the margins of its row "δ revealed; left".
+"""
 
 from __future__ import annotations
 
@@ -117,6 +121,7 @@ def gather(costs: Costs) -> Spending:
                 open_.append((part, times))
             case _:
                 raise InvalidArgument("costs", cost, "a cost or a collection of costs")
+    # -ln of the chance that nothing is given away: terms of one sign, so no delta is lost beside a larger one.
     kept = math.fsum(
         times_up(times, -math.log1p(-single.delta))
         for single, times in releases.items()

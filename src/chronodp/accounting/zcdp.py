@@ -1,5 +1,7 @@
 """Zero-concentrated differential privacy: one number rho that adds.
 
+Row "zCDP" of both tables in ``docs/explanation/proofs/accounting.md``.
+
 References:
     Bun, Steinke (2016), Concentrated differential privacy, propositions 1.3, 1.4 and 1.6.
 """

@@ -1,4 +1,8 @@
-"""Budgets whose spending is not known: booked as spent to their limit, in every period up to a day."""
+"""Budgets whose spending is not known: booked as spent to their limit, in every period up to a day.
+
+*Restoring a backup* of ``docs/explanation/proofs/ledger.md``: charged on top of what was granted before, nothing
+exceeds the limit.
+"""
 
 from __future__ import annotations
 

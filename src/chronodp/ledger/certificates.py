@@ -2,6 +2,8 @@
 
 A link holds a certificate, the digest of what was released, its number in the dataset's chain and the digest of the
 link before it. Its canonical JSON is what is signed and what is digested.
+
+"Certificates" of ``docs/explanation/proofs/ledger.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""How a stream becomes the bytes that the ledger seals, and comes back from them."""
+"""How a stream becomes the bytes that the ledger seals, and comes back from them.
+
+The bytes of one sealed state:
+
+    0 … 3          size of the head, n, big-endian
+    4 … 4 + n - 1  head: JSON in UTF-8, of public things
+    4 + n …        state: the mechanism's secret, to the end
+
+All of it is sealed together. "Certificates" in ``docs/explanation/proofs/ledger.md`` says what the seal is bound to.
+"""
 
 from __future__ import annotations
 

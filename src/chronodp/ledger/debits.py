@@ -2,6 +2,9 @@
 
 A charge is converted to the budget's unit and rule, rounded up, and added to the native sums by one conditional
 statement that fails if no sum stays within its limit. Nothing is read first and written later: writers cannot race.
+
+It carries "A crowd" of ``docs/explanation/proofs/ledger.md``, and *Other units* and *What periods mean* under
+"Deciding".
 """
 
 from __future__ import annotations
@@ -283,6 +286,8 @@ def _charge(transaction: Transaction, known: Known, spend: Spend, analyst: str, 
 @cache
 def _conditional_update(components: int) -> str:
     """Return the statement that adds amounts if one component and the reserve stay within their limits."""
+    # Sums saturate at the cap: it lies above every limit, so a sum that reached it admits nothing any more, and no
+    # addition of two leaves 64 bits.
     adds = ", ".join(
         f"{column} = CASE WHEN {column} + ? > ? THEN ? ELSE {column} + ? END" for column in SPENT[:components]
     )

@@ -2,6 +2,9 @@
 
 A mechanism with steps derives from `DurableStream` and adds what is its own: the codec of its state, the state before
 its first step, how a step is computed, and the words of its promise.
+
+*Durability* of ``docs/explanation/proofs/streams.md``: values, noise and the new state are one transaction, announced
+after it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ divergences add at each of a fixed set of orders. One sum within its limit suffi
 up to their own limit, the reserve. Amounts are rounded up, limits down, to a decimal quantum of the limit; sums of
 whole numbers are exact. What floats make infinite costs more than any budget holds.
 
-Why these, and why the reserve is fixed at opening: ``docs/explanation/proofs/ledger.md``.
+Why these, and why the reserve is fixed at opening: "Deciding" in ``docs/explanation/proofs/ledger.md``. Its *Rounding*
+is `_Component`.
 """
 
 from __future__ import annotations
@@ -47,12 +48,14 @@ class _Component:
 
     @classmethod
     def of(cls, name: str, limit: Fraction) -> _Component:
+        # So many that the limit is at most 10^18 quanta: below `CAP`, which a sum that ran over can never leave.
         digits = _DIGITS - math.ceil(math.log10(limit)) if limit > 0 else 0
         return cls(name, limit, digits)
 
     @property
     def ceiling(self) -> int:
         """The limit in quanta, rounded down; -1 admits nothing, not even zero."""
+        # Down, as amounts go up: what is granted by quanta is granted by the exact numbers.
         return math.floor(self.limit * Fraction(10) ** self.digits) if self.limit > 0 else -1
 
     def amount(self, value: Fraction) -> int:
@@ -134,6 +137,7 @@ class Filter:
             bounded = math.fsum(
                 times_up(times, gaussian.mu_of_bounded(loss) ** 2) for loss, times in spending.largest_losses
             )
+            # A first Gaussian charge closes the second way for good: its sum jumps to the cap and stays there.
             values = [exact + _widened(bounded), Fraction(CAP) if exact else losses]
         else:
             curve = renyi.curve(spending)
@@ -168,6 +172,7 @@ def _components(rule: Filter) -> tuple[_Component, ...]:
         return (_Component.of("epsilon", decimal_value(rule.epsilon)),)
     left = decimal_value(rule.delta) - decimal_value(rule.reserve)
     if rule.kind == "gaussian":
+        # All three roundings go down: of the delta that is left, of mu for it, and of the limit.
         largest = Fraction(gaussian.mu_for(rule.epsilon, _at_most(left))) ** 2
         return (
             _Component.of("mu squared", largest * (1 - _FLOAT_ERROR)),
@@ -176,6 +181,7 @@ def _components(rule: Filter) -> tuple[_Component, ...]:
     return tuple(
         _Component.of(
             f"divergence of order {order}",
+            # Σ ε_i(α) + ln(1/δ') / (α - 1) <= ε, solved for the sum; the logarithm is rounded up, so the limit is not.
             (decimal_value(rule.epsilon) - _log_of_inverse(left) / (order - 1)) * (1 - _FLOAT_ERROR),
         )
         for order in ORDERS

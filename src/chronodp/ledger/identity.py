@@ -1,4 +1,7 @@
-"""Who a ledger is: an id and a public key in its database, which must be those of the keys file at hand."""
+"""Who a ledger is: an id and a public key in its database, which must be those of the keys file at hand.
+
+*Identity* under "A ledger that knows itself" of ``docs/explanation/proofs/ledger.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""The owner's keys: one to sign certificates, one to seal what a stream must remember."""
+"""The owner's keys: one to sign certificates, one to seal what a stream must remember.
+
+The seal is that of "Certificates" in ``docs/explanation/proofs/ledger.md``: AES-256-GCM, bound to its context, for a
+stream its name and step. Sealed bytes, before they become text:
+
+    0 … 11     nonce, drawn anew
+    12 …       the encrypted content, as long as the content
+    last 16    the tag that authenticates both and the context
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,14 @@ name. A file that has grown is written anew, with one line of marks, under a loc
 
 Keys files and witnesses have this form, behind whatever else they begin with. Read as well: witnesses of 0.1.0, which
 were one table of steps, or one number of charges a line.
+
+It carries *Many writers, and power* under "A ledger that knows itself" in ``docs/explanation/proofs/ledger.md``. A keys
+file, with ⏎ for the end of a line:
+
+    {"signing":…,"sealing":…,…}       what it begins with; a witness begins with marks
+    ⏎{"saw":{"c":41,"s":7}}           counters c and s stood at 41 and 7
+    ⏎{"saw":{"c":42}}                 so c is 42 and s is 7, in whatever order lines were added
+    ⏎{"saw":{"c":                     cut off: says nothing, and the next line begins anew
 """
 
 from __future__ import annotations
@@ -82,7 +90,7 @@ class MarkFile:
 
         Without it they are synced if the last sync was a second ago, else by the next, or by `close`.
         """
-        content = f"\n{_line(numbers)}".encode()
+        content = f"\n{_line(numbers)}".encode()  # the end of the line before comes first: it may lack its own
         with self._lock:
             try:
                 if self._append(content, sync=sync) > max(_LARGE, 2 * self._compacted):
@@ -115,7 +123,7 @@ class MarkFile:
             _lock(descriptor, exclusive=False)
             try:
                 found = os.fstat(descriptor)
-                if found.st_nlink:
+                if found.st_nlink:  # 0: the file was replaced since it was opened, and a line in it would be lost
                     if os.write(descriptor, content) != len(content):
                         raise OSError
                     self._unsynced = True

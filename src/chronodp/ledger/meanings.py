@@ -5,6 +5,8 @@ The first charge for such a unit settles it for the whole dataset, in the transa
 once cannot be written again, so of two first charges at once the second finds what the first one meant. A charge that
 says no length settles that too: the periods are those of streams whose length nobody stated, and no timed ones are
 added to them.
+
+*What periods mean* under "Deciding" of ``docs/explanation/proofs/ledger.md``.
 """
 
 from __future__ import annotations

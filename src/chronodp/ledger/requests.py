@@ -1,4 +1,8 @@
-"""Releases under a request id: debit, then noise, then store; never a second draw."""
+"""Releases under a request id: debit, then noise, then store; never a second draw.
+
+The order of events is that of "Crashes" in ``docs/explanation/proofs/ledger.md``: each gap of its table is a gap
+between two calls here.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@
 charge from days on the data's own clocks. Where all charges of a dataset meant the same, that is what its budget means.
 Where they did not, each is priced anew for the reading under which most is spent, a charge is added to every period of
 renewal that was missed, and a note tells the owner. Nothing that was charged is ever taken back.
+
+"Budgets that 0.1.0 charged" in ``docs/explanation/proofs/ledger.md``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Two sources tell what was charged after the backup was made: the marks in the ke
 signed chains that were exported, which hold costs. Neither proves that there was nothing else: a keys file may come
 from a backup too, and a chain knows no stream and no charge without a release. So by default every budget is booked as
 spent to its limit. Only if the owner declares that the marks and the certificates are all there is, what they account
-for is left as it is. The argument stands in ``docs/explanation/proofs/ledger.md``.
+for is left as it is. The argument stands in ``docs/explanation/proofs/ledger.md``, *Restoring a backup*.
 """
 
 from __future__ import annotations

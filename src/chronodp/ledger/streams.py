@@ -1,4 +1,8 @@
-"""Streams: each step's state and released values in one transaction; only the newest state can go on."""
+"""Streams: each step's state and released values in one transaction; only the newest state can go on.
+
+The paragraph on a stream's step under "Crashes" of ``docs/explanation/proofs/ledger.md``, and *Durability* of
+``docs/explanation/proofs/streams.md``.
+"""
 
 from __future__ import annotations
 

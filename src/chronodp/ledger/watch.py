@@ -3,8 +3,8 @@
 Everything that is acknowledged raises a counter that the database keeps anyway: charges of an account, releases of a
 dataset, steps of a stream, a budget that is closed. The number is marked after the commit and before the caller goes
 on, so a database that lost what was acknowledged holds a lower number than its mark. A crash between the two leaves the
-database ahead of the mark, which is no fault: nobody was told. The argument stands in
-``docs/explanation/proofs/ledger.md``.
+database ahead of the mark, which is no fault: nobody was told. The argument: *Marks* and *Order* under "A ledger that
+knows itself" in ``docs/explanation/proofs/ledger.md``.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Watch:
         """
         for name, number in numbers.items():
             newest = self._newest(name)
-            if number <= newest:
+            if number <= newest:  # equal as well: this transaction has raised it, so it was one less before
                 raise LedgerSetBack(_described({name: newest}, {name: number - 1}))
         return numbers
 

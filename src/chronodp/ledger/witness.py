@@ -1,4 +1,7 @@
-"""A witness kept elsewhere, by which a ledger that was set back together with its keys is noticed."""
+"""A witness kept elsewhere, by which a ledger that was set back together with its keys is noticed.
+
+"What cannot be noticed" of ``docs/explanation/proofs/ledger.md``: which of these a witness notices.
+"""
 
 from __future__ import annotations
 
