@@ -6,6 +6,8 @@ stay below 2^62, so any engine with 64-bit integers agrees to the last bit.
 
 MD5 is no secret-keeper here and need not be: that a person counts in few periods holds for every key, since the order
 looks at nothing but the key, the person and the period. The key only makes the choice even-handed.
+
+"The order" of ``docs/explanation/proofs/bounding.md``.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ may hold the separator, and a double quote inside it is written twice. A line th
 number of fields than the first one, is left out.
 
 Only an owner who says so has line breaks inside quotes; `Reading` tells what that costs.
+
+"CSV: a record is a line" in ``docs/explanation/proofs/reading.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The default engine: DuckDB scans the source, a packed sort bounds what people contribute."""
+"""The default engine: DuckDB scans the source, a packed sort bounds what people contribute.
+
+Step 6 of "What is computed" in ``docs/explanation/proofs/bounding.md``: exact sums of 64-bit integers, in whatever
+order stretches are done.
+"""
 
 from __future__ import annotations
 

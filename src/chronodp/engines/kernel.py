@@ -2,6 +2,15 @@
 
 A row is one 64-bit word: person, cell, and its place in the stretch. Sorting the words brings a person's rows in a cell
 together; sorting alone is many times faster than sorting with a permutation.
+
+Steps 3 to 5 of "What is computed" in ``docs/explanation/proofs/bounding.md``: `_add_up` is step 3, the clip step 4,
+`_lowest` step 5. A word while it is sorted, of n rows in the stretch, r = ⌈log2 n⌉:
+
+    highest bits     cell_bits bits     lowest r bits
+    person           cell               row's place in the stretch
+
+Persons count from 0 within the stretch; `people_index` makes stretches so short that all three fit 64 bits. After the
+sort equal (person, cell) lie together, and the row says which of ``steps`` belongs to the word.
 """
 
 from __future__ import annotations
@@ -52,6 +61,7 @@ def bound(
     over = np.zeros(len(seeds[0]), dtype=bool)
     if question.max_places is not None and question.max_places < question.places:
         visits = _runs(persons * len(question.calendar) + cells // question.places)
+        # T + z in place of x: periods and cells of one person must not share a place in the order.
         keep = _lowest(visits, question.max_places, cells + len(question.calendar), persons, seeds, over)
         if keep is not None:
             persons, cells, totals = persons[keep], cells[keep], totals[keep]
@@ -79,6 +89,7 @@ def _add_up(words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int)
     words >>= row_bits
     keys = words.view(np.int64)
     starts = _runs(keys)[:-1]
+    # In 64 bits: a row has at most 2^31 steps, and 2^32 rows of one person in one cell still fit.
     totals = np.add.reduceat(ordered, starts, dtype=np.int64) if len(starts) else np.zeros(0, np.int64)
     keys = keys[starts]
     return keys >> cell_bits, keys & ((1 << cell_bits) - 1), totals
@@ -108,6 +119,8 @@ def _lowest(
     numbers, lengths = (numbers, lengths) if concerned is None else (numbers[concerned], lengths[long])
     multiplier, shift, offset = (np.repeat(seed[who], lengths) for seed in seeds)
     order = priorities(numbers, (multiplier, shift, offset))
+    # Bits 30 … 0 are the priority, below 2^31 - 1; the bits above number the run. One sort orders all runs at once,
+    # and within a run no two priorities are equal, so exactly ``limit`` are at or below the last one kept.
     order |= np.repeat(np.arange(len(lengths)) << 31, lengths)
     last = np.sort(order)[np.cumsum(lengths) - lengths + (limit - 1)]
     among: NDArray[np.bool_] = order <= np.repeat(last, lengths)

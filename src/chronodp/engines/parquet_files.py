@@ -2,6 +2,8 @@
 
 Read together, files would agree on one type for each column: one file with times of another kind could change how the
 times of all others are read. Each group is read by its own types.
+
+*Files* under "Why it holds" in ``docs/explanation/proofs/reading.md``.
 """
 
 from __future__ import annotations

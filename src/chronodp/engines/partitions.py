@@ -1,4 +1,11 @@
-"""Rows of people sorted into stretches of people, in memory as long as it lasts and on disk beyond."""
+"""Rows of people sorted into stretches of people, in memory as long as it lasts and on disk beyond.
+
+All rows of a person are in one partition: steps 3 to 5 of "What is computed" in ``docs/explanation/proofs/bounding.md``
+treat each person by themselves. A row is two numbers, kept in two arrays or files in the same order:
+
+    words    64 bits     the person's code, above cell_bits bits with the cell
+    steps    32 bits     the value, within ±(2^31 - 1) steps by step 2
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Everyone in a source, numbered, and cut into stretches of about as many rows."""
+"""Everyone in a source, numbered, and cut into stretches of about as many rows.
+
+A person's code is a number in place of a name; it orders nothing that ``docs/explanation/proofs/bounding.md`` rests on.
+Of the 64 bits of a word in `kernel`, person and cell take at most 40, so 24 and more are left to number the rows of a
+stretch; a block with more rows than a stretch shall have stands alone and needs fewer bits for its people.
+"""
 
 from __future__ import annotations
 
@@ -95,5 +100,5 @@ def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> NDArray[np.uin
     light = np.cumsum(np.where(heavy, 0, visits))
     changes = np.diff(light // _TARGET) != 0
     changes |= np.diff(np.arange(len(visits)) // most_blocks) != 0
-    changes |= heavy[1:] | heavy[:-1]
+    changes |= heavy[1:] | heavy[:-1]  # a heavy block begins a stretch, and so does what follows it
     return np.concatenate(([0], np.cumsum(changes)))[: len(visits)].astype(np.uint16)

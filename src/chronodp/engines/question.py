@@ -2,7 +2,8 @@
 
 A cell is a period and a place; a place is a group, or a group and a bin. The answer depends on a person only through at
 most `max_periods` periods, `max_places` places in each and a total clipped to `clip`, whatever the table holds and
-whatever the key; the argument stands in ``docs/explanation/proofs/bounding.md``.
+whatever the key; the argument stands in ``docs/explanation/proofs/bounding.md``, "What is computed" and "Why one unit
+changes no more than is stated".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The same answer in the plainest Python: slow, in memory, and what every engine is compared with."""
+"""The same answer in the plainest Python: slow, in memory, and what every engine is compared with.
+
+"What is computed" of ``docs/explanation/proofs/bounding.md``, step by step.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 Nothing here refuses a row: what has no person, no time, no number, or lies outside the grid, is left out. A table comes
 in parts, each with columns of one type; the public keys of the i-th grouping are in ``keys_i (key, code)``.
+
+Steps 1 and 2 of "What is computed" in ``docs/explanation/proofs/bounding.md``. What a cell is read as:
+``docs/explanation/proofs/reading.md``.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ def rows_select(
         on = exp.column(f"group_{index}").eq(exp.column("key", table=f"keys_{index}"))
         query = query.join(exp.to_table(f"keys_{index}"), on=on, copy=False)  # else each would copy all before it
     instant = exp.column("instant")
+    # The end is not in the grid: the last period is [edge, edge) like all others.
     within = [instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1])]
     conditions = [*within, *complete(question, person=not written)]
     if question.edges:
@@ -155,6 +159,8 @@ def _place(question: Question) -> Term:
 def _steps(question: Question) -> Term:
     if question.value is None or question.edges:
         return _whole(round(1 / question.grid.step))
+    # Limited before it is rounded, so that the cast cannot fail. 1 / step is a power of two: the product is exact, or
+    # infinite and then limited. ⌊x + 1/2⌋ is the one rounding, the same on every engine.
     limit = float(ROW_LIMIT)
     steps = exp.column("number") * _real(1 / question.grid.step)
     held = between(_real(-limit), steps, _real(limit))

@@ -2,6 +2,8 @@
 
 It gives the same integers as the packed sort of the embedded engine, to the last digit, and contains nothing that could
 differ when a part of it is computed twice. The table is read once, and people are told apart by their names.
+
+Steps 3 to 6 of "What is computed" in ``docs/explanation/proofs/bounding.md``, and "Tasks that run again" there.
 """
 
 from __future__ import annotations
@@ -125,6 +127,7 @@ def _ranks(question: Question) -> dict[str, Term]:
     period: Term = exp.IntDiv(this=cell.copy(), expression=exp.Literal.number(question.places))
     ranks: dict[str, Term] = {}
     for rank in _limits(question):
+        # Dense: all cells of a period have one rank, since they have one priority. Places are ranked row by row.
         function, number, within = "DENSE_RANK", period, [person]
         if rank == "place_rank":
             function, number, within = "ROW_NUMBER", exp.paren(cell + len(question.calendar)), [person, period]

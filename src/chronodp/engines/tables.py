@@ -2,6 +2,8 @@
 
 A column with one type is handed on as it is. A column of Python objects has none: its cells are read one by one by the
 plain rule, so that no row decides what the others are.
+
+*Objects* under "Why it holds" in ``docs/explanation/proofs/reading.md``.
 """
 
 from __future__ import annotations

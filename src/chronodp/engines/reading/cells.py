@@ -2,7 +2,7 @@
 
 A cell is read by itself. What another row, file or record holds, or in which order they come, changes nothing, and no
 cell causes an error: what cannot be read as what it is wanted for is None. The table of kinds stands in
-``docs/explanation/proofs/reading.md``; the same rule as SQL in `columns`.
+``docs/explanation/proofs/reading.md``, "The rule"; the same rule as SQL in `columns`.
 """
 
 from __future__ import annotations

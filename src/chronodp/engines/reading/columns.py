@@ -2,6 +2,9 @@
 
 Every expression is total: it gives NULL where a cell cannot be read, and nothing that a cell holds makes it fail. Times
 are compared with the public grid before they become numbers, since a time far away may not fit 64 bits.
+
+"The rule" of ``docs/explanation/proofs/reading.md``; *Totality* under "Why it holds" is why every expression gives NULL
+and none an error.
 """
 
 from __future__ import annotations
@@ -210,6 +213,8 @@ class Columns:
 
     def _ticks(self, ticks: Term, unit: int) -> Term:
         """Microseconds of a whole number of units of so many nanoseconds, rounded down, if they are near the grid."""
+        # Ends of the grid in ticks, three days wider: no clock of any zone is farther from UTC, so nothing that counts
+        # is lost, and no product below leaves 64 bits.
         ends = [
             (moment - _EPOCH) // _MICROSECOND * 1000 // unit for moment in (self.first - _MARGIN, self.last + _MARGIN)
         ]

@@ -2,6 +2,8 @@
 
 The patterns use only what Python's ``re``, RE2 and Java read alike: no backslash, which Spark's texts take away, and no
 dollar sign, which in Java also stands before a last line break.
+
+*Text* under "Why it holds" in ``docs/explanation/proofs/reading.md``: these patterns decide, not a database's own cast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A table as an engine finds it: parts in which each column has one type, and whether they can serve at all."""
+"""A table as an engine finds it: parts in which each column has one type, and whether they can serve at all.
+
+*Files* under "Why it holds" in ``docs/explanation/proofs/reading.md``: each part is read by its own types.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a column is stored: the few kinds of types that the rule tells apart, whatever engine holds the table."""
+"""How a column is stored: the few kinds of types that the rule tells apart, whatever engine holds the table.
+
+The rows of the table in ``docs/explanation/proofs/reading.md``, "The rule".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Pieces of SQL from which the rule for stored columns is put together, for DuckDB and Spark."""
+"""Pieces of SQL from which the rule for stored columns is put together, for DuckDB and Spark.
+
+What makes two databases read alike: *Text* and *Totality* under "Why it holds" in
+``docs/explanation/proofs/reading.md``.
+"""
 
 from __future__ import annotations
 

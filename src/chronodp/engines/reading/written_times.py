@@ -1,4 +1,7 @@
-"""Times that are written as texts, as SQL for DuckDB and Spark: ISO 8601, or as the owner declares."""
+"""Times that are written as texts, as SQL for DuckDB and Spark: ISO 8601, or as the owner declares.
+
+*Wall clocks* and *Text* under "Why it holds" in ``docs/explanation/proofs/reading.md``.
+"""
 
 from __future__ import annotations
 
