@@ -1,7 +1,8 @@
 """Steps of an alert: state and values in, state and alerts out.
 
 The threshold is noisy once, for the whole run; every value has fresh noise of its own. What is told is which steps
-fired. The argument stands in ``docs/explanation/proofs/alerts.md``.
+fired. `start` draws N and `advance` compares x_t + M_t with τ + N: "What is told" and "Why it is private" in
+``docs/explanation/proofs/alerts.md``. `tell_values` is *Values told* there.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ def advance(design: AlertDesign, state: AlertState, values: ArrayLike, entropy: 
         raise InvalidArgument(
             "state", f"one with {state.alerts} alerts told", f"one with fewer than {design.max_alerts}"
         )
+    # Negated after rounding, as the threshold was: exponential noise moves upwards only, and must push towards firing.
     steps = design.sign * to_quanta(values, design.step)
     scale = at_least(design.query_scale)
     found: list[int] = []
@@ -82,6 +84,7 @@ def advance(design: AlertDesign, state: AlertState, values: ArrayLike, entropy: 
         # All comparisons of a block may be made at once: the threshold stays and every value has its own noise.
         fired = np.flatnonzero(block + design.noise.draw(scale, len(block), entropy) >= state.threshold)
         found += (asked + fired[: left - len(found)]).tolist()
+        # Steps after the last alert that is paid for were not asked: their comparisons are thrown away unseen.
         asked = found[-1] + 1 if len(found) == left else asked + len(block)
     places = np.array(found, dtype=np.int64)
     following = replace(state, alerts=state.alerts + len(found), period=state.period + asked)
@@ -91,5 +94,6 @@ def advance(design: AlertDesign, state: AlertState, values: ArrayLike, entropy: 
 
 def tell_values(design: AlertDesign, steps: NDArray[np.int64], entropy: Entropy) -> NDArray[np.float64]:
     """Return the values of alerts with noise of their own, at their own price."""
+    # A fresh draw: the noise of the comparison, once told, would bound N from above (third of the wrong variants).
     noisy = steps + entropy.laplace(at_least(design.value_scale), len(steps))
     return Grid(design.step).to_values(design.sign * noisy)

@@ -1,4 +1,7 @@
-"""One-off checks against a threshold: both noises fresh, each check at its own price."""
+"""One-off checks against a threshold: both noises fresh, each check at its own price.
+
+"The comparator" of ``docs/explanation/proofs/alerts.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""An alert as it is designed: everything public about it, fixed before the first value comes."""
+"""An alert as it is designed: everything public about it, fixed before the first value comes.
+
+K, s₀ and s₁ of "What is told" in ``docs/explanation/proofs/alerts.md``; scales are rational, and rounded up where noise
+is drawn.
+"""
 
 from __future__ import annotations
 
@@ -109,6 +113,8 @@ class AlertDesign:
     @cached_property
     def query_scale(self) -> Fraction:
         """The noise on each value, in steps: 2 reach / ε₁; for monotone values reach / ε₁."""
+        # 2K: the threshold is compared at n + K, and a value may fall by K besides. In one direction K ("Monotone
+        # values").
         return (1 if self.monotone else 2) * self.reach / decimal_value(self.split.alert)
 
     @cached_property

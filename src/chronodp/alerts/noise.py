@@ -1,4 +1,7 @@
-"""The noise on threshold and values: exponential, or the textbook's Laplace."""
+"""The noise on threshold and values: exponential, or the textbook's Laplace.
+
+Facts (a) and (b) of "What is told" in ``docs/explanation/proofs/alerts.md`` are all that is used of either.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ The gap is how far a value lies on the quiet side of the threshold; it is negati
 of a value, of scale b₁, Y that of the threshold, of scale b₂, and p(y) = P(X >= gap + y). The formulas are those of
 real-valued noise; on the grids we choose, chances differ from them by less than one part in 10,000, unless the
 threshold is a million million times as large as the noise.
+
+"What to expect" of ``docs/explanation/proofs/alerts.md``.
 """
 
 from __future__ import annotations

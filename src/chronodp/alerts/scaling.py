@@ -1,4 +1,7 @@
-"""Numbers in whole steps of a grid: how fine it is, and how values are rounded to it."""
+"""Numbers in whole steps of a grid: how fine it is, and how values are rounded to it.
+
+"Finite precision" of ``docs/explanation/proofs/alerts.md``: rounding is monotone and commutes with whole steps.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""How a budget is shared between the threshold and the alerts."""
+"""How a budget is shared between the threshold and the alerts.
+
+*Split* of ``docs/explanation/proofs/alerts.md``; ε₀ + c ε₁ is rounded up where it is stated, and ε₁ down where it is
+chosen.
+"""
 
 from __future__ import annotations
 

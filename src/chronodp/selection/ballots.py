@@ -1,4 +1,7 @@
-"""What each person's own losses say about the candidates: a vote or a clipped regret, and their sum."""
+"""What each person's own losses say about the candidates: a vote or a clipped regret, and their sum.
+
+"Utilities made of ballots" in ``docs/explanation/proofs/selection.md``.
+"""
 
 from __future__ import annotations
 
@@ -63,6 +66,7 @@ def ballots_of(losses: ArrayLike, scoring: Scoring) -> NDArray[np.float64]:
             # Differences of huge losses may be infinite, which is a regret like any other beyond the clip.
             with np.errstate(over="ignore", invalid="ignore"):
                 regrets = np.where(failed, clip, usable - np.where(np.isfinite(least), least, 0.0))
+            # Down to multiples of 2^-20, each row by itself: sums of them are exact in any order of people.
             earned: NDArray[np.float64] = np.floor((1.0 - np.minimum(regrets, clip) / clip) * _STEPS) / _STEPS
             return earned
         case _:

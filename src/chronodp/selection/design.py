@@ -1,4 +1,8 @@
-"""A choice as it is designed: everything public about it, fixed before any utility is seen."""
+"""A choice as it is designed: everything public about it, fixed before any utility is seen.
+
+K, f and η of "What is drawn" in ``docs/explanation/proofs/selection.md``: η is `ChoiceDesign.slope`, f K / ε is
+`ChoiceDesign.scale`.
+"""
 
 from __future__ import annotations
 
@@ -94,6 +98,7 @@ class ChoiceDesign:
     @cached_property
     def slope(self) -> Fraction:
         """What one step behind takes off a log-probability: 1 / scale, rounded down to a float of few digits."""
+        # Down: a flatter slope tells less. 22 digits times a gap of up to 2^31 fit the 53 of a float.
         exact = 1 / self.scale
         last = Fraction(2) ** (math.frexp(float(exact))[1] - _DIGITS)
         return math.floor(exact / last) * last

@@ -1,4 +1,7 @@
-"""The exponential mechanism, drawn exactly by rejection."""
+"""The exponential mechanism, drawn exactly by rejection.
+
+Row `ExponentialMechanism` of "What is drawn" in ``docs/explanation/proofs/selection.md``.
+"""
 
 from __future__ import annotations
 

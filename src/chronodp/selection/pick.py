@@ -1,4 +1,8 @@
-"""One choice: design, utilities and entropy in, the place of the chosen candidate out."""
+"""One choice: design, utilities and entropy in, the place of the chosen candidate out.
+
+The rows of "What is drawn" in ``docs/explanation/proofs/selection.md``; ties of `NoisyMax` are settled by chance, never
+by merit.
+"""
 
 from __future__ import annotations
 

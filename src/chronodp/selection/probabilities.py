@@ -1,4 +1,7 @@
-"""How likely each candidate is to be chosen, computed and not simulated. For the owner: utilities are not public."""
+"""How likely each candidate is to be chosen, computed and not simulated. For the owner: utilities are not public.
+
+The integral is that below the table in ``docs/explanation/proofs/selection.md``.
+"""
 
 from __future__ import annotations
 

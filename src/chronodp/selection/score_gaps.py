@@ -1,4 +1,7 @@
-"""How far each candidate is behind the best, in whole steps of a public grid."""
+"""How far each candidate is behind the best, in whole steps of a public grid.
+
+u* - u_i of ``docs/explanation/proofs/selection.md``, with the roundings of "Finite precision" there.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ def score_gaps(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities) -
     check_utilities(design, utilities)
     values: NDArray[np.float64] = utilities.values
     limit = _MOST_STEPS * design.step
+    # Down for all: ⌊(x + K g) / g⌋ = ⌊x / g⌋ + K, so rounding adds no step. The division by a power of two is exact.
     steps = np.floor(np.clip(values, -limit, limit) / design.step).astype(np.int64)
     behind: Gaps = np.minimum(steps.max() - steps, FARTHEST)
     return behind

@@ -3,6 +3,8 @@
 The noise of the running total after t steps is, level by level, the sum of the draws of the blocks between two points:
 from arity · (the position one level above) to the position of this level, which lies at most (arity - 1) / 2 blocks
 away. Both points only ever move on, so of all draws only those between them are needed again.
+
+*Trees* under "How r is computed, and E" in ``docs/explanation/proofs/streams.md``: whole numbers throughout, so E is 0.
 """
 
 from __future__ import annotations
@@ -56,7 +58,8 @@ class Branching:
             position = above + digits[level]
             low, high = np.minimum(above, position), np.maximum(above, position)
             first, reached, last = int(low[0]), int(high[0]), int(high[-1])
-            # Draws are below 2^53 in size, so the memory holds them exactly.
+            # Blocks [first, reached) were drawn before, [reached, last) are new: no block is drawn twice, and none is
+            # forgotten while a later step may still take it away. Draws are below 2^53 in size, so floats hold them.
             again = before[level, : reached - first].astype(np.int64)
             drawn = np.concatenate((again, draw((last - reached, keys))))
             kept[level, : last - low[-1]] = drawn[low[-1] - first :]

@@ -1,4 +1,8 @@
-"""A release as it is designed: everything public about it, fixed before any data is read."""
+"""A release as it is designed: everything public about it, fixed before any data is read.
+
+The plan's design of the *Argument* in ``docs/explanation/proofs/release.md``: computed from declared things alone,
+before the data is opened.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Shapes for streams whose end is not known: how far changes reach, and how the error grows."""
+"""Shapes for streams whose end is not known: how far changes reach, and how the error grows.
+
+*Without an end* of ``docs/explanation/proofs/shapes.md``, and the last paragraph of "How r is computed, and E" in
+``docs/explanation/proofs/streams.md``: n = 2^28 is in the bound.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from chronodp.series.shapes.reach import above
 __all__ = ["LONGEST_STREAM", "EndlessReach", "running_variances"]
 
 LONGEST_STREAM = 2**28
-"""Quanta after which an endless stream stops: beyond, what rounding adds to the sensitivity was not paid for."""
+"""Steps after which an endless stream stops: beyond, what rounding adds to the sensitivity was not paid for."""
 
 _COMPUTED = 2**20  # periods whose moving sums are computed one by one; from there on they are bounded
 
@@ -40,6 +44,7 @@ class EndlessReach:
         running = np.cumsum(column)
         moving = running[:_COMPUTED].copy()
         moving[periods:] -= running[: _COMPUTED - periods]
+        # A sum that ends at t >= 2^20 begins at t - m + 1: its first coefficient is among those from 2^20 - m on.
         rest = self.shape.endless_square() - float(column[: _COMPUTED - periods] @ column[: _COMPUTED - periods])
         square = float(moving @ moving) + periods**2 * max(rest, 0.0)
         # Differences of running sums lose some digits: far fewer than these.

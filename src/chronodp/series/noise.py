@@ -1,4 +1,8 @@
-"""Which noise, how much, and on which grid: chosen from public numbers alone."""
+"""Which noise, how much, and on which grid: chosen from public numbers alone.
+
+b = l1 / ε and σ = l2 / μ of the *Argument* in ``docs/explanation/proofs/release.md``; the grid is that of *Finite
+precision* in ``docs/explanation/proofs/bounding.md``: noise spans about 2^25 steps, one person at most 2^30.
+"""
 
 from __future__ import annotations
 
@@ -116,6 +120,8 @@ def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, width
         width: how far apart two people's numbers may be, which many steps must tell apart.
         whole: whether the numbers are counts, which a grid of at most 1 represents exactly.
     """
+    # frexp(x)[1] - 1 is ⌊log2 x⌋: by the first term noise spans 2^25 to 2^26 steps. The second, rounded up, makes the
+    # grid coarser where one person would reach beyond 2^30 of them.
     exponent = max(math.frexp(scale)[1] - 1 - _FINE, math.frexp(reach)[1] - _REACH)
     exponent = min(exponent, 0 if whole else math.frexp(width)[1] - 1 - _COARSEST)
     return Noise(law, sensitivity, scale, math.ldexp(1.0, exponent))

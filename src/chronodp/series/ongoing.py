@@ -1,4 +1,8 @@
-"""Noise of the next steps, for every shape that goes on with a few numbers of memory."""
+"""Noise of the next steps, for every shape that goes on with a few numbers of memory.
+
+w_t of "What is released" in ``docs/explanation/proofs/streams.md``, whatever the shape: `Recursion` rounds, `White` and
+`Branching` do not.
+"""
 
 from __future__ import annotations
 

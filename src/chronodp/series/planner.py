@@ -1,4 +1,7 @@
-"""The planner: computes the error of every candidate from public numbers, and takes the least."""
+"""The planner: computes the error of every candidate from public numbers, and takes the least.
+
+*Which law* of ``docs/explanation/proofs/release.md``: every choice here uses public numbers only.
+"""
 
 from __future__ import annotations
 
@@ -95,6 +98,8 @@ def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta:
 
 def _rounded(table: Table, shape: ReleasedShape, noise: Noise) -> float:
     """Return what rounding shaped noise can add to the l2 sensitivity: 2 E in each period of every series touched."""
+    # E is taken for draws twice as wide, since the scale is yet to grow by what E adds. A unit that moves leaves so
+    # many series and enters as many.
     bound = rounding_bound(shape, table.horizon, 2 * noise.scale / noise.step)
     touched = min(table.places, 2 * periods_held(table.unit, table.bounds) * table.max_places)
     return 2 * bound * noise.step * math.sqrt(table.horizon * touched)

@@ -3,7 +3,8 @@
 A shape C turns independent draws z into noise w with C w = z: w_t = z_t - h_t, where h_t is what C takes from the noise
 of earlier steps. Here h_t is rounded to a whole number r_t, which depends on earlier draws alone. So z can be told from
 w exactly, and for one output the draws of two neighbours differ by C (x - x') and what rounding adds: at most 2 E in
-each step, with E from `rounding_bound`. The argument stands in ``docs/explanation/proofs/streams.md``.
+each step, with E from `rounding_bound`. The argument stands in ``docs/explanation/proofs/streams.md``: "Why it is
+private", and *Decaying buffers* under "How r is computed, and E".
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from chronodp.series.shapes.buffered import BufferedLinear
 __all__ = ["BLOCK", "FAR", "PIECE", "UNIT", "Floats", "Integers", "Recursion"]
 
 BLOCK = 1024
-"""Quanta that are computed together: more would round more, fewer would be slower."""
+"""Steps that are computed together: more would round more, fewer would be slower."""
 
 PIECE = 32
-"""Quanta whose noise is added up before it goes into a buffer."""
+"""Steps whose noise is added up before it goes into a buffer."""
 
 FAR = 2.0**7
 """No draw, and no buffer, lies so many deviations from 0, but with probability e^-8000."""
@@ -58,6 +59,7 @@ class Recursion:
             for at in range(0, len(some), BLOCK):
                 block = slice(at, at + BLOCK)
                 taken = own[block] + self._carried[: len(own[block])] @ buffers
+                # Whatever ``taken`` is off by, r stays a whole number made of earlier draws: z can be told from w.
                 made = some[block] - np.rint(taken).astype(np.int64)
                 noise[begin + at : begin + at + BLOCK] = made
                 buffers = self._remember(buffers, made)

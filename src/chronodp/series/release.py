@@ -1,4 +1,7 @@
-"""A release: noisy numbers, what they are, and the certificate; everything asked of it afterwards is free."""
+"""A release: noisy numbers, what they are, and the certificate; everything asked of it afterwards is free.
+
+What it shows is post-processing; which intervals hold, and why: "Intervals" of ``docs/explanation/proofs/release.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The one way from a plan to a release: check, read, debit, draw, sign and store."""
+"""The one way from a plan to a release: check, read, debit, draw, sign and store.
+
+*Order of events* in ``docs/explanation/proofs/release.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Noise of a chosen shape for a whole series, in whole numbers, and how much its rounding adds to the sensitivity."""
+"""Noise of a chosen shape for a whole series, in whole numbers, and how much its rounding adds to the sensitivity.
+
+"What is released" of ``docs/explanation/proofs/streams.md``, and *Other filters* under "How r is computed, and E"
+there: `filter_draws` makes w, `rounding_bound` returns E.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,7 @@ def rounding_bound(shape: ReleasedShape, horizon: int, deviation: float) -> floa
     if isinstance(shape, BufferedLinear):
         return Recursion(shape).rounding_bound(horizon, deviation)
     column, inverse = shape.coefficients(horizon), shape.inverse(horizon)
+    # r is rounded by 1/2; so was each earlier w of the block, and h takes those by the coefficients of C.
     rounded = 0.5 + 0.5 * float(np.abs(column[1:_BLOCK]).sum())
     draw = FAR * deviation
     # The past of a block by Fourier transform, its inside by sums of at most _BLOCK terms.

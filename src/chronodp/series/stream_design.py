@@ -1,4 +1,8 @@
-"""A stream as it is designed: everything public about it, fixed before the first value comes."""
+"""A stream as it is designed: everything public about it, fixed before the first value comes.
+
+The sensitivity of *Neighbours* in ``docs/explanation/proofs/streams.md``: ‖C d‖ + 2 E √(n m), with a change of
+``change`` and one step of the grid.
+"""
 
 from __future__ import annotations
 
@@ -192,6 +196,7 @@ def _noise(
         step = math.ldexp(1.0, math.frexp(scale)[1] - 1 - power)
         rounded = _times(one, change + step)  # values are rounded to the grid before noise comes
         if isinstance(shape, BufferedLinear):
+            # Noise spans less than 2^(power + 1) steps before the hundredth that E may add; `FAR` has room for that.
             bound = Recursion(shape).rounding_bound(bounds.horizon, 2.0 ** (power + 1))
             rounded = replace(rounded, l2=rounded.l2 + 2 * bound * step * math.sqrt(bounds.horizon * touched))
         ((sensitivity, wide),) = calibrated(law, [rounded], epsilon=epsilon, delta=delta)

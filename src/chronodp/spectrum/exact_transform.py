@@ -1,4 +1,12 @@
-"""The coefficients of some harmonics in whole numbers, without rounding: sums of limbs that floats hold exactly."""
+"""The coefficients of some harmonics in whole numbers, without rounding: sums of limbs that floats hold exactly.
+
+"Finite precision" of ``docs/explanation/proofs/spectrum.md``. A number of 54 bits and a cosine of 34 are cut so:
+
+    value     … | bits 2b … 3b-1 | bits b … 2b-1 | bits 0 … b-1        b = 53 - 17 - ⌈log2 T⌉
+    cosine          bits 17 … 33 | bits 0 … 16                         the highest limb carries the sign
+
+A product of two limbs is below 2^(b + 17), and T of them add up to at most 2^53: no float is rounded.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +53,7 @@ def exact_numbers(
     angles = 2 * np.pi * np.arange(horizon) / horizon
     # Side by side, so that one look-up finds both parts of a cosine and of a sine.
     waves = np.hstack([_limbs(_table(wave), _WAVE_BITS, 2) for wave in (np.cos(angles), -np.sin(angles))])
+    # T is rounded up to a power of two, and so b down: shorter limbs are more of them, never wrong ones.
     bits = 53 - _WAVE_BITS - math.ceil(math.log2(max(horizon, 2)))
     values = _limbs(steps, bits, -(-_VALUE_BITS // bits))
     times = np.arange(horizon, dtype=np.int64)

@@ -1,4 +1,7 @@
-"""How far one unit changes the coefficients of some harmonics together."""
+"""How far one unit changes the coefficients of some harmonics together.
+
+"Sensitivity" of ``docs/explanation/proofs/spectrum.md``.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +51,7 @@ def spectral_sensitivity(
     # irfft takes every harmonic but the real ones twice, as c_k asks.
     kernel = np.abs(np.fft.irfft(weights, horizon)) + 1e-13  # far more than the transform of so small numbers loses
     if touched.together:
+        # Σ over |j| < w of (w - |j|) |r_j|: lag 0 once, each other lag for both its signs.
         square = float(periods * kernel[0] + 2 * (np.arange(periods - 1, 0, -1) @ kernel[1:periods]))
     else:
         square = periods * float(np.sort(kernel)[::-1][:periods].sum())

@@ -1,4 +1,7 @@
-"""What one unit can change: the measurements themselves, or a cause that reaches them through the system."""
+"""What one unit can change: the measurements themselves, or a cause that reaches them through the system.
+
+*Sensitivity on the cause* of ``docs/explanation/proofs/state-estimation.md``.
+"""
 
 from __future__ import annotations
 
@@ -118,6 +121,7 @@ def cause_sensitivity(model: StateSpace, change: CausedChange, touched: Touched,
         weights = np.concatenate(([steps], 2 * np.arange(steps - 1, 0, -1)))
         square = float(weights @ lags[:steps])
     else:
+        # Row s of the double sum meets k different lags, of either sign: the k largest of all of them.
         both = np.concatenate((lags[:1], np.repeat(lags[1:], 2)))
         square = steps * float(np.sort(both)[::-1][:steps].sum())
     l1 = steps * float(np.abs(response).sum()) * change.most

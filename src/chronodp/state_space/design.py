@@ -1,4 +1,7 @@
-"""A private filter as it is designed: model, bounds, noise and predicted error, before any measurement is seen."""
+"""A private filter as it is designed: model, bounds, noise and predicted error, before any measurement is seen.
+
+*Sensitivity on measurements* and "Finite precision" of ``docs/explanation/proofs/state-estimation.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Noise on measurements: exact steps in, what is released out; the state follows from that alone."""
+"""Noise on measurements: exact steps in, what is released out; the state follows from that alone.
+
+r_t of "What is released" in ``docs/explanation/proofs/state-estimation.md``; `_close_loop` is the line with a clip.
+"""
 
 from __future__ import annotations
 
@@ -56,6 +59,7 @@ def _close_loop(
     made = np.empty_like(exact)
     for step in range(len(exact)):
         expected = grid.to_quanta(observation @ prior.mean)  # of released numbers only
+        # Clipping about a public point brings no two numbers farther apart; the point itself tells nothing new.
         made[step] = expected + np.clip(exact[step] - expected, -limit, limit) + noise[step]
         noisy = np.where(seen[step], grid.to_values(made[step]), np.nan)
         prior = predict(design.model, update(design.model, prior, noisy, added=design.added))

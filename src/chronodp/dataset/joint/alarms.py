@@ -1,4 +1,7 @@
-"""Alerts among queries that are planned together."""
+"""Alerts among queries that are planned together.
+
+What *Laplace* and *Gaussian* under "Composition" of ``docs/explanation/proofs/sharing-a-budget.md`` say of alerts.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from chronodp.randomness import Entropy
 
 __all__ = ["AlertPart", "SharedAlert"]
 
+# The tangent at 0 of 2 Φ⁻¹(e^ε / (1 + e^ε)), which is concave: it lies above, so an alert is paid for in full.
 _WIDER = math.sqrt(math.pi / 2)  # a loss of at most epsilon is no easier to see than mu = √(π/2) epsilon
 
 

@@ -1,4 +1,7 @@
-"""Several queries, one price: a plan for all of them, and the release that spends once."""
+"""Several queries, one price: a plan for all of them, and the release that spends once.
+
+*Composition* and *One debit* of ``docs/explanation/proofs/sharing-a-budget.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The planner of several queries: computes the error of every strategy from public numbers, and takes the least."""
+"""The planner of several queries: computes the error of every strategy from public numbers, and takes the least.
+
+Its shares are checked by the ledger's own rule before the plan is handed out: "Finite precision" of
+``docs/explanation/proofs/sharing-a-budget.md``.
+"""
 
 from __future__ import annotations
 

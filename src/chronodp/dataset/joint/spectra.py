@@ -1,4 +1,7 @@
-"""Spectra among queries that are planned together."""
+"""Spectra among queries that are planned together.
+
+*Spectra* under "Composition" of ``docs/explanation/proofs/sharing-a-budget.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How a budget is shared among queries: the closed forms with the least error.
 
 A query's squared error, over all its numbers and with its weight, is e / share². Shares of Laplace noise are epsilons
-and add up to the whole; shares of Gaussian noise are mus, whose squares do. The argument stands in
+and add up to the whole; shares of Gaussian noise are mus, whose squares do. The argument stands in "The best shares" of
 ``docs/explanation/proofs/sharing-a-budget.md``.
 """
 

@@ -1,4 +1,7 @@
-"""Ways to share a budget, each with its error: equal shares, best shares, and answering one query from another."""
+"""Ways to share a budget, each with its error: equal shares, best shares, and answering one query from another.
+
+*Answers from another release* and "The best shares" of ``docs/explanation/proofs/sharing-a-budget.md``.
+"""
 
 from __future__ import annotations
 

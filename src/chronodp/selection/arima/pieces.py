@@ -1,4 +1,7 @@
-"""Pieces of data that are fitted each by itself: people's series, or blocks of one series."""
+"""Pieces of data that are fitted each by itself: people's series, or blocks of one series.
+
+The table of "The order of a model" in ``docs/explanation/proofs/selection.md``.
+"""
 
 from __future__ import annotations
 
@@ -68,6 +71,7 @@ class Blocks:
         if own.limited:
             allowed = "Event() or Window(periods): in blocks of one series a person may be everywhere"
             raise InvalidArgument("unit", str(unit), allowed)
+        # w periods in a row: ⌈(w - 1) / L⌉ + 1 blocks, one when w = 1, two as soon as they can lie across a border.
         touched = -(-(own.periods_touched(None, horizon=None) - 1) // self.length) + 1
         if own.of_rows and own.relation == "replace":
             touched *= 2  # a replaced event may move to another block

@@ -1,4 +1,8 @@
-"""The total, the largest or the least of a block of shorter periods."""
+"""The total, the largest or the least of a block of shorter periods.
+
+*Totals* and *Peaks and troughs* of ``docs/explanation/proofs/sharing-a-budget.md``; taken of whole numbers, before
+noise.
+"""
 
 from __future__ import annotations
 

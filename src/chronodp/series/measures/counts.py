@@ -1,4 +1,8 @@
-"""How many: people or rows of each period, and people by bins of a column."""
+"""How many: people or rows of each period, and people by bins of a column.
+
+M = R of ``docs/explanation/proofs/sensitivity.md`` for a cell that is counted; a bin is a place of
+``docs/explanation/proofs/bounding.md``.
+"""
 
 from __future__ import annotations
 

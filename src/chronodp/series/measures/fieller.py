@@ -1,4 +1,7 @@
-"""Intervals of a ratio of two noisy numbers: a sum about the middle of a clip over a count."""
+"""Intervals of a ratio of two noisy numbers: a sum about the middle of a clip over a count.
+
+*Means* under "Intervals" of ``docs/explanation/proofs/release.md``.
+"""
 
 from __future__ import annotations
 

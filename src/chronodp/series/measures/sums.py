@@ -1,4 +1,8 @@
-"""Sums of a column, a person's total in a period clipped, and means that are a sum over a number of people."""
+"""Sums of a column, a person's total in a period clipped, and means that are a sum over a number of people.
+
+A cell of "What is computed", step 4, in ``docs/explanation/proofs/bounding.md``; means are *Means* of
+``docs/explanation/proofs/release.md``.
+"""
 
 from __future__ import annotations
 
@@ -67,6 +71,7 @@ class Clipped(Measure):
 
     def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Return the outermost steps that are not beyond the clip; toward 0 if none lies inside."""
+        # Inwards: a person's total is at most M in size and two differ by at most hi - lo, on the grid as declared.
         low, high = math.ceil(self.clip[0] / step), math.floor(self.clip[1] / step)
         return (low, high) if low <= high else (math.trunc(self.clip[0] / step),) * 2
 
@@ -131,7 +136,7 @@ class Mean(Clipped):
 
     def numbers(self, totals: Totals, *, clip: tuple[int, int], noises: Sequence[Noise]) -> tuple[Quanta, ...]:
         """Return the sum about the middle, in half steps, and the count."""
-        # Twice the sum less (low + high) for each person.
+        # Twice the sum less (low + high) for each person: the middle of two whole numbers is whole in half steps.
         return 2 * totals.sums - sum(clip) * totals.people, totals.people * round(1 / noises[1].step)
 
     def read_out(

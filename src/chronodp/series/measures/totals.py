@@ -1,4 +1,7 @@
-"""Totals that someone else has bounded and added up."""
+"""Totals that someone else has bounded and added up.
+
+*Finished totals* of ``docs/explanation/proofs/release.md``: rounding adds one step of the grid to the change.
+"""
 
 from __future__ import annotations
 

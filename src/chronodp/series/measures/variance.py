@@ -1,6 +1,7 @@
 """How far people's totals in a period lie apart: their variance, from a noisy sum, count and sum of squares.
 
-The argument stands in ``docs/explanation/proofs/variance.md``.
+The argument stands in ``docs/explanation/proofs/variance.md``: `Variance.contributions` is *What is released*,
+`Variance.numbers` is *Finite precision*, and `Variance.read_out` takes the three steps of "Intervals".
 """
 
 from __future__ import annotations
@@ -170,6 +171,7 @@ class Variance(Clipped):
 
     def _largest(self, noises: Sequence[Noise]) -> int:
         """Return the largest square of a person, as it is added up."""
+        # Down, as engines shift each square: 2⌊u²/2^k⌋ - ⌊w²/2^k⌋ then lies between -⌊w²/2^k⌋ and ⌊w²/2^k⌋.
         return self._width(noises) ** 2 >> max(0, _finer(noises))
 
     def _square_centre(self, noises: Sequence[Noise]) -> float:

@@ -3,6 +3,14 @@
 The filter is rational, of as many poles as it has buffers, and its inverse is another of the same kind. Poles lie as
 close to 1 as one part in 10^9, where polynomials lose all digits; everything here works with sums over single poles
 and with their distances from 1.
+
+*Buffers* under "Errors" in ``docs/explanation/proofs/shapes.md``. For four periods and one buffer, with w for omega
+and x for theta, C is
+
+    1      0    0    0
+    w      1    0    0
+    w x    w    1    0        period t enters row s > t as w x^(s-t-1): one number remembers all of the past
+    w x²   w x  w    1
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 No rule of thumb decides here. Which shape is best turns with the unit, the horizon, the workload and the law, so error
 and sensitivity of each are computed.
+
+Each comes with `shape_sensitivity` of ``docs/explanation/proofs/shapes.md``, whatever it is chosen for: a poor
+candidate costs error, not privacy.
 """
 
 from __future__ import annotations

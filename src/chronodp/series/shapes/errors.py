@@ -3,6 +3,8 @@
 All figures are for noise of variance 1 on every released number; multiply by what the sensitivity demands. The noise on
 the answers of a causal filter a is white noise through the filter a * d, d the inverse of the shape: its variance at
 time t is the sum of the first t squares.
+
+"Errors" of ``docs/explanation/proofs/shapes.md``.
 """
 
 from __future__ import annotations

@@ -3,6 +3,15 @@
 The matrix A of running totals is (J + S) / 2: J is all ones, S is 1 on and below the diagonal and -1 above it. S is
 skew-circulant, diagonal in odd Fourier modes, so its square root R is known in closed form. Released are the grand
 total and R x, each with noise. R is not lower triangular: the first number released already depends on the last period.
+
+*Group algebra* of ``docs/explanation/proofs/shapes.md``. For four periods, with r the first column of R:
+
+           1  1  1  1              1 -1 -1 -1                r_0 -r_3 -r_2 -r_1
+    J  =   1  1  1  1       S  =   1  1 -1 -1         R  =   r_1  r_0 -r_3 -r_2       C  =  1 1 1 1
+           1  1  1  1              1  1  1 -1                r_2  r_1  r_0 -r_3                R
+           1  1  1  1              1  1  1  1                r_3  r_2  r_1  r_0
+
+What leaves a column of R below comes back at its top with the other sign.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A causal filter with coefficients c is the series c_0 + c_1 z + c_2 z² + …; applying one filter after another
 multiplies their series. Products go through the fast Fourier transform in double precision: their absolute error is
 some units of 2^-53 times the Euclidean lengths of both factors, so a coefficient much smaller than that has no correct
-digits. Nothing here carries a guarantee; what does is computed exactly (`exact`).
+digits. Nothing here carries a guarantee by itself: where a sensitivity needs such a product, `reach` adds 2^-40 of the
+squared length, far above its error ("Finite precision" of ``docs/explanation/proofs/shapes.md``).
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 For a shape C a reach answers two questions about a change η of at most m periods, each of size at most 1 (a number, or
 a vector over places of Euclidean length at most 1): how long C η can be, and how large the m largest column sums of |C|
-are. All answers are upper bounds, rounded up. ``docs/explanation/proofs/shapes.md`` proves them.
+are. All answers are upper bounds, rounded up. This is s(m) of "How far m periods reach" in
+``docs/explanation/proofs/shapes.md``: `FilterReach` is *One period*, *c non-negative, never rising* and *Any other c*,
+`TreeReach` is *Tree*, and `GroupReach` takes bound (1) of *Group algebra*.
 """
 
 from __future__ import annotations
@@ -89,6 +91,8 @@ class FilterReach:
             return length
         if self.falling:
             return _packed(self.column, periods)
+        # The three bounds of "Any other c"; never the formula above, which columns of both signs can exceed ("The
+        # trap"). In bound (3) each pair at distance d counts twice, the diagonal once.
         majorant = np.maximum.accumulate(np.abs(self.column)[::-1])[::-1]
         products = self._products(periods, together=together)
         weights = 2.0 * (periods - np.arange(periods))
@@ -115,7 +119,7 @@ class FilterReach:
             partial = np.cumsum(self.column[: self.horizon - lag] * self.column[lag:])
             exact = float(np.abs(partial).max()) + 2 * self.horizon * _UNIT * float(lagged[lag])
             lagged[lag] = min(lagged[lag], exact)
-        if not together:
+        if not together:  # |s_i - s_j| >= |i - j|: a pair may lie farther apart, so the largest from d on counts
             lagged = np.maximum.accumulate(lagged[::-1])[::-1]
         return lagged[:periods]
 
@@ -138,6 +142,7 @@ class TreeReach:
         square = 0
         for level in range(self.levels):
             full, rest = divmod(min(periods, self.horizon), self.arity**level)
+            # q b² + r²: full blocks first, by convexity. Whole numbers of any size, so nothing is rounded yet.
             square += full * self.arity ** (2 * level) + rest**2
         return above(math.sqrt(square), 1)
 
@@ -165,6 +170,7 @@ class GroupReach:
 
 def above(value: float, terms: int) -> float:
     """Return a number above a computed length or sum of so many terms of one sign, whatever the order of adding."""
+    # n·2^-53 for a sum of n terms, as much again for what went into it, 64 for roots and products; and up by one float.
     return math.nextafter(value * (1 + (2 * terms + 64) * _UNIT), math.inf)
 
 

@@ -1,7 +1,8 @@
 """How much one unit can change a shaped release C x, in l1 and l2.
 
 The answer combines what one unit can do to one period (`chronodp.privacy`) with how far changes of several periods
-reach through the shape (`reach`). ``docs/explanation/proofs/shapes.md`` has the proofs, and says which are attained.
+reach through the shape (`reach`). "What one unit does" in ``docs/explanation/proofs/shapes.md`` has the proofs, and
+says which are attained: `_of_row` is *One row*, `_of_person` the three others, `_moved` is *l1*.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _of_row(
     l1 = max(row * (float(columns[0]) + second), rewrite * float(columns[0]))
     two = reach.l2(2, together=False)
     against = row if opposite is None else min(row, float(opposite))
-    if reach.aligned:
+    if reach.aligned:  # K has no negative entry: only two changes of one sign add up, and those s(2) bounds
         square = max(2 * (row * one) ** 2, against * row * two**2 + row * (row - against) * one**2)
     else:
         square = (row * max(two, math.sqrt(2) * one)) ** 2
@@ -107,9 +108,10 @@ def _of_person(
     if together:
         return Sensitivity(above(changed.l1 * float(columns[:periods].sum()), periods), above(changed.l2 * far, 1))
     farther = reach.l2(min(2 * periods, bounds.horizon), together=False)
+    # (i) of "Replace a person": a part in each of 2k periods, and what both sides share beyond it in k of them.
     l2 = present.l2 * farther + max(0.0, changed.l2 - present.l2) * far
     l2 = min(l2, 2 * present.l2 * far)
-    if reach.aligned and opposite is not None:
+    if reach.aligned and opposite is not None:  # (ii): √2 √(M² + o²) √g s(k)
         against = min(1.0, float(opposite) / float(contribution.presence))
         l2 = min(l2, present.l2 * math.sqrt(2) * math.hypot(1.0, against) * far)
     return Sensitivity(above(_moved(columns, periods, present.l1, changed.l1), 2 * periods), above(l2, 1))

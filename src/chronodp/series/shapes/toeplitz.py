@@ -2,6 +2,17 @@
 
 A shape is an invertible lower triangular matrix C with constant diagonals, given by its first column c. What is
 released is y = C x + z with independent noise z, and x̂ = C⁻¹ y estimates the series: the noise on x̂ is C⁻¹ z.
+
+For four periods C is drawn from c, here that of `SquareRoot` for running totals, and of `Banded` with two bands:
+
+    c_0  0    0    0          1      0      0    0          1    0    0    0
+    c_1  c_0  0    0          0.5    1      0    0          0.5  1    0    0
+    c_2  c_1  c_0  0          0.375  0.5    1    0          0    0.5  1    0
+    c_3  c_2  c_1  c_0        0.3125 0.375  0.5  1          0    0    0.5  1
+
+Column t is what a change of period t moves; later columns are shorter pieces of the first. That C is lower triangular
+is what "Streams that react" in ``docs/explanation/proofs/shapes.md`` needs. C is the matrix of these floats: noise and
+sensitivity are computed from the same ones, so what a root misses of its square costs error, not privacy.
 """
 
 from __future__ import annotations

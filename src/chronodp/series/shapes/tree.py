@@ -3,6 +3,19 @@
 Time t is written in base ``arity`` with digits from -(arity-1)/2 to (arity-1)/2. The running total at t is then, level
 by level, so many block sums added (a positive digit) or taken away (a negative one), about half as many as with
 digits from 0 on. Every period lies in one block of each level, so one unit of change moves one sum of each.
+
+*Tree* of ``docs/explanation/proofs/shapes.md``. For ``arity`` 3 and four periods there are two levels. C, on the left,
+has a row for each block sum; on the right stands which of them make a running total:
+
+         x_1 x_2 x_3 x_4                       s_1 s_2 s_3 s_4 b_1 b_2
+    s_1   1   0   0   0              t = 1      1   0   0   0   0   0      1
+    s_2   0   1   0   0              t = 2      0   0  -1   0   1   0      2 = 3 - 1
+    s_3   0   0   1   0              t = 3      0   0   0   0   1   0      3
+    s_4   0   0   0   1              t = 4      0   0   0   1   1   0      4 = 3 + 1
+    b_1   1   1   1   0
+    b_2   0   0   0   1              (and two periods past the end, which are 0)
+
+Every column of C has one 1 a level: the l1 sensitivity is that of one period times the levels.
 """
 
 from __future__ import annotations
@@ -62,6 +75,7 @@ class Tree:
     def digits(self, times: object, horizon: int) -> Wholes:
         """Return the balanced digits of each time, one row a level, single periods first."""
         height = self.levels(horizon)
+        # Moved up by (arity^h - 1) / 2, half in every digit, times have digits from 0 on; half is taken off each again.
         rest = np.asarray(times, dtype=np.int64) + (self.arity**height - 1) // 2
         found = np.empty((height, *rest.shape), dtype=np.int64)
         for level in range(height):

@@ -1,7 +1,8 @@
 """One step of a windowed stream: state and values in, state and release out.
 
 What a step may spend follows from the state alone, which follows from what was released; so whoever sees the
-releases knows every share, and the argument in ``docs/explanation/proofs/w-event.md`` goes step by step.
+releases knows every share, and the argument in ``docs/explanation/proofs/w-event.md`` goes step by step: `offer` is its
+table of mechanisms, `_moved` is "Sensitivity of looking", `_check_window` the sum that every window must keep.
 """
 
 from __future__ import annotations
@@ -66,11 +67,12 @@ def offer(design: WindowedDesign, state: WindowedState) -> int:
         case Sample():
             return 0 if state.step % design.window else design.total
         case BudgetDistribution():
+            # Of the last w steps the oldest leaves the window now: w - 1 stay, fewer of them before the window is full.
             watched = design.watch * min(state.step, design.window - 1)
             left = design.total // 2 - (int(state.spent[1:].sum()) - watched)
-            return _drawable(design, left // 2)
+            return _drawable(design, left // 2)  # down: what half a part would buy stays in the window
         case BudgetAbsorption():
-            # Quanta up to the anchor have given their shares up.
+            # Steps up to the anchor have given their shares up: k = step - anchor, at most w.
             return _drawable(design, min(max(state.step - state.anchor, 0), design.window) * SHARE)
         case never:
             assert_never(never)
@@ -84,7 +86,8 @@ def _drawable(design: WindowedDesign, parts: int) -> int:
 def _anchor(design: WindowedDesign, state: WindowedState, offered: int) -> int:
     if not isinstance(design.mechanism, BudgetAbsorption):
         return state.anchor
-    return state.step + offered // SHARE - 1  # as many steps fall silent as were absorbed
+    # k shares were taken: steps t + 1 … t + k - 1 fall silent, and the first after them counts one share again.
+    return state.step + offered // SHARE - 1
 
 
 def _moved(
@@ -104,7 +107,7 @@ def _moved(
 
 def _check_window(design: WindowedDesign, state: WindowedState, asked: int) -> None:
     """Refuse before anything is drawn if the window that ends at this step could spend more than there is."""
-    spent = int(state.spent[1:].sum())
+    spent = int(state.spent[1:].sum())  # w - 1 steps before this one: with it they are the window that ends here
     if spent + asked > design.total:
         raise AssertionError(f"a window would spend {spent + asked} of {design.total} parts: the state was altered")
 

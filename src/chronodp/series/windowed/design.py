@@ -1,4 +1,7 @@
-"""A windowed stream as it is designed: everything public about it, fixed before the first value comes."""
+"""A windowed stream as it is designed: everything public about it, fixed before the first value comes.
+
+K, m, parts and shares of "What is released" in ``docs/explanation/proofs/w-event.md``.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from chronodp.series.windowed.mechanisms import (
 __all__ = ["LARGEST_SCALE", "LONGEST_WINDOW", "MOST_COLUMNS", "SHARE", "WindowedDesign", "design_windowed"]
 
 LARGEST_SCALE = 2**30
-"""Quanta of the grid that noise may span: what the sampler draws exactly."""
+"""Steps of the grid that noise may span: what the sampler draws exactly."""
 LONGEST_WINDOW = 2**20
 MOST_COLUMNS = 2**24
 SHARE = 2**32

@@ -1,4 +1,8 @@
-"""How the budget of a window is shared among its steps: four ways, a closed family."""
+"""How the budget of a window is shared among its steps: four ways, a closed family.
+
+The four rows of the table in ``docs/explanation/proofs/w-event.md``; why every window keeps its sum: *Every window has
+Σ s_t ≤ ε*.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""What a windowed stream remembers between steps: nothing but what was released and charged."""
+"""What a windowed stream remembers between steps: nothing but what was released and charged.
+
+*One step* of ``docs/explanation/proofs/w-event.md``: the state before step t is a function of the outputs before it. As
+bytes, all numbers little-endian of 64 bits:
+
+    0 … 7     the letters windowd1
+    8 … 47    step, anchor, worst, columns d, window w
+    48 …      d numbers of the last release, then w of what was spent, the oldest first
+"""
 
 from __future__ import annotations
 
