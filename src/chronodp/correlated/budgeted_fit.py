@@ -1,4 +1,7 @@
-"""A model from private series: noisy counts of transitions are released once, and a model is fitted to them."""
+"""A model from private series: noisy counts of transitions are released once, and a model is fitted to them.
+
+"A private fit" of ``docs/explanation/proofs/correlated.md``.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Given the snapshot x at one time, every sequence j moves on its own: it goes to state u with probability
 p_j(u | x) = Σ_k λ_jk P^(jk)[u, x_k]. Columns of P^(jk) and rows of λ sum to one, as in the paper.
+
+"The model" of ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 The adversary knows all about sequences outside the target's group, past and present; inside it either the present of
 all others, or nothing (`Adversary`).
+
+"Exact leakage" of ``docs/explanation/proofs/correlated.md``: *Noise* says why extremes lie at support points, *Groups*
+which levels outside are tried.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""All sequences of a small chain together: their joint kernel, stationary law and time reversal."""
+"""All sequences of a small chain together: their joint kernel, stationary law and time reversal.
+
+"Finite precision" of ``docs/explanation/proofs/correlated.md`` says why the stationary law is found without
+subtractions, and what may be listed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Measures leakage of one model again and again: what depends on the model alone is computed once."""
+"""Measures leakage of one model again and again: what depends on the model alone is computed once.
+
+Which values are called exact, and which bounds certify: ``docs/explanation/proofs/correlated.md``. The smallest of
+several true bounds is one.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ Let g_P(y) = Σ_v P(v) e^{-|y-v|/b} be the density, up to a constant, of a value
 b. Between two neighbouring support points g_P = L e^{-y/b} + R e^{y/b}, so that g_P / g_Q is a Möbius function of
 e^{2y/b}, which is monotone; beyond the outermost points it is constant. Its largest and least values are therefore
 taken at support points, and there both densities are sums of positive terms: nothing cancels.
+
+*Noise* under "Exact leakage" in ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations

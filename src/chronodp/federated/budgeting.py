@@ -1,4 +1,7 @@
-"""What a run of training costs a person, how much noise a target needs, and what a ledger must hold to pay for it."""
+"""What a run of training costs a person, how much noise a target needs, and what a ledger must hold to pay for it.
+
+"All steps" and *The ledger* of ``docs/explanation/proofs/private-training.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Forecasts with a band: its half-width is a private quantile of how far forecasts of held-out people were off."""
+"""Forecasts with a band: its half-width is a private quantile of how far forecasts of held-out people were off.
+
+"A band around forecasts" in ``docs/explanation/proofs/private-training.md``.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 Made-up people, canaries, are put into the training data by fair coins. Whoever guesses the coins from the model better
 than chance proves a lower bound on epsilon, from one run of training.
 
+"The attack" in ``docs/explanation/proofs/private-training.md``: `chance_under` is the right-hand side of its claim.
+
 References:
     Steinke, Nasr, Jagielski (2023), Privacy auditing with one (1) training run: the attack. The bound for delta above 0
     is our own.

@@ -1,4 +1,7 @@
-"""Updates as whole numbers of a ring, with a step so fine that the sum of all holders just fits."""
+"""Updates as whole numbers of a ring, with a step so fine that the sum of all holders just fits.
+
+*Quantisation* under "Why it holds" in ``docs/explanation/proofs/secure-aggregation.md``.
+"""
 
 from __future__ import annotations
 
@@ -56,6 +59,7 @@ class Quantiser:
     @property
     def steps(self) -> int:
         """How many steps lie between 0 and the clip."""
+        # Down: holders · steps <= 2^(bits - 1) - 1, so that the sum of all, read with a sign, is the sum itself.
         return min(((1 << (self.bits - 1)) - 1) // self.holders, _FINEST)
 
     @property
@@ -69,6 +73,7 @@ class Quantiser:
         if numbers.dtype.kind not in "iuf" or not np.all(np.isfinite(numbers)):
             raise InvalidArgument("update", update, "finite numbers", private=True)
         scaled = np.rint(np.clip(numbers.astype(np.float64), -self.clip, self.clip) / self.clip * self.steps)
+        # Two's complement: -1 becomes 2^bits - 1, and sums that wrap around come back as the signed number.
         return scaled.astype(np.int64).astype(RINGS[self.bits])
 
     def decode(self, total: RingVector) -> NDArray[np.float64]:

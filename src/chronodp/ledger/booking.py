@@ -1,7 +1,7 @@
 """Budgets whose spending is not known: booked as spent to their limit, in every period up to a day.
 
-*Restoring a backup* of ``docs/explanation/proofs/ledger.md``: charged on top of what was granted before, nothing
-exceeds the limit.
+*Restoring a backup* of ``docs/explanation/proofs/ledger.md``: what is booked to its limit grants nothing more, so the
+limit holds with all that was granted before.
 """
 
 from __future__ import annotations

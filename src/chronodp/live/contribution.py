@@ -1,4 +1,8 @@
-"""What one person may put into a window, and so what one unit can change: public numbers only."""
+"""What one person may put into a window, and so what one unit can change: public numbers only.
+
+M, R, k and *How far f_p reaches* under "Why one unit changes no more than is stated" in
+``docs/explanation/proofs/live.md``.
+"""
 
 from __future__ import annotations
 

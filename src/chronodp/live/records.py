@@ -2,6 +2,9 @@
 
 Cells are read by the rule of `chronodp.engines.reading`, as those of tables are. What a record says never depends on
 which others came with it: a whole batch is converted at once only where that gives what reading one by one would give.
+
+"Messages with several records" in ``docs/explanation/proofs/live.md``; cells by the rule of
+``docs/explanation/proofs/reading.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The live stream: reads, counts, closes windows by the clock, releases, hands on; goes on after any crash."""
+"""The live stream: reads, counts, closes windows by the clock, releases, hands on; goes on after any crash.
+
+Marks of step 1 of "What is computed", and "Once, and in order", in ``docs/explanation/proofs/live.md``.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 One SQLite file beside the ledger. Counts, and how far the source was read for them, are one transaction: after a crash
 reading goes on exactly where counting stopped. Counts are sealed with the ledger's key; people are keyed hashes.
+
+s and c of "Once, and in order" in ``docs/explanation/proofs/live.md``, each written in the transaction that it is part
+of.
 """
 
 from __future__ import annotations

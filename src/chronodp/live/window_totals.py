@@ -2,6 +2,16 @@
 
 Sums are exact whole numbers and everything else is decided when a window closes, so the order in which records come,
 and how they are cut into batches, changes nothing.
+
+Steps 2 to 5 of "What is computed" in ``docs/explanation/proofs/live.md``: `WindowTotals.add` is step 2 and the sums of
+step 3, `WindowTotals.closing` the clip of step 3, and 4 and 5. A stored entry:
+
+    0 … 15     person: keyed BLAKE2b of the name, zeros where nobody is named
+    16 … 19    place, the number of the group
+    20 … 35    id: keyed BLAKE2b of the cell and the record's id, zeros without ids
+    36 … 43    steps, signed
+
+All numbers have their least byte first.
 """
 
 from __future__ import annotations
@@ -115,7 +125,7 @@ class WindowTotals:
         for key, identity, step in zip(keys, _bytes(entries["id"]), steps, strict=True):
             # Of records with one id the least counts, whichever came first.
             before = known.get(identity)
-            if before is None or step < before:
+            if before is None or step < before:  # the least: the same whatever the order of arrival
                 known[identity] = step
                 totals[key] = totals.get(key, 0) + step - (before or 0)
 

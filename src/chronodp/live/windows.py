@@ -1,4 +1,7 @@
-"""Windows of event time on a public grid, and when a public clock closes them."""
+"""Windows of event time on a public grid, and when a public clock closes them.
+
+*Due*, and L(d), of steps 1 and 2 of "What is computed" in ``docs/explanation/proofs/live.md``: public numbers only.
+"""
 
 from __future__ import annotations
 
@@ -151,6 +154,7 @@ class Windows:
         if self.width is not None:
             found = (times - self._first) // self.width
             return np.where((found >= 0) & (found < self.length), found, -1)
+        # A window is [begin, end): a time on an edge belongs to the window that begins there.
         found = np.searchsorted(self._edges, times, side="right") - 1
         return np.where(found < len(self._edges) - 1, found, -1)
 

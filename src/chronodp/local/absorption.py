@@ -2,6 +2,9 @@
 
 The guarantee is not made here: each device answers once in any window whoever asks (`WindowAsked`). Here a collector
 decides, from answers alone, how to use the devices that are free.
+
+*Fresh answers* under "Over time" in ``docs/explanation/proofs/local.md``: who is asked may depend on all reports so
+far.
 """
 
 from __future__ import annotations

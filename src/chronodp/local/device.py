@@ -11,6 +11,16 @@ charge, before a report is handed out: after a kill at any moment either nothing
     report = Device("me.json", plan).send(value, slot=3)      # None: this device is silent in this slot
 
 Refusals name what is wrong and never the value. Nothing is logged.
+
+The proof is ``docs/explanation/proofs/local.md`` of the library: `_draw` is its table "One report", `answer` is "Over
+time", `Device.send` and `_write` are "The device". A report as a record, numbers with their least byte first:
+
+    0 … 1      the letters cd
+    2          version
+    3 … 10     name of the plan
+    11 … 14    slot
+    15 … 30    id
+    31 …       answer: 4 bytes, 12 of a hash, 8 of a number, or a bit for each value of unary encoding
 """
 
 from __future__ import annotations
@@ -195,6 +205,7 @@ def answer(
         case "window":
             if protocol["phased"] and when % protocol["window"] != state["phase"]:
                 return after, None
+            # The window that ends now is when - w + 1 … when: a report w slots ago is no longer in it.
             recent = [past for past in state["recent"] if past > when - protocol["window"]]
             if len(recent) >= protocol["reports"]:
                 raise Refused("budget", f"{len(recent)} reports within {protocol['window']} slots are all there may be")
@@ -466,6 +477,7 @@ def _draw(table: Mapping[str, Any], place: int | float, chance: Chance) -> list[
             packed = bytearray(-(-table["choices"] // 8))
             for bit in range(table["choices"]):
                 chosen = table["held"] if bit == place else table["other"]
+                # Bit v mod 8 of byte v // 8, as in the library's packed coins.
                 packed[bit // 8] |= chance.coin(chosen, table["whole"]) << bit % 8
             return list(packed)
         case "hashing":
@@ -503,6 +515,7 @@ def _respond(held: int, choices: int, keep: int, whole: int, chance: Chance) -> 
 def _laplace(scale: Sequence[int], chance: Chance) -> int:
     """Return ⌊s Z + 1/2⌋ for a Laplace variate Z, where s = numerator / denominator."""
     numerator, denominator = scale
+    # |s Z| < 1/2 rounds to 0, with chance 1 - e^(-1/2s); beyond, sizes are geometric, since Z has no memory.
     if not chance.decay(denominator, 2 * numerator):
         return 0
     size = 1 + _geometric(numerator, denominator, chance)
@@ -518,6 +531,7 @@ def _geometric(numerator: int, denominator: int, chance: Chance) -> int:
     coarse = 0
     while chance.decay(1, 1):
         coarse += 1
+    # fine + numerator · coarse is at least n with chance e^(-n / numerator); whole denominators of it are counted.
     return (fine + numerator * coarse) // denominator
 
 

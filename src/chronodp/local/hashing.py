@@ -1,4 +1,7 @@
-"""Local hashing: a random hash makes a large alphabet small, and randomised response answers for it."""
+"""Local hashing: a random hash makes a large alphabet small, and randomised response answers for it.
+
+Row `LocalHashing` of "One report" in ``docs/explanation/proofs/local.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The hybrid mechanism: one bit or a piece, by a coin that does not look at the value."""
+"""The hybrid mechanism: one bit or a piece, by a coin that does not look at the value.
+
+Row `Hybrid` of "One report" in ``docs/explanation/proofs/local.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Many equal coins at once, packed eight to a byte."""
+"""Many equal coins at once, packed eight to a byte.
+
+The packed coins of "Finite precision" in ``docs/explanation/proofs/local.md``. A word has 62 uniform bits, of which 56
+are used, one a coin:
+
+    bit of the word       63 … 56   55 … 48   …   15 … 8   7 … 0
+    byte of the answer      –          6      …      1       0        coin j is bit j mod 8 of byte j // 8
+
+The i-th word of a round gives the i-th highest binary digit of 56 numbers U at once; each coin is 1 if its U is below
+the numerator.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +52,7 @@ def _compare(entropy: Entropy, numerator: int, words: int) -> NDArray[np.int64]:
     undecided = np.full(words, _LANES, dtype=np.int64)
     for level in range(_BITS - 1, _BITS - 1 - _LEVELS, -1):
         drawn = entropy.integers(WHOLE, words)
+        # Where digits first differ the comparison is decided: U has 0 and the numerator 1, below; the other way, above.
         if numerator >> level & 1:
             drawn &= undecided
             undecided ^= drawn
@@ -52,6 +63,7 @@ def _compare(entropy: Entropy, numerator: int, words: int) -> NDArray[np.int64]:
             undecided ^= drawn
     open_ = np.flatnonzero(undecided)
     places = np.unpackbits(undecided[open_].astype("<i8").view(np.uint8), bitorder="little")
+    # Equal so far: what is left of U, a uniform number of 51 digits, against what is left of the numerator.
     rest = 2 ** (_BITS - _LEVELS)
     places[places == 1] = entropy.coins(numerator % rest, rest, int(places.sum()))
     below[open_] |= np.packbits(places, bitorder="little").view("<i8").astype(np.int64)

@@ -1,4 +1,7 @@
-"""Laplace noise on a number, drawn on the device."""
+"""Laplace noise on a number, drawn on the device.
+
+Row `LaplaceNumber` of "One report" in ``docs/explanation/proofs/local.md``.
+"""
 
 from __future__ import annotations
 

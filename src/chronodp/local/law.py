@@ -1,4 +1,7 @@
-"""How often a value is named, by those who hold it and by those who do not; and what follows for estimates."""
+"""How often a value is named, by those who hold it and by those who do not; and what follows for estimates.
+
+*Estimates* under "One report" in ``docs/explanation/proofs/local.md``.
+"""
 
 from __future__ import annotations
 

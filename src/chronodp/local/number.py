@@ -1,4 +1,8 @@
-"""What every mechanism for numbers in a range shares: its grid, its claim, and how estimates are read."""
+"""What every mechanism for numbers in a range shares: its grid, its claim, and how estimates are read.
+
+The grid is that of the paragraph below the table of "One report" in ``docs/explanation/proofs/local.md``: no guarantee
+depends on it.
+"""
 
 from __future__ import annotations
 

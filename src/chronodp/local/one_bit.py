@@ -1,4 +1,7 @@
-"""One bit for a number: which side of a random threshold it lies on, answered by randomised response."""
+"""One bit for a number: which side of a random threshold it lies on, answered by randomised response.
+
+Row `OneBit` of "One report" in ``docs/explanation/proofs/local.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The piecewise mechanism: a number near the true one more often than any other of a wider range."""
+"""The piecewise mechanism: a number near the true one more often than any other of a wider range.
+
+Row `Piecewise` of "One report" in ``docs/explanation/proofs/local.md``.
+"""
 
 from __future__ import annotations
 
@@ -99,6 +102,7 @@ class Piecewise(Number):
         near, far = np.flatnonzero(inside), np.flatnonzero(~inside)
         answers[near] = steps[near] + entropy.integers(window, len(near))
         other = entropy.integers(outputs - window, len(far))
+        # Outputs outside the window, counted on past it: those before its first stay, the others move up by L.
         answers[far] = other + np.where(other >= steps[far], window, 0)
         return answers
 

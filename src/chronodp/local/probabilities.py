@@ -1,8 +1,11 @@
-"""AlertProbabilities of an answer in whole numbers, never above e^epsilon.
+"""Odds of an answer in whole numbers, never above e^epsilon.
 
 Every table of this room is made of whole numbers, so that the odds an observer can gain are a ratio of whole numbers.
 They are rounded towards noise: the ratio is at most e^epsilon, of the float and of the number as people write it,
 and below it by about one part in the smaller weight.
+
+a and b of "One report" in ``docs/explanation/proofs/local.md``: `split_odds` rounds both down, b first, so that a / b
+is at most e^ε.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ def exponential_below(epsilon: float) -> Fraction:
     with mpmath.workprec(_BITS):
         least = min(Fraction(epsilon), decimal_value(epsilon))
         scaled = int(mpmath.floor(mpmath.ldexp(mpmath.exp(mpmath.mpf(least.numerator) / least.denominator), _BITS)))
+    # Less one part in 2^192, far more than an exponential of 200 digits is off by: below e^epsilon for certain.
     return Fraction(scaled - (scaled >> (_BITS - 8)), 2**_BITS)
 
 

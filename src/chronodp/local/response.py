@@ -1,4 +1,7 @@
-"""Randomised response: the true answer more often than each other one."""
+"""Randomised response: the true answer more often than each other one.
+
+Row `RandomizedResponse` of "One report" in ``docs/explanation/proofs/local.md``.
+"""
 
 from __future__ import annotations
 
@@ -105,6 +108,7 @@ def respond(values: NDArray[np.int64], choices: int, keep: int, whole: int, entr
     answers = np.empty(len(values), dtype=np.uint32)
     for first in range(0, len(values), _CHUNK):
         part = values[first : first + _CHUNK]
+        # Of the numbers below ``whole`` the first ``keep`` keep the value; then ``share`` stand for each other one.
         beyond = entropy.integers(whole, len(part)) - keep
         other = beyond // share
         other += other >= part

@@ -1,4 +1,8 @@
-"""Unary encoding: one bit for each value of the alphabet, each of them flipped on its own."""
+"""Unary encoding: one bit for each value of the alphabet, each of them flipped on its own.
+
+Rows `OptimizedUnary` and `SymmetricUnary` of "One report" in ``docs/explanation/proofs/local.md``. Two bits differ
+between two values, so each may tell ε/2, or one of them all of the odds where the other is a fair coin.
+"""
 
 from __future__ import annotations
 

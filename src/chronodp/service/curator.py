@@ -1,4 +1,8 @@
-"""The curator: a policy, a ledger and a table of jobs, and what can be asked of them."""
+"""The curator: a policy, a ledger and a table of jobs, and what can be asked of them.
+
+Section 1 of ``docs/explanation/proofs/curator.md``: which routes read the policy, the ledger or releases, and nothing
+else.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Failures in the owner's log: numbered, and without any value."""
+"""Failures in the owner's log: numbered, and without any value.
+
+The last sentence of `failed` in section 2 of ``docs/explanation/proofs/curator.md``.
+"""
 
 from __future__ import annotations
 

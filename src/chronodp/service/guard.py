@@ -1,6 +1,9 @@
 """What every request passes before any route sees it, and what every answer carries.
 
 Bodies are limited in size and depth and must be JSON; answers forbid scripts of others, frames and guesses at types.
+
+What leaves when something fails is a number for the owner's log, as section 2 of ``docs/explanation/proofs/curator.md``
+says of jobs.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A worker takes a job under a lease. If it falls silent another takes over, looks in the ledger what was debited and
 stored, and goes on from there: the ledger alone decides, and it debits a request once. A job never draws twice.
+
+Section 4 of ``docs/explanation/proofs/curator.md``, "One debit, one draw".
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A job's reading begins at t. Whenever it ends, or fails, the job goes on at t + floor, or, if that has passed, at the
 first t + floor + k · quantum with whole k. Debit, noise, signature and answer come after that moment, so no time stamp
 and no answer shows more of the reading than k.
+
+Section 3 of ``docs/explanation/proofs/curator.md``, "When a job ends": floor is its F, quantum its Q.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ class Pace:
         >>> Pace(1.0, 0.5).due(10.0, 10.2), Pace(1.0, 0.5).due(10.0, 11.2)
         (11.0, 11.5)
         """
+        # k is rounded up: a job that read longer than the floor waits for the next allowed moment.
         late = ended - began - self.floor
         return began + self.floor + max(0, math.ceil(late / self.quantum)) * self.quantum
 

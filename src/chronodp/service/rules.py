@@ -3,6 +3,8 @@
 A rule that looked at the data, such as "no group with fewer than ten people in it", would answer by refusing: whoever
 asks for a group of ten and is refused learns that someone is missing. So every rule here reads what anyone may know,
 and the least size of a group is compared with sizes that the owner has declared.
+
+Section 6 of ``docs/explanation/proofs/curator.md``, "Rules that do not look".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Runs jobs in the background, each in a stretch of time that does not tell how much was read."""
+"""Runs jobs in the background, each in a stretch of time that does not tell how much was read.
+
+Sections 2 to 4 of ``docs/explanation/proofs/curator.md``: how a job ends, when, and that it draws once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tokens of the service, in the ledger's database: whose each is, what it may, and until when."""
+"""Tokens of the service, in the ledger's database: whose each is, what it may, and until when.
+
+Section 7 of ``docs/explanation/proofs/curator.md``, "Who may".
+"""
 
 from __future__ import annotations
 

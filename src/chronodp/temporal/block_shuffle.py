@@ -1,4 +1,8 @@
-"""Block shuffle: the mechanism that keeps the order of values inside a block private."""
+"""Block shuffle: the mechanism that keeps the order of values inside a block private.
+
+"Block shuffle" of ``docs/explanation/proofs/temporal.md``; *the step that matters* is that a swap changes the number of
+cycles by one.
+"""
 
 from __future__ import annotations
 
@@ -122,11 +126,11 @@ class BlockShuffle:
 
     def _sources(self, rows: int, length: int, entropy: Entropy) -> NDArray[np.int64]:
         size, odds = self.block, self.odds
-        whole, rest = divmod(length, size)
+        whole, rest = divmod(length, size)  # blocks [0, k), [k, 2k), …: a swap across a border is not covered
         orders = ewens_permutations(rows * whole, size, odds, entropy).reshape(rows, whole, size)
         orders += np.arange(0, whole * size, size)[:, None]
         if not rest:
             return orders.reshape(rows, length)
-        # A last block that is shorter is a block like the others.
+        # A last block that is shorter is a block like the others: odds made for k places serve fewer.
         last = ewens_permutations(rows, rest, odds, entropy) + whole * size
         return np.concatenate([orders.reshape(rows, whole * size), last], axis=1)

@@ -2,6 +2,8 @@
 
 Blocks are counted from 1970-01-01 UTC, or from time 0 where times are plain numbers. Two releases of the same rows then
 cut time alike, and their costs add up, as long as each holds every block whole.
+
+*Several releases* and *Borders* of ``docs/explanation/proofs/temporal.md``.
 """
 
 from __future__ import annotations

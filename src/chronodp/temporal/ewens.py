@@ -1,4 +1,7 @@
-"""Random permutations that favour staying in place: Ewens' law, drawn with whole numbers only."""
+"""Random permutations that favour staying in place: Ewens' law, drawn with whole numbers only.
+
+*Sampler* under "Block shuffle" in ``docs/explanation/proofs/temporal.md``.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,7 @@ def _mix(orders: NDArray[np.int64], odds: AlertProbabilities, entropy: Entropy) 
     rows, size = orders.shape
     flat = orders.reshape(-1)
     for place in range(1, size):
+        # Opens a cycle with P / (P + Q i). Else it is exchanged with one of i places, and joins that one's cycle.
         stays = entropy.coins(stay, stay + move * place, rows)
         moved = np.flatnonzero(~stays)
         if not len(moved):

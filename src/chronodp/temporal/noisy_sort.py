@@ -1,4 +1,7 @@
-"""Noisy sort: a finished series in the order of its times plus noise."""
+"""Noisy sort: a finished series in the order of its times plus noise.
+
+"Noisy sort" of ``docs/explanation/proofs/temporal.md``.
+"""
 
 from __future__ import annotations
 
@@ -81,6 +84,7 @@ class NoisySort:
     @property
     def scale(self) -> float:
         """The scale of the noise in periods, 2 w / epsilon, rounded up."""
+        # Two values' centres move by at most w periods each: an l1 change of 2 w. Up: wider noise tells less.
         return at_least(2 * self.window / min(Fraction(self.epsilon), decimal_value(self.epsilon)))
 
     @property

@@ -1,4 +1,8 @@
-"""Whole numbers P and Q with P / Q just below e^epsilon, so that every choice is a draw of whole numbers."""
+"""Whole numbers P and Q with P / Q just below e^epsilon, so that every choice is a draw of whole numbers.
+
+*Odds* under "Block shuffle" in ``docs/explanation/proofs/temporal.md``: both roundings go down, so that P / Q is never
+above e^ε.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The bound that needs no model of how sequences move, only of who hears whom: the whole group changes at once."""
+"""The bound that needs no model of how sequences move, only of who hears whom: the whole group changes at once.
+
+*Group ceiling* under "Bounds" in ``docs/explanation/proofs/correlated.md``.
+"""
 
 from __future__ import annotations
 

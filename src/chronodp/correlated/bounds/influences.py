@@ -3,6 +3,9 @@
 Seen from the present, the past is a field of sites (sequence, age). A site is tied to those it heard (parents), to
 those that heard it (children), and to those heard by the same child (co-parents). Where a changed site moves the log
 odds of another's states by at most ω, it moves its law by at most tanh(ω / 4) in total variation.
+
+ω_ij and C_ij of *Space-time Dobrushin* under "Bounds" in ``docs/explanation/proofs/correlated.md``; what is added for
+rounding stands in "Finite precision" there.
 """
 
 from __future__ import annotations

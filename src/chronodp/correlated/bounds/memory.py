@@ -3,6 +3,8 @@
 Pr[x_t^(i) = a | snapshot A steps ago] = Σ_k [Q^A]_{(i,a),(k,z_k)} is linear in the indicators of z. Its ratio for two
 states a, b over all z has a log range h_A, found exactly as a separable fractional programme; whatever reads only
 snapshots at least A old leaks at most h_A, and less through noise (`blunted`). For A = 1 it is the one-step bound.
+
+*Memory* under "Bounds" in ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ moreover changes its density by at most e^L over all that it reads, it leaks at 
     2 ln (cosh((h + L) / 4) / cosh((h - L) / 4)),
 
 where L = (span of the query over the group / sensitivity) · epsilon. That is below both h and L.
+
+*Last step* under "Bounds" in ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations

@@ -6,6 +6,9 @@ Both probabilities are sums over the sequences that j hears, so the least ratio 
 At θ itself the best choice so far gives 0, or what rounding makes of it, and would hide every choice with smaller
 probabilities. Choices are therefore made at θ (1 - η), where the best so far gives η α > 0, well above its rounding: if
 nothing better than θ turns up, no choice lies below θ (1 - 2η). That is what is returned.
+
+min ρ of *Last step* in ``docs/explanation/proofs/correlated.md``, by Dinkelbach's method; η of "Finite precision" there
+keeps it from below.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ another here: their relative error stays below 10^5 · 2^-53 < 2·10^-11, and th
 nothing else. Where numbers are subtracted, or a logarithm is taken near one, the digits that go are made up for on the
 spot, relative to what was subtracted (`influences`, `space_time`, `ratios`, `total_variation`): beside a tiny
 probability no margin that is added in the end would do.
+
+The last lines of "Finite precision" in ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ start with e = 1 everywhere and improve it, e_a ← min(e_a, b_a + W e_a + D e_{
 
 Every round is a bound. Then ε_S ≤ ln(1 + Σ_k osc_k(ρ) e_{1,k} / min ρ), for either order of the two states: the
 smaller counts. The law with which the chain began does not enter: no stationarity is assumed.
+
+*Space-time Dobrushin* under "Bounds" in ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations

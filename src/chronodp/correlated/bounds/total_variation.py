@@ -3,6 +3,8 @@
 Δ is the largest total variation between the laws of the aged snapshot given two presents that differ in one sequence,
 d the span of the query over the group divided by its sensitivity. The paper goes on to d Δ ε_C, which is smaller and
 no bound.
+
+*Total variation* under "Bounds" in ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""One period of a stream of aged answers: state and snapshot in, state and release out."""
+"""One period of a stream of aged answers: state and snapshot in, state and release out.
+
+"A stream" of ``docs/explanation/proofs/correlated.md``: with ages that never change each record is read by one release.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,7 @@ def advance(
     following = FranState(state.step + 1, seen[len(seen) - min(len(seen), design.oldest) :].copy())
     if state.step < design.oldest:
         return following, None
+    # The newest snapshot is the last row, of age 0: age A lies A rows before it.
     aged = seen[len(seen) - 1 - design.reading_ages, np.arange(design.sequences)]
     scale = design.scale(design.epsilon_at(state.step))
     noisy = design.answer(aged) + entropy.laplace(scale, (len(design.table),))

@@ -1,4 +1,7 @@
-"""A design of aged, noisy releases: who is protected, what is read how late, which noise, on which grid."""
+"""A design of aged, noisy releases: who is protected, what is read how late, which noise, on which grid.
+
+"A stream" and "Finite precision" of ``docs/explanation/proofs/correlated.md``.
+"""
 
 from __future__ import annotations
 
@@ -100,6 +103,7 @@ class FranDesign:
     def table(self) -> Integers:
         """What a sequence in a state contributes, in whole steps, as outputs × sequences × states."""
         parts = tabulate(self.query, self.sequences, self.states).parts
+        # Rounded once, in the table: sums and maxima of whole numbers are exact, and so is the sensitivity.
         steps = np.floor(parts / self.step + 0.5)
         if not np.abs(steps).sum(axis=1).max() < _FARTHEST:
             raise InvalidArgument("step", self.step, "coarser: sums in steps of the grid must fit 64 bits")
@@ -163,7 +167,7 @@ class FranDesign:
         """Return the largest sum of epsilons over so many releases in a row."""
         exact = [decimal_value(epsilon) for epsilon in self.epsilons]
         rounds, rest = divmod(count, len(exact))
-        twice = exact + exact
+        twice = exact + exact  # a stretch may begin anywhere in the round and go on into the next
         return rounds * sum(exact) + max(sum(twice[start : start + rest], Fraction(0)) for start in range(len(exact)))
 
 

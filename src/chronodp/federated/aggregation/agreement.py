@@ -1,4 +1,8 @@
-"""Keys that two holders agree on, and the two ways they are used: masks, and letters no server can read."""
+"""Keys that two holders agree on, and the two ways they are used: masks, and letters no server can read.
+
+k_uv and letters of "The protocol" in ``docs/explanation/proofs/secure-aggregation.md``; every key is bound to run,
+round, attempt and parameters.
+"""
 
 from __future__ import annotations
 

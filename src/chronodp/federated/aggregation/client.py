@@ -1,4 +1,8 @@
-"""A holder's side of one secure aggregation: five messages, each sent once, in order."""
+"""A holder's side of one secure aggregation: five messages, each sent once, in order.
+
+The phases of "The protocol" in ``docs/explanation/proofs/secure-aggregation.md``. A holder reveals one share of a
+holder, of one of its two secrets: *One survivor* and *One who fell silent* under "Why it holds".
+"""
 
 from __future__ import annotations
 
@@ -137,6 +141,7 @@ class AggregationClient:
         total.add_mask(own_mask_key(self._seed, context, self.name))
         for name in letters:
             key = mask_key(exchange(self._masks, self._keys[name].masks), context, self.name, name)
+            # One of the two adds the mask and the other takes it away: in the sum of both it is 0 modulo 2^bits.
             (total.add_mask if self.name < name else total.subtract_mask)(key)
         return self._end(Phase.MASK, total.value.tobytes())
 
@@ -163,7 +168,7 @@ class AggregationClient:
             raise ServerInconsistent("the server asks for shares before enough survivors have signed who survived")
         reveals = {}
         for name, pair in self._shares.items():
-            alive = name in self._survivors
+            alive = name in self._survivors  # never both secrets of one holder: together they open its vector
             share = pair.own_seed if alive else pair.mask_key
             reveals[name] = (OWN_SEED if alive else MASK_KEY) + share.to_bytes(SHARE_BYTES, "big")
         self._shares = {}

@@ -1,4 +1,8 @@
-"""What the messages of each phase hold, and the digest of a client's view that all must share."""
+"""What the messages of each phase hold, and the digest of a client's view that all must share.
+
+The commitments of *Bad shares*, and the view that consents sign, under "Why it holds" in
+``docs/explanation/proofs/secure-aggregation.md``.
+"""
 
 from __future__ import annotations
 

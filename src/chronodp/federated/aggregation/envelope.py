@@ -1,4 +1,14 @@
-"""Signed messages, each bound to its run, round, attempt, phase, sender and model."""
+"""Signed messages, each bound to its run, round, attempt, phase, sender and model.
+
+What every message carries, by "The protocol" in ``docs/explanation/proofs/secure-aggregation.md``. An envelope, numbers
+with their greatest byte first:
+
+    0 … 22       magic                       95           phase
+    23 … 54      run                         96 … 159     sender, filled up with zeros
+    55 … 58      round                       160 … 223    signature of all the rest
+    59 … 62      attempt                     224 …        content
+    63 … 94      digest of the parameters
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Sums of vectors and masks in a ring of machine numbers."""
+"""Sums of vectors and masks in a ring of machine numbers.
+
+G of "The protocol" in ``docs/explanation/proofs/secure-aggregation.md``. Unsigned numbers of the machine wrap around at
+2^bits, which is addition in the ring. A mask that one adds and another takes away leaves nothing:
+
+    u < v         u sends  x_u + G(k)        v sends  x_v - G(k)        sum  x_u + x_v   mod 2^bits
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The server's side of one secure aggregation: it passes messages on, and learns a sum."""
+"""The server's side of one secure aggregation: it passes messages on, and learns a sum.
+
+What it learns is claim 1 of ``docs/explanation/proofs/secure-aggregation.md``; `AggregationServer.total` is claim 3,
+*Correctness*, and *Bad shares*.
+"""
 
 from __future__ import annotations
 
@@ -153,7 +157,7 @@ class AggregationServer:
         keys = {name: self._keys_of(name) for name in self._sharing}
         for name in self._sharing:
             found = join([self._reveals[one][name][1] for one in chosen], weights)
-            if found >= 2**256:
+            if found >= 2**256:  # the prime is a little larger than all secrets: such a number was never shared
                 raise _false_shares(name)
             secret = found.to_bytes(32, "big")
             if name in self._survivors:

@@ -1,4 +1,8 @@
-"""Shamir's sharing of a secret: any so many shares give it back, one fewer say nothing."""
+"""Shamir's sharing of a secret: any so many shares give it back, one fewer say nothing.
+
+*The masks* under "Why it holds" in ``docs/explanation/proofs/secure-aggregation.md``: t - 1 shares are independent of
+the secret.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ def split(
     if coefficients is None:
         coefficients = [secrets.randbelow(prime) for _ in range(threshold - 1)]
     shares = []
-    for point in points:
+    for point in points:  # from 1 on: at 0 the polynomial is the secret itself
         value = 0
         for coefficient in reversed(coefficients):
             value = (value + coefficient) * point % prime
@@ -54,6 +58,7 @@ def weights_at_zero(points: Sequence[int], *, prime: int = PRIME) -> list[int]:
             if other != one:
                 above = above * other % prime
                 below = below * (other - one) % prime
+        # Lagrange at 0: Π other / (other - one). Points differ and are below the prime, so the inverse is there.
         weights.append(above * pow(below, -1, prime) % prime)
     return weights
 

@@ -1,4 +1,7 @@
-"""What holders agree on before a run: who takes part, how many must stay, and what is added up."""
+"""What holders agree on before a run: who takes part, how many must stay, and what is added up.
+
+`Terms.colluders` is claim 2 of ``docs/explanation/proofs/secure-aggregation.md``: 2t - n - 1.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 Lengths are compared in exact integer arithmetic, so that what one person adds to a sum is bounded whatever floats do,
 and no rounding depends on who else is in the sample.
+
+‖k_p‖₂ ≤ R of "One step" in ``docs/explanation/proofs/private-training.md``, and the last sentence of "No bit depends on
+the others".
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ def whole_rows(gradients: NDArray[np.floating], *, clip: float, resolution: int)
     reach = np.sqrt(_squares(np.rint(rows / largest * 2.0**bits))) * 2.0**-bits
     with np.errstate(over="ignore", divide="ignore"):
         factor = resolution * np.minimum(1 / clip, 1 / (reach * largest))
+    # To the nearest, for little bias; only rows that this made too long are cut towards 0.
     whole: NDArray[np.float64] = np.rint(rows * factor)
     most = float(resolution) ** 2
     if np.any(long := (_squares(whole) > most)[:, 0]):

@@ -3,6 +3,8 @@
 People go through the network in groups of one fixed size, filled up with nobody. A group's shape never tells of the
 data, and a check at the start makes sure that on this machine a row's bits depend on that row alone; otherwise people
 go one by one.
+
+"No bit depends on the others" in ``docs/explanation/proofs/private-training.md``.
 """
 
 from __future__ import annotations

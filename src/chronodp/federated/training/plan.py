@@ -1,4 +1,7 @@
-"""A training plan: the model, the rounds and the noise, priced for a person before any data is read."""
+"""A training plan: the model, the rounds and the noise, priced for a person before any data is read.
+
+"All steps" of ``docs/explanation/proofs/private-training.md``.
+"""
 
 from __future__ import annotations
 

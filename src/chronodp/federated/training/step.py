@@ -3,6 +3,9 @@
 The sum is one of whole numbers that one person, if sampled, moves by at most ``resolution`` in l2, and the noise is
 exact Gaussian noise rounded to whole numbers, so the step is the sampled Gaussian mechanism of theory, without a
 remainder.
+
+"One step" of ``docs/explanation/proofs/private-training.md``; *Rounding* there says which way: the chance of a sample
+down, the noise up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What a device gives away over time, in three numbers and a word."""
+"""What a device gives away over time, in three numbers and a word.
+
+The bounds of "Over time" in ``docs/explanation/proofs/local.md``: *Fresh answers*, and *Same pattern* and *Any pattern*
+of kept ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""When a device reports, and what it keeps: a closed family of protocols over time."""
+"""When a device reports, and what it keeps: a closed family of protocols over time.
+
+"Over time" in ``docs/explanation/proofs/local.md``: which slots a device reports in, and why silence tells nothing.
+"""
 
 from __future__ import annotations
 

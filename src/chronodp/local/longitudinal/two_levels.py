@@ -3,6 +3,9 @@
 With two values, what a report sequence tells depends on counts alone. Positions fall into four groups by the values
 that two histories hold there; within a group only the number of ones matters. So all pairs of histories and all
 outputs of a length are walked in a few thousand steps.
+
+*Kept answers* and "Exactly, for two values and up to 12 slots" under "Over time" in
+``docs/explanation/proofs/local.md``.
 """
 
 from __future__ import annotations
@@ -82,6 +85,7 @@ def two_levels(permanent_epsilon: float, first_epsilon: float, choices: int) -> 
     p1, q1 = Fraction(a, whole), Fraction(b, whole)
     first, other = split_odds(first_epsilon, likely=1, others=choices - 1)
     again = (Fraction(first, first + other * (choices - 1)) - q1) / (p1 - q1)
+    # p2 is rounded down: a fresh answer repeats the kept one less often than it may.
     return TwoLevels(choices, a, whole, math.floor(again * WHOLE), WHOLE)
 
 

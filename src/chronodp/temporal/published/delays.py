@@ -1,4 +1,7 @@
-"""How long a value of the Backward and Forward mechanisms waits: not at all, or any time of the window alike."""
+"""How long a value of the Backward and Forward mechanisms waits: not at all, or any time of the window alike.
+
+p_j of "What an observer can rule out" in ``docs/explanation/proofs/temporal.md``. No guarantee rests on it.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 Of the k slots of its window, c₀ are always empty; the slots are Warrington's juggling chain. Everything is written in
 ratios of Stirling numbers (`stirling_ratios`) and checked against exact fractions.
 
+p_j and ε̂ of "Dispatch of the Threshold mechanism" in ``docs/explanation/proofs/temporal.md``.
+
 References:
     Warrington (2005), Juggling probabilities. Ye, Hu, Li, Meng, Zheng, Yan (2021), Beyond value perturbation.
 """

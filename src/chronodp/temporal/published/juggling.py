@@ -3,6 +3,8 @@
 Of the k slots from now on, c₀ are empty. If the present slot is empty the value goes there, else to one of the empty
 ones, all alike; then the slot k ahead comes into view, empty. The empty slots stand in an array, and a ring tells which
 entry of the array a slot is: a slot taken is replaced, in its entry, by the slot that comes into view.
+
+*Steady state* under "Dispatch of the Threshold mechanism" in ``docs/explanation/proofs/temporal.md``.
 """
 
 from __future__ import annotations

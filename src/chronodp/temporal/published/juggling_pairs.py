@@ -8,6 +8,8 @@ slots after them. Sums over all such sets go slot by slot, with a few numbers of
 * e: slots still empty after j that were in view at the start; e₀ of them were empty then.
 
 A slot met on the way is empty (n falls), was taken at the start (weight n + m + e₀) or was filled since (weight m).
+
+The sum for Threshold under "What an observer can rule out" in ``docs/explanation/proofs/temporal.md``.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Two values that differ, a at time i and b at time i + d, might have been exchanged. Whoever sees a released before
 time i + d, or b at time i + k or later, knows that they were not: no value comes before its time or after its window.
+
+"What an observer can rule out" in ``docs/explanation/proofs/temporal.md``, one function a mechanism.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The numbers themselves overflow, and the printed alternating sums lose every digit near a window of 50. Ratios of
 neighbours obey a recurrence with positive terms only, which is stable.
+
+ρ of "Dispatch of the Threshold mechanism" in ``docs/explanation/proofs/temporal.md``.
 """
 
 from __future__ import annotations
