@@ -1,4 +1,8 @@
-"""From an address to a ledger that is known to be the right one, whole, and not behind what was seen of it."""
+"""From an address to a ledger that is known to be the right one, whole, and not behind what was seen of it.
+
+*Identity* and *Marks* under "A ledger that knows itself" in ``docs/explanation/proofs/ledger.md``: nothing is spent
+before both were looked at.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""True values as they come in: numbers of an alphabet, or numbers of a range moved to a grid."""
+"""True values as they come in: numbers of an alphabet, or numbers of a range moved to a grid.
+
+The grid of "One report" in ``docs/explanation/proofs/local.md``: a function of the value alone, before anything is
+drawn.
+"""
 
 from __future__ import annotations
 

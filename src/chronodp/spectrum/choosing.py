@@ -1,4 +1,7 @@
-"""Which harmonics are the strongest, chosen privately one after another."""
+"""Which harmonics are the strongest, chosen privately one after another.
+
+*Strongest* under "Mechanisms" in ``docs/explanation/proofs/spectrum.md``; "Finite precision" there is `_change`.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +76,7 @@ def _change(design: SpectrumDesign) -> tuple[float, int]:
     # In units of the exact numbers, rounded up: the change, and 1 for each rounded cosine of each changed period.
     touched, most = design.touched, design.change + design.grid
     change = any_sensitivity(2, design.horizon, touched, change=most).l2 / design.grid * 2.0**DIGITS
+    # A harmonic has two numbers, each off by that much: their length by no more than the sum of both.
     change += 2 * touched.periods * most / design.grid
     shift = max(0, math.frexp(change / _FINE)[1])
     # Two roundings down, of the root and of the shift.

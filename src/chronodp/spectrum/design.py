@@ -1,4 +1,8 @@
-"""A spectrum as it is designed: which harmonics, whom it protects, and the noise; before the series is read."""
+"""A spectrum as it is designed: which harmonics, whom it protects, and the noise; before the series is read.
+
+"Mechanisms" and "Finite precision" of ``docs/explanation/proofs/spectrum.md``: `noise_for` adds to the sensitivity what
+rounding adds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Harmonics of a series and the numbers they have: what X_k is, and how a series and its X_k turn into each other."""
+"""Harmonics of a series and the numbers they have: what X_k is, and how a series and its X_k turn into each other.
+
+"Numbers" of ``docs/explanation/proofs/spectrum.md``: X_k / √2 where it is real makes all numbers alike in an
+orthonormal basis.
+"""
 
 from __future__ import annotations
 
