@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -27,6 +28,7 @@ from chronodp.privacy import (
     per_period,
     running_total,
 )
+from chronodp.privacy.sensitivity import exact_sensitivity
 
 RELATIONS: tuple[Relation, ...] = ("add_remove", "replace")
 Cells = NDArray[np.float64]  # one number a (period, group), NaN where the person is absent
@@ -231,3 +233,9 @@ def test_refuses_bad_bounds() -> None:
         Contribution.count(at_most=0)
     with pytest.raises(InvalidArgument, match="people"):
         Contribution.mean(clip=(0.0, 1.0), people=0)
+
+
+@pytest.mark.parametrize("square", [*range(1, 200), Fraction(1, 3), Fraction(10**30 + 1), Fraction(1, 10**30 + 1)])
+def test_roots_are_rounded_up_to_the_next_float(square: int | Fraction) -> None:
+    root = exact_sensitivity(Fraction(square), Fraction(square)).l2
+    assert Fraction(math.nextafter(root, 0.0)) ** 2 < square <= Fraction(root) ** 2

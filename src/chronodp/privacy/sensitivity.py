@@ -242,6 +242,8 @@ def _float_above(exact: Fraction) -> float:
 
 def _root_above(square: Fraction) -> float:
     root = math.sqrt(_float_above(square))
+    while Fraction(root) ** 2 < square:  # sqrt rounds to the nearest float, which may lie below
+        root = math.nextafter(root, math.inf)
     while Fraction(math.nextafter(root, 0.0)) ** 2 >= square:
         root = math.nextafter(root, 0.0)
     return root

@@ -17,7 +17,7 @@ from chronodp.randomness import Entropy
 from chronodp.temporal.blurred import Blurred, blur_panel, blur_series
 from chronodp.temporal.damage import Damage
 from chronodp.temporal.ewens import ewens_permutations
-from chronodp.temporal.probabilities import AlertProbabilities, check_budget, odds_below
+from chronodp.temporal.probabilities import Odds, check_budget, odds_below
 
 __all__ = ["LEAST_EPSILON", "LONGEST_BLOCK", "BlockShuffle"]
 
@@ -68,7 +68,7 @@ class BlockShuffle:
         )
 
     @property
-    def odds(self) -> AlertProbabilities:
+    def odds(self) -> Odds:
         """P and Q: P / Q is at most e^epsilon."""
         return odds_below(self.epsilon, self.block - 1)
 

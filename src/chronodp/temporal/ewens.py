@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.randomness import Entropy
-from chronodp.temporal.probabilities import AlertProbabilities
+from chronodp.temporal.probabilities import Odds
 
 __all__ = ["ewens_permutations"]
 
 _TOGETHER = 2**16  # blocks at a time: enough for a call to cost little beside its draws, and small in memory
 
 
-def ewens_permutations(rows: int, size: int, odds: AlertProbabilities, entropy: Entropy) -> NDArray[np.int64]:
+def ewens_permutations(rows: int, size: int, odds: Odds, entropy: Entropy) -> NDArray[np.int64]:
     """Return ``rows`` permutations of 0 to ``size`` - 1, each with probability proportional to θ^cycles.
 
     Where θ = P / Q are the ``odds`` of staying, as whole numbers, and cycles counts the cycles of the permutation.
@@ -36,7 +36,7 @@ def ewens_permutations(rows: int, size: int, odds: AlertProbabilities, entropy: 
     return orders
 
 
-def _mix(orders: NDArray[np.int64], odds: AlertProbabilities, entropy: Entropy) -> None:
+def _mix(orders: NDArray[np.int64], odds: Odds, entropy: Entropy) -> None:
     stay, move = odds
     rows, size = orders.shape
     flat = orders.reshape(-1)

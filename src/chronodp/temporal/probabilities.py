@@ -13,7 +13,7 @@ from functools import lru_cache
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_number, decimal_value
 
-__all__ = ["MOST", "AlertProbabilities", "check_budget", "odds_below"]
+__all__ = ["MOST", "Odds", "check_budget", "odds_below"]
 
 MOST = 2**62
 """No draw has more equally likely outcomes: such numbers fit 64 bits with room for a sign."""
@@ -21,7 +21,7 @@ MOST = 2**62
 _LARGEST = 1e60  # what a cost can hold
 _HUGE = 43  # e^43 is above MOST
 
-AlertProbabilities = tuple[int, int]
+Odds = tuple[int, int]
 """P and Q: something is P / Q times as likely as one of its alternatives."""
 
 
@@ -35,7 +35,7 @@ def check_budget(name: str, value: object) -> float:
 
 
 @lru_cache(maxsize=256)
-def odds_below(epsilon: float, alternatives: int) -> AlertProbabilities:
+def odds_below(epsilon: float, alternatives: int) -> Odds:
     """Return whole P and Q, with 1 <= P / Q <= e^epsilon and P + Q · alternatives <= `MOST`, as near as that allows.
 
     Rounded against ourselves: P / Q is never above e^epsilon, neither of the float nor of the number as people write

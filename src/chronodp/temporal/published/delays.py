@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.randomness import Entropy
-from chronodp.temporal.probabilities import AlertProbabilities, odds_below
+from chronodp.temporal.probabilities import Odds, odds_below
 
 __all__ = ["draw_delays", "own_time", "paper_damage", "window_odds"]
 
 _TOGETHER = 2**16
 
 
-def window_odds(window: int, epsilon: float) -> AlertProbabilities:
+def window_odds(window: int, epsilon: float) -> Odds:
     """Return P and Q with P / Q <= e^{epsilon / 2}: how much likelier a value's own time is than another."""
     return odds_below(epsilon / 2, window - 1)
 
@@ -28,7 +28,7 @@ def own_time(window: int, epsilon: float) -> tuple[float, float]:
     return stay / whole, move / whole
 
 
-def draw_delays(count: int, window: int, odds: AlertProbabilities, entropy: Entropy) -> NDArray[np.int64]:
+def draw_delays(count: int, window: int, odds: Odds, entropy: Entropy) -> NDArray[np.int64]:
     """Return so many delays: 0 with probability P / (P + Q (k-1)), otherwise 1 to k - 1, all alike."""
     stay, move = odds
     delays = np.zeros(count, dtype=np.int64)
