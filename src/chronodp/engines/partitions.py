@@ -41,9 +41,11 @@ class Partitions:
         if self._files is not None:
             self._files.cleanup()
 
-    def add(self, where: NDArray[np.uint16], words: NDArray[np.uint64], steps: NDArray[np.int32]) -> None:
+    def add(
+        self, where: NDArray[np.uint16] | NDArray[np.uint32], words: NDArray[np.uint64], steps: NDArray[np.int32]
+    ) -> None:
         """Take rows; ``where`` is the partition of each."""
-        order = np.argsort(where, kind="stable")  # a radix sort for numbers this small
+        order = np.argsort(where, kind="stable")  # a radix sort for 16 bits
         words, steps = words[order], steps[order]
         ends = np.cumsum(np.bincount(where, minlength=len(self._words)))
         begin = 0

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from chronodp.engines.rows import names_select
 from chronodp.engines.statement import SEEDS, seeds_select
 
 __all__ = ["PeopleIndex"]
+
+Stretches: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
 
 _TARGET = 2**19  # rows of a stretch: its words and their sorted copy stay near the processor
 _BLOCKS = 2**20  # people are counted in at most so many blocks
@@ -46,7 +49,7 @@ class PeopleIndex:
     people: int
     rows: int
     block: int
-    stretch_of_block: NDArray[np.uint16]
+    stretch_of_block: Stretches
 
     @classmethod
     def gather(cls, session: Session, question: Question, *, cell_bits: int) -> PeopleIndex:
@@ -77,7 +80,7 @@ class PeopleIndex:
         stretches = np.arange(int(self.stretch_of_block[-1]) + 1)
         return np.searchsorted(self.stretch_of_block, stretches) * self.block
 
-    def stretches_of(self, codes: NDArray[np.int64]) -> NDArray[np.uint16]:
+    def stretches_of(self, codes: NDArray[np.int64]) -> Stretches:
         """Return the stretch that each code is in."""
         return self.stretch_of_block[codes if self.block == 1 else codes // self.block]
 
@@ -94,11 +97,19 @@ class PeopleIndex:
             yield multiplier[own], shift[own], offset[own]
 
 
-def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> NDArray[np.uint16]:
-    """Return the stretch of each block: about as many rows in each, a block with very many rows alone."""
+def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> Stretches:
+    """Return the stretch of each block: about as many rows in each, a block with very many rows alone.
+
+    >>> int(_stretches(np.full(70_000, _TARGET + 1), most_blocks=8)[-1])
+    69999
+    """
     heavy = visits > _TARGET
     light = np.cumsum(np.where(heavy, 0, visits))
     changes = np.diff(light // _TARGET) != 0
     changes |= np.diff(np.arange(len(visits)) // most_blocks) != 0
     changes |= heavy[1:] | heavy[:-1]  # a heavy block begins a stretch, and so does what follows it
-    return np.concatenate(([0], np.cumsum(changes)))[: len(visits)].astype(np.uint16)
+    stretches = np.concatenate(([0], np.cumsum(changes)))[: len(visits)]
+    # 16 bits sort faster; more stretches than they number must not wrap into each other's rows.
+    if len(stretches) and stretches[-1] >= 2**16:
+        return stretches.astype(np.uint32)
+    return stretches.astype(np.uint16)
