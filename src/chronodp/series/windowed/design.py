@@ -141,7 +141,11 @@ class WindowedDesign:
 
         Laplace: sensitivity · total / (epsilon · parts). Gaussian: the fixed deviation of `Uniform`.
         """
-        return self.most_scale if self.delta else self.sensitivity * self.total / (self.budget * parts)
+        return self.most_scale if self.delta else _divided(*self._scale_of_one_part, parts)
+
+    @cached_property
+    def _scale_of_one_part(self) -> tuple[int, int]:
+        return (self.sensitivity * self.total / self.budget).as_integer_ratio()
 
 
 def design_windowed(
@@ -194,6 +198,11 @@ def _check(
 
 def _touched(unit: Window, columns: int, max_groups: int) -> int:
     return max_groups if unit.relation == "add_remove" else min(columns, 2 * max_groups)
+
+
+@lru_cache(maxsize=4096)  # every step asks three times, and most steps ask for what one before them did
+def _divided(numerator: int, denominator: int, parts: int) -> Fraction:
+    return Fraction(numerator, denominator * parts)
 
 
 def _factors(design: WindowedDesign) -> tuple[Fraction, Fraction]:
