@@ -38,7 +38,7 @@ def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: s
         squares = exp.cast(_sum(_square(question, exp.column("total")), dialect), "BIGINT")
         answer = answer.select(squares.as_("squares"))
     tables = [*_tables(question, parts, key, dialect), ("bounded", bounded)]
-    return _after(tables, answer.from_("bounded").group_by("cell")).sql(dialect)
+    return _text(tables, answer.from_("bounded").group_by("cell"), dialect)
 
 
 def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
@@ -62,7 +62,7 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
     sums = (exp.func("COALESCE", _exact(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
     answer = exp.select(exp.Count(this=exp.Star()).as_("people"), exp.func("COUNT", over).as_("people_over"), *sums)
     tables = [*_tables(question, parts, key, dialect), ("persons", people)]
-    return _after(tables, answer.from_("persons")).sql(dialect)
+    return _text(tables, answer.from_("persons"), dialect)
 
 
 def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
@@ -70,10 +70,10 @@ def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
     return exp.select(*_named(_seeds(_digest(key), dialect))).from_("everyone")
 
 
-def _after(tables: list[tuple[str, exp.Select]], answer: exp.Select) -> exp.Select:
+def _text(tables: list[tuple[str, exp.Select]], answer: exp.Select, dialect: str) -> str:
     for name, table in tables:
         answer = answer.with_(name, as_=table, copy=False)  # else each would copy all before it
-    return answer
+    return answer.sql(dialect, copy=False)  # nobody else holds it
 
 
 def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
@@ -181,4 +181,5 @@ def _exact(term: Term) -> Term:
 
 def _keys(grouping: Grouping) -> exp.Select:
     rows = [(key, code) for code, key in enumerate(grouping.keys)]
-    return exp.select("key", "code").from_(exp.values(rows, alias="listed", columns=["key", "code"]))
+    listed = exp.values(rows, alias="listed", columns=["key", "code"])
+    return exp.select("key", "code").from_(listed, copy=False)
