@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from chronodp.engines import (
     statement,
 )
 from chronodp.engines.attach import attached
+from chronodp.engines.reading import Part
 from chronodp.privacy import Grid
 from chronodp.series import Design
 
@@ -77,8 +79,14 @@ def run_duckdb(worlds: Sequence[World], question: Question, key: str) -> Totals:
 def run_statement(worlds: Sequence[World], question: Question, key: str) -> Totals:
     wide, table = widened_table(worlds, question)
     with attached(find_source(table), wide.wanted, wide.reading, memory=2**30, threads=2) as session:
-        rows = session.columns(statement(wide, session.parts, key=key))
+        parts = [(part.table, tuple(part.columns.items()), tuple(part.names)) for part in session.parts]
+        rows = session.columns(_text(wide, key, *parts))
     return Totals.of_cells(wide, rows)
+
+
+@lru_cache(maxsize=1)  # neighbours are asked the same, one after the other, and a text takes longer than its answer
+def _text(question: Question, key: str, *parts: Any) -> str:
+    return statement(question, [Part(table, dict(columns), names) for table, columns, names in parts], key=key)
 
 
 ENGINES: dict[str, Run] = {"reference": run_reference, "duckdb": run_duckdb, "statement": run_statement}
