@@ -89,7 +89,8 @@ def fit_privately(
         noisy = [(table + bits.laplace(cost.scale, table.shape)).tolist() for table in tables]
         return json.dumps(noisy), certificate
 
-    plan = json.dumps({"states": states, "hears": mask.tolist(), "epsilon": epsilon})
+    # Numbers of numpy have no form in JSON; plain ones keep theirs, by which stored requests are found.
+    plan = json.dumps({"states": states, "hears": mask.tolist(), "epsilon": epsilon}, default=float)
     made = ledger.fulfil(
         dataset,
         request=request,
