@@ -13,6 +13,9 @@ from tests.conftest import Trials
 
 pytestmark = pytest.mark.processes
 
+_ENOUGH = 200  # debits, of which each process should have some
+_PATIENCE = 40.0  # seconds
+
 
 def crowd(address: str, seconds: float, sigma: float) -> list[tuple[int, float, int]]:
     begin = str(time.time() + 1.0)
@@ -37,10 +40,18 @@ def check_totals(address: str, granted: int) -> None:
 def test_every_granted_debit_is_counted_once_and_everyone_gets_a_share(address: str, trials: Trials) -> None:
     with Ledger(address) as ledger:
         ledger.open("crowd", unit=User(), epsilon=4.0, delta=1e-6)
-    results = crowd(address, seconds=trials(10, least=3), sigma=1e5)
-    total = sum(granted for granted, _, _ in results)
-    check_totals(address, total)
-    assert max(longest for _, longest, _ in results) < 10.0  # else the time-out would have spoken
+    seconds, before = trials(10, least=3), 0
+    while True:
+        results = crowd(address, seconds=seconds, sigma=1e5)
+        total = sum(granted for granted, _, _ in results)
+        check_totals(address, before + total)
+        assert max(longest for _, longest, _ in results) < 10.0  # else the time-out would have spoken
+        if total >= _ENOUGH or seconds > _PATIENCE:
+            break
+        seconds, before = (
+            4 * seconds,
+            before + total,
+        )  # too few to speak of shares: the machine is busy
     if "://" in address:
         assert min(granted for granted, _, _ in results) >= total / 8 / 10
 
