@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from chronodp.alerts.advance import advance, start, tell_values
 from chronodp.alerts.answer import AlertAnswer
@@ -21,7 +21,7 @@ from chronodp.ledger import DurableStream, Ledger, framed_codec
 from chronodp.privacy import Certificate, Claim, Guarantee, at_least
 from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy, Lineage
-from chronodp.series import Row
+from chronodp.series import Row, check_totals
 
 __all__ = ["Alert"]
 
@@ -193,7 +193,7 @@ class Alert(DurableStream[AlertDesign, AlertState]):
             if self._period != self._newest.period:
                 self._write(replace(self._newest, period=self._period), [{"saved": self._period}])
 
-    def release_windows(self, first: int, totals: NDArray[np.float64], *, level: float = 0.95) -> list[list[Row]]:
+    def release_windows(self, first: int, totals: ArrayLike, *, level: float = 0.95) -> list[list[Row]]:
         """Ask for windows from ``first`` on; how many were asked is on disk before any answer is returned.
 
         Windows after the last alert that is paid for are not asked: their rows hold None.
@@ -201,12 +201,13 @@ class Alert(DurableStream[AlertDesign, AlertState]):
         del level  # it has no intervals
         if first != self._period:
             raise StreamConflict(f"window {first} is not the next one, {self._period}")
-        made = self.steps(totals[:, 0])
+        numbers = check_totals(totals, 1)
+        made = self.steps(numbers[:, 0])
         if not self.halted:
             self.save()
         values = [float(value) if np.isfinite(value) else None for value in made.value]
         asked = [_row(bool(fired), value) for fired, value in zip(made.fired, values, strict=True)]
-        return asked + [_row(None, None) for _ in range(len(totals) - len(asked))]
+        return asked + [_row(None, None) for _ in range(len(numbers) - len(asked))]
 
     def released_windows(self, first: int, end: int, *, level: float = 0.95) -> list[list[Row]]:
         """Return rows of windows asked before, as `release_windows` did: windows without an alert were quiet."""

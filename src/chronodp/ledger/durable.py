@@ -83,7 +83,8 @@ class DurableStream(ABC, Generic[Design, State]):
     @classmethod
     def opening(cls, design: Design, name: str, *, entropy: Entropy) -> Opening:
         """Return a stream for someone else to open in a transaction of theirs, which debits its cost with others."""
-        snapshot = cls._first(design, entropy)
+        argument, kind, allowed = cls.takes
+        snapshot = cls._first(check_kind(argument, design, kind, allowed), check_entropy(entropy))
         return Opening(name, snapshot.plan, cls.codec.encode(snapshot))
 
     @property

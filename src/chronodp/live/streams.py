@@ -10,20 +10,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from chronodp.alerts import Alert, AlertDesign, design_alert
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
-from chronodp.ledger import Ledger
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.live.contribution import Limits
-from chronodp.privacy import Certificate, SequenceCost, Window, check_kind
+from chronodp.privacy import Certificate, SequenceCost, Window, check_kind, check_table
 from chronodp.series import CausalFilter, EachPeriod, Row, Stream, StreamDesign, design_stream
 from chronodp.series.windowed import WindowedDesign, WindowedMechanism, WindowedStream, design_windowed
 
 __all__ = ["Row", "TotalsStream", "alert_design", "open_streams", "stream_design"]
 
-Totals: TypeAlias = NDArray[np.float64]
 Design: TypeAlias = StreamDesign | WindowedDesign | AlertDesign
 
 _KINDS: dict[type, Any] = {StreamDesign: Stream, WindowedDesign: WindowedStream, AlertDesign: Alert}
@@ -49,7 +47,7 @@ class TotalsStream(Protocol):
         """What is promised."""
         ...
 
-    def release_windows(self, first: int, totals: Totals, *, level: float) -> list[list[Row]]:
+    def release_windows(self, first: int, totals: ArrayLike, *, level: float) -> list[list[Row]]:
         """Release windows from ``first`` on; what is returned is on disk: rows by window, one a group."""
         ...
 
@@ -108,7 +106,8 @@ def open_streams(designs: Mapping[str, Design], *, ledger: Ledger, dataset: str)
         ledger: what pays.
         dataset: whose budget pays.
     """
-    for design in designs.values():
+    check_ledger(ledger)
+    for design in check_table("designs", designs, "designs by the names of their streams").values():
         if type(design) not in _KINDS:
             raise InvalidArgument("designs", design, "what stream_design(...) and alert_design(...) return, by name")
     known = {stream.name for stream in ledger.stored.streams()}

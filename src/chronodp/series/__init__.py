@@ -22,7 +22,7 @@ from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
 from chronodp.series.smoothed import smooth_view
 from chronodp.series.stream import Stream, StreamAnswer
-from chronodp.series.stream_answers import Row as Row, answer_steps as answer_steps
+from chronodp.series.stream_answers import Row as Row, answer_steps as answer_steps, check_totals as check_totals
 from chronodp.series.stream_design import StreamDesign as StreamDesign, design_stream as design_stream
 from chronodp.series.views import View
 from chronodp.series.windows import coarser as coarser, each as each, running as running

@@ -50,8 +50,9 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
 
 
 def _reach(table: Table) -> str:
-    sensitivity = table.sensitivities()[0]
-    sizes = f"all in all by {sensitivity.l1:g} (l1), {sensitivity.l2:g} (l2)"
+    kinds = zip(table.measure.kinds, table.sensitivities(), strict=True)
+    parts = [(f"the {kind} " if len(table.measure.kinds) > 1 else "", size) for kind, size in kinds]
+    sizes = "; ".join(f"{which}all in all by {size.l1:g} (l1), {size.l2:g} (l2)" for which, size in parts)
     amount = "each" if table.measure.ratio else f"each by at most {table.measure.reach:g}"
     groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
     block = table.measure.block

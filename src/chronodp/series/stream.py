@@ -16,7 +16,7 @@ from chronodp.randomness import Entropy
 from chronodp.series.answers import Memory
 from chronodp.series.ongoing import first_memory, next_noise
 from chronodp.series.recursion import Floats, Integers
-from chronodp.series.stream_answers import Row, answer_steps, rows_by_step
+from chronodp.series.stream_answers import Row, answer_steps, check_totals, rows_by_step
 from chronodp.series.stream_design import StreamDesign, design_stream
 from chronodp.series.workloads import CausalFilter
 
@@ -185,10 +185,11 @@ class Stream(DurableStream[StreamDesign, _State]):
         answers, half, _ = answer_steps(self.design, memory, self._committed(), begin=0, level=level)
         return self._answer(0, answers, half)
 
-    def release_windows(self, first: int, totals: Floats, *, level: float = 0.95) -> list[list[Row]]:
+    def release_windows(self, first: int, totals: ArrayLike, *, level: float = 0.95) -> list[list[Row]]:
         """Release windows from ``first`` on, windows by keys, and return rows by window, one a key."""
-        made = self.steps(totals[:, 0] if self.design.keys == 1 else totals, first=first, level=level)
-        return rows_by_step(len(totals), value=made.value, lower=made.lower, upper=made.upper)
+        numbers = check_totals(totals, self.design.keys)
+        made = self.steps(numbers, first=first, level=level)
+        return rows_by_step(len(numbers), value=made.value, lower=made.lower, upper=made.upper)
 
     def released_windows(self, first: int, end: int, *, level: float = 0.95) -> list[list[Row]]:
         """Return rows of windows released before, as `release_windows` did."""

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from chronodp.errors import InvalidArgument
 from chronodp.postprocess import deviations, quantiles
-from chronodp.privacy import Grid
+from chronodp.privacy import Grid, as_numbers
 from chronodp.series.answers import Memory, answer
 from chronodp.series.recursion import Floats, Integers
 from chronodp.series.stream_design import StreamDesign
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
-__all__ = ["Row", "answer_steps", "rows_by_step"]
+__all__ = ["Row", "answer_steps", "check_totals", "rows_by_step"]
 
 Row: TypeAlias = dict[str, Any]
 
@@ -42,6 +44,15 @@ def _half_widths(design: StreamDesign, begin: int, count: int, level: float) -> 
     if noise.law == "gaussian" or isinstance(design.workload, EachPeriod | RunningTotal):
         return quantiles(noise.law, terms, level) * noise.scale
     return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)
+
+
+def check_totals(totals: ArrayLike, columns: int) -> Floats:
+    """Return totals of windows, windows by columns, if all are finite: none is released before all can be."""
+    allowed = f"finite numbers, windows × {columns}"
+    numbers = as_numbers("totals", totals, allowed)
+    if numbers.ndim != 2 or numbers.shape[1] != columns or not np.all(np.isfinite(numbers)):
+        raise InvalidArgument("totals", totals, allowed, private=True)
+    return numbers.astype(np.float64)
 
 
 def rows_by_step(count: int, **columns: Any) -> list[list[Row]]:

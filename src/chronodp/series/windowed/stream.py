@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.ledger import DurableStream, Ledger, framed_codec
 from chronodp.privacy import Certificate, Claim, Guarantee, Window, check_whole
 from chronodp.randomness import Entropy
-from chronodp.series.stream_answers import Row, rows_by_step
+from chronodp.series.stream_answers import Row, check_totals, rows_by_step
 from chronodp.series.windowed.advance import advance
 from chronodp.series.windowed.design import LONGEST_WINDOW, WindowedDesign, design_windowed
 from chronodp.series.windowed.mechanisms import WindowedMechanism
@@ -133,11 +133,12 @@ class WindowedStream(DurableStream[WindowedDesign, WindowedState]):
         rows = self._committed()
         return np.array(rows, dtype=np.float64).reshape(len(rows), self.design.columns)
 
-    def release_windows(self, first: int, totals: NDArray[np.float64], *, level: float = 0.95) -> list[list[Row]]:
+    def release_windows(self, first: int, totals: ArrayLike, *, level: float = 0.95) -> list[list[Row]]:
         """Release windows from ``first`` on, windows by columns, one after another, as rows by window."""
         del level  # it has no intervals
-        self._check_next(first, len(totals), length=first + len(totals), left_out="a window without records is 0")
-        return rows_by_step(len(totals), value=np.array([self.step(row).value for row in totals]))
+        numbers = check_totals(totals, self.design.columns)
+        self._check_next(first, len(numbers), length=first + len(numbers), left_out="a window without records is 0")
+        return rows_by_step(len(numbers), value=np.array([self.step(row).value for row in numbers]))
 
     def released_windows(self, first: int, end: int, *, level: float = 0.95) -> list[list[Row]]:
         """Return rows of windows released before, as `release_windows` did."""
