@@ -20,6 +20,10 @@ POINTS = {
         *("debit written", "debit committed", "debit marked", "noise drawn"),
         *("release written", "release committed", "release marked"),
     ),
+    "staged": (
+        *("debit written", "debit committed", "debit marked", "draw claimed", "choice drawn", "choice written"),
+        *("choice committed", "noise drawn", "release written", "release committed", "release marked"),
+    ),
     "stream": (
         *("stream written", "stream committed", "stream marked"),
         *("step written", "step committed", "step marked"),
@@ -41,7 +45,7 @@ def announced(folder: Path, job: str) -> list[list[str]]:
 def test_nothing_is_lost_or_doubled(job: str, address: str, tmp_path: Path, trials: Trials) -> None:
     points = POINTS[job]
     chance = random.Random(7)
-    kills = trials(100, least=len(points))  # both jobs on both stores: 200 a store
+    kills = trials(100, least=len(points))  # three jobs on both stores: 300 a store
     for number in range(kills):
         point = points[number % len(points)]
         kill(address, tmp_path, job, point, 1 if point.startswith("stream") else chance.randint(1, 4))
@@ -60,16 +64,22 @@ def check(job: str, address: str, folder: Path) -> None:
         charges = transaction.run("SELECT purpose, amounts FROM charges WHERE dataset = 'meters'")
         paid = [purpose for purpose, _ in charges]
         requests = transaction.run("SELECT request, release FROM requests")
+        chosen: dict[str, list[str | None]] = {}
+        for request, text in transaction.run("SELECT request, chosen FROM choices ORDER BY request, number"):
+            chosen.setdefault(request, []).append(text)
         steps = transaction.run("SELECT step FROM steps WHERE stream = 'live' ORDER BY step")
         opened = [row[0] for row in transaction.run("SELECT name FROM streams")]
         (account,) = transaction.run("SELECT spent_0, charges FROM accounts WHERE dataset = 'meters'")
     assert int(account[1]) == len(charges)
     assert int(account[0]) == sum(int(amounts.strip("[]").split(",")[0]) for _, amounts in charges)
-    if job in ("requests", "careless"):
+    if job in ("requests", "staged", "careless"):
         stored: dict[str, str | None] = dict(requests)
         assert sorted(paid) == sorted(stored)  # every request, released or not, has exactly one debit
         for request, release in announced(folder, job):
             assert stored[request] == release
+        for request, made in stored.items():  # the choices on disk are those that its release was made of
+            texts = [text for text in chosen.get(request, []) if text is not None]
+            assert made is None or job != "staged" or made.split(",")[:2] == texts
         with Ledger(address, keys=folder / "keys") as ledger:
             lost = ledger.status("meters").unreleased
             assert set(lost) == {request for request, release in requests if release is None}

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
 from chronodp import User
-from chronodp.errors import StreamConflict
-from chronodp.ledger import FileWitness, Ledger, StreamState
+from chronodp.errors import RequestConflict, StreamConflict
+from chronodp.ledger import FileWitness, Ledger, Staged, StreamState
 from chronodp.privacy import Certificate, PureCost
 from chronodp.randomness import secure
 from tests.killing import die_at
@@ -31,6 +32,8 @@ def main() -> None:
         ledger.open("meters", unit=User(), epsilon=10_000.0)
         if job == "requests":
             work_on_requests(ledger, file)
+        elif job == "staged":
+            work_on_choices(ledger, file)
         elif job == "careless":
             announce_before_paying(ledger, file)
         elif point.startswith("stream"):
@@ -53,6 +56,23 @@ def work_on_requests(ledger: Ledger, file: TextIO) -> None:
         request = f"{os.getpid()}-{number}"
         made = ledger.fulfil("meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce)
         file.write(f"{request} {made.release}\n")
+
+
+def work_on_choices(ledger: Ledger, file: TextIO) -> None:
+    """Go on with requests that others left, as far as they can be gone on with."""
+    entropy = secure()
+
+    def draw() -> str:
+        return str(int(entropy.laplace(2.0**20, 1)[0]))
+
+    staged = Staged((lambda _: draw, lambda _: draw), lambda chosen: lambda: (",".join((*chosen, draw())), CERTIFICATE))
+    for number in range(10_000):
+        with suppress(RequestConflict):
+            made = ledger.fulfil(
+                "meters", request=f"{number}", cost=COST, unit=User(), plan="p", source="s", produce=staged
+            )
+            if not made.repeated:
+                file.write(f"{number} {made.release}\n")
 
 
 def announce_before_paying(ledger: Ledger, file: TextIO) -> None:

@@ -11,6 +11,7 @@ from chronodp.ledger import budgets, requests, streams
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.budgets import Entry
 from chronodp.ledger.certificates import SignedLink, export_chain
+from chronodp.ledger.choices import Produce, Staged
 from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
@@ -148,7 +149,7 @@ class Ledger:
         unit: Unit,
         plan: str,
         source: str,
-        produce: requests.Produce,
+        produce: Produce | Staged,
         analyst: str = "",
         dates: Dates | None = None,
         openings: tuple[Opening, ...] = (),
@@ -162,7 +163,8 @@ class Ledger:
             unit: whom the cost protects.
             plan: a text that identifies the plan.
             source: a text that identifies the data.
-            produce: called once, after the debit is committed; returns the release as text and its certificate.
+            produce: called once, after the debit is committed; returns the release as text and its certificate. Or
+                `Staged`: private choices that are stored one by one before what follows from them is read.
             analyst: whose part of the budget pays.
             dates: when the data begin and end, for a budget that renews: moments with an offset, or days on its clocks.
             openings: streams that the same cost pays for; they are opened with the debit, all or nothing.

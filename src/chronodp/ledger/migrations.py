@@ -64,6 +64,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE charges ADD COLUMN begins BIGINT",
         "ALTER TABLE charges ADD COLUMN ends BIGINT",
     ),
+    # A row without its text says that something is being drawn.
+    (
+        """CREATE TABLE choices (
+            dataset TEXT NOT NULL, request TEXT NOT NULL, number BIGINT NOT NULL, chosen TEXT,
+            PRIMARY KEY (dataset, request, number))""",
+    ),
 )
 
 

@@ -7,14 +7,15 @@ between two calls here.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
 from chronodp.ledger.budget import Dates
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
-from chronodp.ledger.debits import Spend, debit, now
+from chronodp.ledger.choices import Produce, Staged, kept_choices, make_choices
+from chronodp.ledger.debits import Spend, debit, now, read_terms
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
@@ -22,10 +23,7 @@ from chronodp.ledger.streams import Opening, write_stream
 from chronodp.ledger.watch import charge_counters, release_counter
 from chronodp.privacy import Certificate, check_text, dump
 
-__all__ = ["Fulfilled", "Produce", "fulfil", "read_chain", "unreleased"]
-
-Produce = Callable[[], tuple[str, Certificate]]
-"""Draws the noise and returns the release as text, with its certificate. Called after the debit is committed."""
+__all__ = ["Fulfilled", "fulfil", "read_chain", "unreleased"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +46,15 @@ def fulfil(
     request: str,
     plan: str,
     source: str,
-    produce: Produce,
+    produce: Produce | Staged,
     openings: tuple[Opening, ...],
 ) -> Fulfilled:
     """Return the release of a request, made now or stored before.
 
     The debit is committed before ``produce`` is called. A process that dies after it leaves a request that is spent and
-    never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen. Streams
-    that it opened are paid for by then, and can be resumed.
+    never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen. One with
+    choices before its release goes on with those it has, unless it died while it drew. Streams that it opened are paid
+    for by then, and can be resumed.
     """
     check_text("plan", plan, private=True)
     check_text("source", source, private=True)
@@ -65,21 +64,24 @@ def fulfil(
     before = _fingerprint(plan, source, spend, dump(spend.unit.unsaid()), str(_days(spend.dates)))
     charged: Mapping[str, int] = {}
     with store.transaction() as transaction:
-        stored = _stored(transaction, spend.dataset, request, (fingerprint, before))
-        if not stored:
+        stored = _stored(transaction, spend.dataset, request, (fingerprint, before), isinstance(produce, Staged))
+        if stored is None:
             charged = watch.check_ahead(_take(opened, transaction, spend, request, fingerprint, openings))
             reached("debit written")
-    if stored:  # who stored it may have died before it was marked
+    if isinstance(stored, Fulfilled):  # who stored it may have died before it was marked
         watch.saw({release_counter(spend.dataset): stored.signed.link.number}, sync=True)
         return stored
-    reached("debit committed")
-    watch.saw(charged)
-    reached("debit marked")
+    if stored is None:
+        reached("debit committed")
+        watch.saw(charged)
+        reached("debit marked")
+    if isinstance(produce, Staged):
+        produce = make_choices(opened, spend.dataset, request, produce, stored or ())
     release, certificate = produce()
     _check_matches(spend, release, certificate)
     reached("noise drawn")
     with store.transaction() as transaction:
-        refresh = opened.terms[spend.dataset, spend.analyst].opened.renews or "never"
+        refresh = _renewal(opened, transaction, spend)
         link = _next_link(transaction, spend.dataset, request, digest(release), refresh, certificate, opened.restored)
         numbered = watch.check_ahead({release_counter(spend.dataset): link.number})
         signed = _append(transaction, keys, link)
@@ -136,6 +138,18 @@ def _take(
     return charged
 
 
+def _renewal(opened: Opened, transaction: Transaction, spend: Spend) -> str:
+    """Return when the budget that paid renews; it may have been closed since."""
+    known = opened.terms.get((spend.dataset, spend.analyst))
+    if known is not None:
+        return known.opened.renews or "never"
+    # Paid by a process that died: nothing of the budget was read here.
+    ((terms,),) = transaction.run(
+        "SELECT terms FROM budgets WHERE dataset = ? AND analyst = ?", (spend.dataset, spend.analyst)
+    )
+    return read_terms(terms).renews or "never"
+
+
 def _check_matches(spend: Spend, release: object, certificate: object) -> None:
     """Raise unless the certificate states what was debited: nothing else is ever signed."""
     check_text("release", release, private=True)
@@ -161,7 +175,10 @@ def read_chain(transaction: Transaction, dataset: str) -> list[SignedLink]:
     return [SignedLink(*row) for row in rows]
 
 
-def _stored(transaction: Transaction, dataset: str, request: str, fingerprints: tuple[str, ...]) -> Fulfilled | None:
+def _stored(
+    transaction: Transaction, dataset: str, request: str, fingerprints: tuple[str, ...], staged: bool
+) -> Fulfilled | tuple[str, ...] | None:
+    """Return what was stored under a request: its release, or the choices it made so far; None if it is new."""
     rows = transaction.run(
         "SELECT r.fingerprint, r.release, l.body, l.signature FROM requests r "
         "LEFT JOIN links l ON l.dataset = r.dataset AND l.number = r.link WHERE r.dataset = ? AND r.request = ?",
@@ -175,6 +192,9 @@ def _stored(transaction: Transaction, dataset: str, request: str, fingerprints: 
             f"request {request!r} was made before for another plan, source or cost: choose another request id"
         )
     if release is None:
+        kept = kept_choices(transaction, dataset, request) if staged else None
+        if kept is not None:
+            return kept
         raise RequestConflict(
             f"request {request!r} was debited and never released: it is under way, or was lost in a crash. Its noise "
             "is never drawn again; a new request id debits again"
