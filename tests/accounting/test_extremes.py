@@ -35,6 +35,7 @@ from chronodp.accounting.solving import smallest
 from chronodp.ledger.filters import CAP, ORDERS, Filter
 from chronodp.privacy import (
     ApproximateCost,
+    BoundedRangeCost,
     Cost,
     GaussianCost,
     LaplaceCost,
@@ -149,6 +150,7 @@ def check_divergence(function: Function, points: Sequence[Point]) -> Iterator[st
             (GaussianCost(value, 1.0), a * ratio**2 / 2),
             (RepeatedCost(LaplaceCost(value, 1.0), 10**6), 10**6 * truth.laplace_divergence(value, order)),
             (PureCost(value), truth.response_divergence(value, 2, order)),
+            (BoundedRangeCost(value), truth.range_divergence(value, order)),
             (RandomizedResponseCost(value, 1000), truth.response_divergence(value, 1000, order)),
         ]
         return "; ".join(filter(None, (above(function(cost, order), exact, near=1e-11) for cost, exact in pairs)))
@@ -258,6 +260,7 @@ def check_revealed(function: Function, points: Sequence[Point]) -> Iterator[str]
 
 
 GAUSSIAN: list[Point] = list(product(SIGMAS, TIMES, DELTAS))
+HALVES: list[Point] = [(epsilon / 2,) for epsilon in EPSILONS]
 BOUNDED: list[Point] = list(product(EPSILONS, TIMES, DELTAS))
 GRID: dict[str, tuple[Check, Function, list[Point]]] = {
     "Gaussian delta": (check_gaussian_delta, gaussian.delta_of, list(product((*SIGMAS, 1e12), (0.0, *EPSILONS)))),
@@ -265,6 +268,7 @@ GRID: dict[str, tuple[Check, Function, list[Point]]] = {
     "mu for": (check_mu_for, gaussian.mu_for, list(product(EPSILONS, DELTAS))),
     "sigma": (check_mu_for, lambda *point: 1 / gaussian.sigma(*point), list(product(EPSILONS, DELTAS))),
     "mu of bounded": (check_mu_of_bounded, gaussian.mu_of_bounded, [(epsilon,) for epsilon in EPSILONS]),
+    "mu of bounded range": (check_mu_of_bounded, lambda half: gaussian.mu(BoundedRangeCost(2 * half)), HALVES),
     "divergence": (check_divergence, renyi.divergence, list(product(EPSILONS, ORDERS_))),
     "conversion": (check_conversions, renyi.convert, list(product((1e-12, 1.0, 500.0), ORDERS_, DELTAS))),
     "Rényi, textbook": (check_gaussian_theorems, renyi.epsilon_textbook, GAUSSIAN),

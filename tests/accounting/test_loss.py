@@ -9,6 +9,7 @@ from scipy import integrate, stats
 from chronodp.accounting import advanced, adversary, gaussian, loss, optimal
 from chronodp.privacy import (
     ApproximateCost,
+    BoundedRangeCost,
     Cost,
     GaussianCost,
     LaplaceCost,
@@ -25,6 +26,8 @@ COSTS: list[Cost] = [
     LaplaceCost(1.0, 2.0),
     RandomizedResponseCost(0.7),
     RandomizedResponseCost(0.7, 5),
+    BoundedRangeCost(0.7),
+    RepeatedCost(BoundedRangeCost(0.3), 6),
     RepeatedCost(LaplaceCost(1.0, 4.0), 6),
     RepeatedCost(PureCost(0.2), 9),
     SequenceCost((GaussianCost(1.0, 3.0), LaplaceCost(1.0, 3.0), RandomizedResponseCost(0.4, 3))),

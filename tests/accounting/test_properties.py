@@ -28,6 +28,7 @@ from chronodp.privacy import (
     ApproximateCost,
     AssumedCost,
     Assumption,
+    BoundedRangeCost,
     Cost,
     GaussianCost,
     LaplaceCost,
@@ -69,6 +70,7 @@ def test_no_theorem_gives_nan_or_negative_numbers(epsilon: float, delta: float, 
         LaplaceCost(epsilon, 1.0),
         GaussianCost(1.0, gaussian.sigma(epsilon, delta)),
         RandomizedResponseCost(epsilon, 5),
+        BoundedRangeCost(epsilon),
     ):
         for name, theorem in FAST.items():
             value = theorem(RepeatedCost(single, times), delta)
@@ -224,6 +226,8 @@ def test_other_bad_input() -> None:
         GaussianCost(1e-60, 1e60),
         GaussianCost(1e60, 1e-60),
         RandomizedResponseCost(1e60, 10**9),
+        BoundedRangeCost(1e60),
+        BoundedRangeCost(1e-60),
         RepeatedCost(PureCost(0.1), 10**18),
         RepeatedCost(GaussianCost(1.0, 50.0), 10**18),
     ],

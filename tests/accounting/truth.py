@@ -53,6 +53,19 @@ def response_divergence(epsilon: float, choices: int, order: float) -> mpf:
         return mpmath.log(total) / (a - 1)
 
 
+def range_divergence(epsilon: float, order: float) -> mpf:
+    """The largest over t of the divergence of two outputs with log-likelihood ratios t and t - epsilon.
+
+    Written in w = e^t the moment is [w^(a-1) (1 - c^a) - w^a (c - c^a)] / (1 - c), with c = e^-epsilon; its derivative
+    vanishes once.
+    """
+    with mp.workdps(3 * DIGITS):
+        a, c = mpf(order), mpmath.exp(-mpf(epsilon))
+        w = (a - 1) * (1 - c**a) / (a * (c - c**a))
+        moment = (w ** (a - 1) * (1 - c**a) - w**a * (c - c**a)) / (1 - c)
+        return mpmath.log(moment) / (a - 1)
+
+
 def sampled_divergence(rate: float, mu: Any, order: float) -> mpf:
     """The moment of the mixture: a finite sum at whole orders, else a trapezoidal sum of far too many points."""
     with mp.workdps(DIGITS if mu <= 1 else 50):

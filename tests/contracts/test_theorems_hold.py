@@ -12,6 +12,7 @@ from chronodp.accounting import Costs, advanced, basic, gaussian, loss, optimal,
 from chronodp.audit.exact import Finding, examine
 from chronodp.privacy import (
     ApproximateCost,
+    BoundedRangeCost,
     Cost,
     GaussianCost,
     LaplaceCost,
@@ -86,6 +87,16 @@ def mixed(bit: int, *, entropy: Entropy) -> tuple[int, ...]:
     return bit + int(entropy.laplace(2.0, 1)[0]), bit ^ int(not entropy.coins(5, 8))
 
 
+def leaning(bit: int, *, entropy: Entropy) -> tuple[int, ...]:
+    """Answers whose log-likelihood ratios span ln 3, leaning to one side or the other by what was answered before."""
+    answers: list[int] = []
+    for _ in range(5):
+        # 1/2 against 1/4: ratios 2 and 2/3. 3/4 against 1/2: ratios 3/2 and 1/2.
+        high, low = (3, 2) if sum(answers) * 2 > len(answers) else (2, 1)
+        answers.append(int(entropy.coins(high if bit else low, 4)))
+    return tuple(answers)
+
+
 ONE = PureCost(math.log(ODDS))
 CASES: dict[str, tuple[Callable[..., object], tuple[tuple[object, object], ...], Cost]] = {
     "responses": (responses, ((0, 1),), RepeatedCost(RandomizedResponseCost(math.log(ODDS)), 6)),
@@ -93,6 +104,7 @@ CASES: dict[str, tuple[Callable[..., object], tuple[tuple[object, object], ...],
     "choices": (choices, ((0, 1),), RepeatedCost(RandomizedResponseCost(math.log(3), 4), 3)),
     "leaks": (leaks, ((0, 1),), RepeatedCost(ApproximateCost(math.log(ODDS), 0.02), 2)),
     "adaptive questions": (adapts, ((0, 1),), RepeatedCost(ONE, 2)),
+    "bounded range, leaning by answers": (leaning, ((0, 1),), RepeatedCost(BoundedRangeCost(math.log(3)), 5)),
     "Laplace, one cell": (laplace_pair, (((0, 0), (1, 0)),), LaplaceCost(1.0, 0.8)),
     "Laplace, change split over two cells": (laplace_pair, (((0, 0), (1, 1)),), LaplaceCost(2.0, 0.8)),
     "Gaussian, both cells": (gaussian_pair, (((0, 0), (1, 1)),), GaussianCost(math.sqrt(2), 1.5)),

@@ -60,6 +60,7 @@ PLAIN: dict[str, Call] = {
     "ApproximateCost": _call(privacy.ApproximateCost, epsilon=1.0, delta=1e-6),
     "Assumption": _call(privacy.Assumption, name="a", statement="b"),
     "AssumedCost": _call(privacy.AssumedCost, cost=PureCost(1.0), assumption=privacy.Assumption("a", "b")),
+    "BoundedRangeCost": _call(privacy.BoundedRangeCost, epsilon=1.0),
     "RandomizedResponseCost": _call(privacy.RandomizedResponseCost, epsilon=1.0, choices=2),
     "RepeatedCost": _call(privacy.RepeatedCost, cost=PureCost(1.0), times=3),
     "SampledGaussianCost": _call(SampledGaussianCost, sensitivity=1.0, sigma=2.0, rate=0.1),

@@ -7,20 +7,23 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
+import mpmath
 import pytest
 from hypothesis import given, strategies as st
 
 from chronodp.accounting import basic, gather, gaussian, optimal, renyi
-from chronodp.audit.exact import examine
+from chronodp.audit.exact import Finding, examine
 from chronodp.ledger.filters import ORDERS, Filter, Kind
 from chronodp.privacy import (
     ApproximateCost,
+    BoundedRangeCost,
     Cost,
     GaussianCost,
     LaplaceCost,
     PureCost,
     RandomizedResponseCost,
     RepeatedCost,
+    SequenceCost,
 )
 from chronodp.randomness import Entropy
 
@@ -83,6 +86,32 @@ def test_no_adaptive_adversary_gets_more_than_the_terms(rule: str, strategy: str
     assert finding.epsilon > 0.3  # the adversary did get something
 
 
+@pytest.mark.parametrize(("rule", "odds"), [("gaussian", 2), ("renyi", 4)])
+@pytest.mark.parametrize("leaning", ["for", "against", "with the evidence"])
+def test_no_adversary_gets_more_from_ranges_that_lean_as_answers_go(rule: str, odds: int, leaning: str) -> None:
+    """Odds of 1 against ``odds``, or of 1 / odds against 1, chosen after each answer: a range of ln odds either way."""
+    terms = RULES[rule]
+
+    def found(cost: Cost) -> Finding:
+        amounts = terms.amounts(cost)
+
+        def play(bit: int, *, entropy: Entropy) -> tuple[int, ...]:
+            spent = (0,) * len(terms.ceilings)
+            seen: list[int] = []
+            while terms.admits(spent, amounts) and len(seen) < 10:
+                spent = tuple(before + more for before, more in zip(spent, amounts, strict=True))
+                ahead = leaning == "for" or (leaning != "against" and 2 * sum(seen) > len(seen))
+                high, low = (2 * odds, odds + 1) if ahead else (odds + 1, 2)
+                seen.append(int(entropy.coins(high if bit else low, 2 * odds + 2)))
+            return tuple(seen)
+
+        return examine(play, [(0, 1)])
+
+    assert not found(BoundedRangeCost(math.log(odds) * (1 + 1e-15))).refutes(terms.epsilon, terms.delta)
+    # The mutant: a range charged as if it were a quarter as wide.
+    assert found(BoundedRangeCost(math.log(odds) / 4)).refutes(terms.epsilon, terms.delta)
+
+
 def test_a_rule_that_forgets_a_third_of_each_cost_is_caught() -> None:
     terms = RULES["pure"]
 
@@ -118,6 +147,7 @@ def test_taking_the_best_of_the_orders_is_paid_for() -> None:
     st.lists(
         st.one_of(
             st.builds(PureCost, st.floats(1e-4, 0.5)),
+            st.builds(BoundedRangeCost, st.floats(1e-4, 0.9)),
             st.builds(LaplaceCost, st.just(1.0), st.floats(2.0, 1e4)),
             st.builds(GaussianCost, st.just(1.0), st.floats(3.0, 1e4)),
             st.builds(RepeatedCost, st.builds(PureCost, st.floats(1e-4, 0.05)), st.integers(1, 20)),
@@ -160,6 +190,34 @@ def test_a_gaussian_budget_pays_pure_costs_as_a_pure_one_does_until_noise_is_gau
     after_gaussian = terms.amounts(GaussianCost(1.0, 1e6))
     assert not terms.fits(after_gaussian, PureCost(1.0))  # would need its own, larger mu
     assert terms.fits(after_gaussian, PureCost(0.5))
+
+
+def test_a_bounded_range_pays_the_mu_of_its_half_and_adds_up() -> None:
+    terms = Filter("gaussian", 1.0, 1e-6, 0.0)
+    steps = (BoundedRangeCost(0.1), BoundedRangeCost(0.05), GaussianCost(1.0, 20.0))
+    each = [terms.amounts(cost) for cost in steps]
+    mu_squared, plain = terms.components
+    with mpmath.workdps(50):
+        exact = [
+            (2 * mpmath.sqrt(2) * mpmath.erfinv(mpmath.tanh(mpmath.mpf(half) / 2))) ** 2 for half in ("0.05", "0.025")
+        ]
+        exact.append(mpmath.mpf("0.0025"))
+        for amounts, true in zip(each, exact, strict=True):
+            found = mpmath.mpf(amounts[0]) / mpmath.mpf(10) ** mu_squared.digits
+            assert true <= found <= true * (1 + mpmath.mpf("1e-11"))
+    assert [plain.value(amounts[1]) for amounts in each[:2]] == [0.1, 0.05]
+    together = terms.amounts(SequenceCost(steps))
+    assert together[0] == pytest.approx(sum(amounts[0] for amounts in each), rel=1e-14)
+    pure = terms.amounts(PureCost(0.1))
+    assert each[0][0] / pure[0] == pytest.approx(0.25, rel=1e-3)
+    assert each[0][1:] == pure[1:]  # without Gaussian noise, and in a pure budget, epsilon is what it was
+    assert Filter("pure", 1.0, 0.0, 0.0).amounts(BoundedRangeCost(0.1)) == Filter("pure", 1.0, 0.0, 0.0).amounts(
+        PureCost(0.1)
+    )
+    orders = Filter("renyi", 1.0, 1e-6, 0.0)
+    cheap, dear = orders.amounts(BoundedRangeCost(0.1)), orders.amounts(PureCost(0.1))
+    usable = [place for place, part in enumerate(orders.components) if part.limit > 0]
+    assert all(0.24 < cheap[place] / dear[place] < 0.95 for place in usable)
 
 
 def test_a_second_way_that_gaussian_noise_left_open_would_break_the_terms() -> None:

@@ -14,6 +14,7 @@ from chronodp.privacy import (
     ApproximateCost,
     AssumedCost,
     Assumption,
+    BoundedRangeCost,
     Certificate,
     Claim,
     Cost,
@@ -35,6 +36,7 @@ from chronodp.privacy import (
 positive = st.floats(1e-12, 1e12)
 single = st.one_of(
     st.builds(PureCost, positive),
+    st.builds(BoundedRangeCost, positive),
     st.builds(ApproximateCost, positive, st.floats(1e-300, 0.999)),
     st.builds(LaplaceCost, positive, positive),
     st.builds(GaussianCost, positive, positive),
@@ -75,7 +77,10 @@ def test_a_certificate_survives_json() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"kind":"magic","epsilon":1}', "unknown kind 'magic' here; known: approximate, assumed, gaussian"),
+        (
+            '{"kind":"magic","epsilon":1}',
+            "unknown kind 'magic' here; known: approximate, assumed, bounded_range, gaussian",
+        ),
         ('{"kind":"user"}', "unknown kind 'user' here"),
         ('{"epsilon":1}', "unknown kind None"),
         ('{"kind":["pure"]}', "unknown kind"),

@@ -8,7 +8,7 @@ from chronodp.accounting.calibration import calibrate, most_releases
 from chronodp.accounting.comparison import Bound, Comparison as Comparison, compare
 from chronodp.accounting.group_privacy import enlarge, group
 from chronodp.accounting.loss_variable import LossVariable as LossVariable, loss
-from chronodp.accounting.rounding import sum_up as sum_up, times_up as times_up
+from chronodp.accounting.rounding import sum_up as sum_up
 from chronodp.accounting.spending import Costs as Costs, Spending, exact_loss as exact_loss, gather as gather
 
 __all__ = [

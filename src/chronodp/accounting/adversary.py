@@ -14,6 +14,7 @@ from chronodp.accounting.rounding import down, times_up, up
 from chronodp.accounting.spending import BoundedCost, Costs, gather, largest_loss
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import (
+    BoundedRangeCost,
     LaplaceCost,
     RandomizedResponseCost,
     check_delta,
@@ -81,7 +82,8 @@ def odds_tail(epsilon: float, delta: float, beyond: float) -> float:
 
 def _unseen(cost: BoundedCost) -> float:
     """Return -ln(1 - total variation) of one release."""
-    epsilon = largest_loss(cost)
+    # The widest total variation of a bounded range is that of a ratio within half of it, tanh(epsilon / 4).
+    epsilon = cost.epsilon / 2 if isinstance(cost, BoundedRangeCost) else largest_loss(cost)
     if isinstance(cost, LaplaceCost):
         return epsilon / 2
     choices = cost.choices if isinstance(cost, RandomizedResponseCost) else 2

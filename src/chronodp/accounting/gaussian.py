@@ -22,11 +22,11 @@ from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
 from chronodp.accounting.rounding import TINY, UNIT, times_up, up
 from chronodp.accounting.solving import largest, smallest
-from chronodp.accounting.spending import Costs, gather
+from chronodp.accounting.spending import Costs, Spending, gather
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_epsilon, check_fraction, check_positive
 
-__all__ = ["delta_of", "epsilon", "epsilon_of", "mu", "mu_for", "mu_of_bounded", "sigma"]
+__all__ = ["delta_of", "epsilon", "epsilon_of", "mu", "mu_for", "mu_of_bounded", "mu_squared_of_bounded", "sigma"]
 
 _NODES, _WEIGHTS = (np.polynomial.legendre.leggauss(24)[0] + 1) / 2, np.polynomial.legendre.leggauss(24)[1] / 2
 
@@ -91,11 +91,15 @@ def sigma(epsilon: float, delta: float, *, sensitivity: float = 1.0) -> float:
 def mu(costs: Costs) -> float:
     """Return mu of a whole spending, rounded up: exact for Gaussian releases, an upper bound for bounded ones.
 
-    A release whose log-likelihood ratio stays within epsilon is mu-GDP with mu = 2 Φ⁻¹(e^epsilon / (1 + e^epsilon)).
+    A release whose log-likelihood ratios span at most 2 epsilon is mu-GDP with mu = 2 Φ⁻¹(e^epsilon / (1 + e^epsilon)).
     """
     spending = gather(costs)
-    squares = [times_up(times, mu_of_bounded(epsilon) ** 2) for epsilon, times in spending.largest_losses]
-    return up(math.sqrt(spending.gaussian + math.fsum(squares)), 4)
+    return up(math.sqrt(spending.gaussian + mu_squared_of_bounded(spending)), 4)
+
+
+def mu_squared_of_bounded(spending: Spending) -> float:
+    """Return the sum of mu^2 over all releases but the Gaussian ones; each mu is rounded up, the sum to the nearest."""
+    return math.fsum(times_up(times, mu_of_bounded(half) ** 2) for half, times in spending.half_ranges)
 
 
 def epsilon(costs: Costs, delta: float) -> float:
@@ -114,7 +118,10 @@ def epsilon(costs: Costs, delta: float) -> float:
 
 
 def mu_of_bounded(epsilon: float) -> float:
-    """Return mu of a mechanism whose log-likelihood ratio stays within ``epsilon``, rounded up."""
+    """Return mu of a mechanism whose log-likelihood ratio stays within ``epsilon``, rounded up.
+
+    The same mu holds if ratios lie in any interval of length 2 ``epsilon``: so a bounded range has that of its half.
+    """
     if epsilon < 1:
         return up(2 * math.sqrt(2) * float(erfinv(math.tanh(epsilon / 2))), 32)
     found = -2 * float(ndtri_exp(-math.log1p(math.exp(-epsilon)) - epsilon))

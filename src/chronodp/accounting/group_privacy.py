@@ -17,6 +17,7 @@ from chronodp.errors import UnsupportedCost
 from chronodp.privacy import (
     ApproximateCost,
     AssumedCost,
+    BoundedRangeCost,
     Cost,
     GaussianCost,
     LaplaceCost,
@@ -65,6 +66,9 @@ def enlarge(cost: Cost, steps: int) -> Cost:
     match cost:
         case PureCost(epsilon) | RandomizedResponseCost(epsilon, _):
             return PureCost(product(steps, epsilon)) if steps > 1 else cost
+        case BoundedRangeCost(epsilon):
+            # Log-likelihood ratios of the steps add, and so do the lengths of what they span.
+            return BoundedRangeCost(product(steps, epsilon))
         case ApproximateCost(epsilon, delta):
             total, failure = group(epsilon, delta, steps)
             if failure >= 1:

@@ -1,7 +1,8 @@
 """The privacy-loss variable: how far the odds of an observer really move.
 
 For outputs o of a mechanism on D, the loss is ln P(o | D) / P(o | D'), a random variable; after seeing o, an observer's
-odds for D against D' are multiplied by e^loss. The worst pair of datasets is taken for each release.
+odds for D against D' are multiplied by e^loss. The worst pair of datasets is taken for each release; for
+one of bounded range, which has no worst pair, the law that covers all of them (`bounded_range`).
 
 L of ``docs/explanation/proofs/accounting.md``. *PLD* there says how the transform behind `LossVariable.tail` rounds:
 every loss up to a grid.
@@ -18,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from chronodp.accounting import bounded_range
 from chronodp.accounting.optimal import few_outcomes, losses
 from chronodp.accounting.spending import BoundedCost, Costs, Spending, gather
 from chronodp.errors import UnsupportedCost
 from chronodp.privacy import (
     ApproximateCost,
+    BoundedRangeCost,
     LaplaceCost,
     PureCost,
     RandomizedResponseCost,
@@ -174,6 +177,8 @@ def _mean(cost: BoundedCost) -> float:
         case LaplaceCost(sensitivity, scale):
             ratio = sensitivity / scale
             return ratio + math.expm1(-ratio)
+        case BoundedRangeCost(epsilon):
+            return bounded_range.mean(epsilon)
         case PureCost() | ApproximateCost() | RandomizedResponseCost():
             epsilon, choices = _coin(cost)
             # p - q, with p = e^epsilon q and q = 1 / (e^epsilon + choices - 1)
@@ -189,6 +194,8 @@ def _tail(cost: BoundedCost, thresholds: NDArray[np.float64]) -> NDArray[np.floa
         # For |t| < r the loss exceeds t where the noise is below (r - t) b / 2.
         inside = 1 - np.exp(-(ratio - np.clip(thresholds, -ratio, ratio)) / 2) / 2
         return np.where(thresholds >= ratio, 0.0, np.where(thresholds < -ratio, 1.0, inside))
+    if isinstance(cost, BoundedRangeCost):
+        return bounded_range.tail(cost.epsilon, thresholds)
     epsilon, choices = _coin(cost)
     against = math.exp(-epsilon) / (1 + (choices - 1) * math.exp(-epsilon))
     truth = 1 / (1 + (choices - 1) * math.exp(-epsilon))
@@ -201,6 +208,8 @@ def _sample(cost: BoundedCost, size: int, entropy: Entropy) -> NDArray[np.float6
         ratio = cost.sensitivity / cost.scale
         noise = entropy.laplace(_SAMPLING_SCALE, size) / _SAMPLING_SCALE
         return np.abs(noise - ratio) - np.abs(noise)
+    if isinstance(cost, BoundedRangeCost):
+        return bounded_range.quantile(cost.epsilon, entropy.integers(2**53, size) / 2.0**53)
     epsilon, choices = _coin(cost)
     truth = 1 / (1 + (choices - 1) * math.exp(-epsilon))
     against = math.exp(-epsilon) * truth

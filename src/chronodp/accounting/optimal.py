@@ -1,7 +1,8 @@
 """Optimal composition of releases known only by their (epsilon, delta): no better bound exists.
 
 Each such release is as if it gave everything away with probability delta and were randomised response at epsilon
-otherwise, so the composition is a sum of coin tosses whose distribution is written out here in full.
+otherwise, so the composition is a sum of coin tosses whose distribution is written out here in full. Releases of
+bounded range count as what that implies, a ratio within epsilon.
 
 Row "optimal" and the steps *A release known as (ε, δ)* and *Optimal composition* of
 ``docs/explanation/proofs/accounting.md``.

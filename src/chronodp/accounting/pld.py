@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from typing import Any, assert_never
 
-from chronodp.accounting import gaussian, renyi
+from chronodp.accounting import bounded_range, gaussian, renyi
 from chronodp.accounting.rounding import up
 from chronodp.accounting.spending import BoundedCost, Costs, Spending, gather
 from chronodp.errors import UnsupportedCost
 from chronodp.privacy import (
     ApproximateCost,
+    BoundedRangeCost,
     LaplaceCost,
     PureCost,
     RandomizedResponseCost,
@@ -87,6 +88,8 @@ def _distribution(library: Any, cost: BoundedCost, interval: float) -> Any:
     match cost:
         case PureCost(value):
             return _from_parameters(library, value, 0.0, grid)
+        case BoundedRangeCost(value):
+            return _of_range(library, value, interval)
         case ApproximateCost(value, delta):
             return _from_parameters(library, value, delta, grid)
         case LaplaceCost(sensitivity, scale):
@@ -102,6 +105,13 @@ def _from_parameters(library: Any, epsilon: float, delta: float, grid: dict[str,
     from dp_accounting.pld import common
 
     return library.from_privacy_parameters(common.DifferentialPrivacyParameters(epsilon, delta), **grid)
+
+
+def _of_range(library: Any, epsilon: float, interval: float) -> Any:
+    from dp_accounting.pld import pld_pmf
+
+    masses = bounded_range.probabilities(epsilon, interval)
+    return library.PrivacyLossDistribution(pld_pmf.DensePLDPmf(interval, -(len(masses) // 2), masses, 0.0, True))
 
 
 def _interval(spending: Spending) -> float:

@@ -1,6 +1,7 @@
 """Rényi differential privacy: divergences of a fixed order add.
 
-Row "Rényi" and the step *Bounded releases in Rényi accounting* of ``docs/explanation/proofs/accounting.md``.
+Row "Rényi" and the steps *Bounded releases* and *Bounded range in Rényi accounting* of
+``docs/explanation/proofs/accounting.md``.
 
 References:
     Mironov (2017), Rényi differential privacy, propositions 1, 3, 6 and table II. Canonne, Kamath, Steinke (2020), The
@@ -15,13 +16,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.accounting import sampled
+from chronodp.accounting import bounded_range, sampled
 from chronodp.accounting.rounding import UNIT, times_up, up
 from chronodp.accounting.solving import minimum
 from chronodp.accounting.spending import Costs, gather
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import (
     ApproximateCost,
+    BoundedRangeCost,
     LaplaceCost,
     PureCost,
     RandomizedResponseCost,
@@ -39,7 +41,8 @@ def divergence(costs: Costs, order: float) -> float:
 
     Gaussian: order Δ² / (2 σ²). Laplace: ln[a/(2a-1) e^((a-1)r) + (a-1)/(2a-1) e^(-ar)] / (a-1) with
     r = Δ/b. Gaussian on a sample: see `sampled`. Bounded by epsilon: that of randomised response, the worst such
-    mechanism. What a release known as (epsilon, delta) may give away is not in it.
+    mechanism. Of bounded range: see `bounded_range`. What a release known as (epsilon, delta) may give away is not in
+    it.
 
     >>> from chronodp.privacy import GaussianCost, RepeatedCost
     >>> round(divergence(RepeatedCost(GaussianCost(sensitivity=1.0, sigma=5.0), 10), order=3.0), 12)
@@ -99,17 +102,20 @@ def _best(costs: Costs, delta: float, conversion: Callable[[float, float, float]
 def curve(costs: Costs) -> Callable[[float], float]:
     """Return the divergence by its order, rounded up; the work grows with the number of different releases."""
     spending = gather(costs)
-    laplace, bounded = [], []
+    laplace, bounded, ranges = [], [], []
     for cost, times in spending.bounded.items():
         match cost:
             case LaplaceCost(sensitivity, scale):
                 laplace.append((up(sensitivity / scale, 1), times))
             case PureCost(value) | ApproximateCost(value, _):
                 bounded.append((value, 2, times))
+            case BoundedRangeCost(value):
+                ranges.append((value, times))
             case RandomizedResponseCost(value, choices):
                 bounded.append((value, choices, times))
     ratios, ratio_times = np.array(laplace, dtype=np.float64).reshape(-1, 2).T
     losses, choices_, loss_times = np.array(bounded, dtype=np.float64).reshape(-1, 3).T
+    lengths, length_times = np.array(ranges, dtype=np.float64).reshape(-1, 2).T
     half, samples = spending.unsampled_gaussian / 2, spending.sampled
 
     def divergence_at(order: float) -> float:
@@ -120,6 +126,8 @@ def curve(costs: Costs) -> Callable[[float], float]:
             total += float(np.sum(ratio_times * _laplace(order, ratios)))
         if bounded:
             total += float(np.sum(loss_times * _randomized_response(order, losses, choices_)))
+        if ranges:
+            total += float(np.sum(length_times * bounded_range.divergence(order, lengths)))
         # Sums of positive numbers: each of the few additions here, and of the pairwise ones in numpy, costs a unit.
         return math.inf if math.isnan(total) else up(total, 64 + len(samples))
 

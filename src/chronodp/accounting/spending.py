@@ -18,6 +18,7 @@ from chronodp.privacy import (
     ApproximateCost,
     AssumedCost,
     Assumption,
+    BoundedRangeCost,
     Cost,
     GaussianCost,
     LaplaceCost,
@@ -31,7 +32,7 @@ from chronodp.privacy import (
 
 __all__ = ["BoundedCost", "Costs", "SingleCost", "Spending", "exact_loss", "gather", "largest_loss"]
 
-BoundedCost: TypeAlias = PureCost | ApproximateCost | LaplaceCost | RandomizedResponseCost
+BoundedCost: TypeAlias = PureCost | BoundedRangeCost | ApproximateCost | LaplaceCost | RandomizedResponseCost
 """One release whose log-likelihood ratio is bounded, delta aside."""
 SingleCost: TypeAlias = BoundedCost | GaussianCost | SampledGaussianCost
 """One release."""
@@ -84,6 +85,17 @@ class Spending:
         """The largest log-likelihood ratio of each bounded release, with its number."""
         return [(largest_loss(cost), times) for cost, times in self.bounded.items()]
 
+    @property
+    def half_ranges(self) -> list[tuple[float, int]]:
+        """Half of what each bounded release's log-likelihood ratios may span, with its number.
+
+        That is their largest value where they lie in [-epsilon, epsilon], and half of epsilon for a bounded range.
+        """
+        return [
+            (cost.epsilon / 2 if isinstance(cost, BoundedRangeCost) else largest_loss(cost), times)
+            for cost, times in self.bounded.items()
+        ]
+
     def left_of(self, delta: float) -> float:
         """Return the delta that remains for everything but ``revealed``, rounded down; not above 0 if nothing does."""
         if not 0 < self.revealed < delta:  # the remainder falls as more is revealed: above, it is rounded down
@@ -108,7 +120,7 @@ def gather(costs: Costs) -> Spending:
     while open_:
         cost, times = open_.pop()
         match cost:
-            case PureCost() | ApproximateCost() | LaplaceCost() | RandomizedResponseCost():
+            case PureCost() | BoundedRangeCost() | ApproximateCost() | LaplaceCost() | RandomizedResponseCost():
                 releases[cost] = releases.get(cost, 0) + times
             case GaussianCost() | SampledGaussianCost():
                 releases[cost] = releases.get(cost, 0) + times
@@ -164,7 +176,9 @@ def largest_loss(cost: BoundedCost) -> float:
 def exact_loss(cost: BoundedCost) -> Fraction:
     """Return the largest log-likelihood ratio that a release can show, delta aside, of the numbers as written."""
     match cost:
-        case PureCost(epsilon) | ApproximateCost(epsilon, _) | RandomizedResponseCost(epsilon, _):
+        case PureCost(epsilon) | BoundedRangeCost(epsilon):
+            return decimal_value(epsilon)
+        case ApproximateCost(epsilon, _) | RandomizedResponseCost(epsilon, _):
             return decimal_value(epsilon)
         case LaplaceCost(sensitivity, scale):
             return decimal_value(sensitivity) / decimal_value(scale)

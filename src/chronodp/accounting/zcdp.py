@@ -1,6 +1,6 @@
 """Zero-concentrated differential privacy: one number rho that adds.
 
-Row "zCDP" of both tables in ``docs/explanation/proofs/accounting.md``.
+Row "zCDP" of both tables and the step *Bounded range in Rényi accounting* in ``docs/explanation/proofs/accounting.md``.
 
 References:
     Bun, Steinke (2016), Concentrated differential privacy, propositions 1.3, 1.4 and 1.6.
@@ -18,9 +18,12 @@ __all__ = ["epsilon", "rho"]
 
 
 def rho(costs: Costs) -> float:
-    """Return rho of all releases, rounded up: Δ² / (2 σ²) for Gaussian noise, epsilon² / 2 for a bounded ratio."""
+    """Return rho of all releases, rounded up.
+
+    Δ² / (2 σ²) for Gaussian noise, epsilon² / 2 for a bounded ratio, epsilon² / 8 for a bounded range.
+    """
     spending = gather(costs)
-    bounded = math.fsum(times_up(times, value**2 / 2) for value, times in spending.largest_losses)
+    bounded = math.fsum(times_up(times, half**2 / 2) for half, times in spending.half_ranges)
     return up(spending.gaussian / 2 + bounded, 8)
 
 

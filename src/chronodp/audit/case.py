@@ -38,7 +38,8 @@ class Reached:
     Attributes:
         auditor: which one, in words.
         lower: an epsilon that the mechanism surely exceeds or equals at the claim's delta.
-        exact: the true epsilon at that delta, over the neighbours given, where it is known.
+        exact: the true epsilon at that delta, over the neighbours given, where it is known; for a claim of bounded
+            range, what log-likelihood ratios truly span, if that is more.
         refuted: whether the claim is false.
         where: the event, output or neighbours that show most.
         curve: points of the true privacy curve, where it is known.

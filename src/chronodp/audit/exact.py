@@ -106,6 +106,11 @@ class Finding:
         """The logarithm of the ratio: no smaller pure epsilon is true of this mechanism."""
         return math.inf if self.ratio is None else _log(self.ratio)
 
+    @property
+    def range(self) -> float:
+        """The most that log-likelihood ratios of one pair certainly span: no smaller bounded range is true."""
+        return max(_range(ordered) for ordered in self._aligned)
+
     def delta(self, epsilon: float) -> tuple[float, float]:
         """Return two numbers that the smallest true delta at ``epsilon`` >= 0 lies between."""
         factor = exponential(Fraction(epsilon))
@@ -208,6 +213,17 @@ def _align(first: Outcomes, second: Outcomes) -> _Aligned:
     others = second.probabilities
     shares = tuple((over(part), over(others.get(output, _NOTHING))) for output, part in first.probabilities.items())
     return _Aligned(shares, (over(first.unresolved), over(second.unresolved)), whole)
+
+
+def _range(ordered: _Aligned) -> float:
+    """Return the logarithm of the largest probability ratio over the least, each taken where it is certain."""
+    lost_here, lost_there = ordered.lost
+    # What was not followed may belong to any output: it counts against the largest ratio and for the least.
+    highs = [Fraction(here, there + lost_there) for here, there in ordered.shares if there + lost_there]
+    if len(highs) < sum(1 for here, _ in ordered.shares if here):
+        return math.inf
+    lows = [Fraction(here + lost_here, there) for here, there in ordered.shares if there]
+    return max(0.0, _log(max(highs) / min(lows))) if highs and lows else 0.0
 
 
 def _impossible(first: Outcomes, second: Outcomes) -> Fraction:

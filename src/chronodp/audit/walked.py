@@ -11,6 +11,7 @@ from chronodp.audit.case import AuditCase, Curve, Reached, Unfit
 from chronodp.audit.exact import Finding, Outcomes, compare_outcomes, examine
 from chronodp.audit.fitness import check_replay
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import BoundedRangeCost
 
 __all__ = ["Enumerated", "Known", "Lawful", "epsilon_at", "report_finding"]
 
@@ -71,6 +72,11 @@ def report_finding(auditor: str, finding: Finding, case: AuditCase) -> Reached:
     refuted = finding.refutes(case.epsilon, case.delta)
     # Mass that was not followed is counted once in a sum, but at every output in a ratio: the sum may prove more.
     exact = max(epsilon_at(finding, case.delta), case.epsilon if refuted else 0.0)
+    cost = case.claim.cost
+    if isinstance(cost, BoundedRangeCost):
+        # A span is twice what ratios need to reach: it can break the claim where no single ratio does.
+        exact = max(exact, finding.range)
+        refuted = refuted or finding.range > cost.epsilon + 1e-12  # logarithms are rounded
     return Reached(
         auditor,
         exact,

@@ -39,8 +39,9 @@ def account(
 ) -> None:
     """Add up releases by every composition theorem, side by side.
 
-    Kinds of release: `pure:epsilon=`, `approximate:epsilon=,delta=`, `laplace:scale=,sensitivity=`,
-    `gaussian:sigma=,sensitivity=` and `randomized_response:epsilon=,choices=`, each with `times=`.
+    Kinds of release: `pure:epsilon=`, `bounded_range:epsilon=` (the exponential mechanism),
+    `approximate:epsilon=,delta=`, `laplace:scale=,sensitivity=`, `gaussian:sigma=,sensitivity=` and
+    `randomized_response:epsilon=,choices=`, each with `times=`.
 
     **Examples**
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from chronodp.accounting import exact_loss, gather, gaussian, renyi, sum_up, times_up
+from chronodp.accounting import exact_loss, gather, gaussian, renyi, sum_up
 from chronodp.errors import InvalidArgument, UnsupportedCost
 from chronodp.privacy import ApproximateCost, Cost, GaussianCost, SampledGaussianCost, decimal_value
 
@@ -134,9 +134,7 @@ class Filter:
                 ),
                 Fraction(0),
             )
-            bounded = math.fsum(
-                times_up(times, gaussian.mu_of_bounded(loss) ** 2) for loss, times in spending.largest_losses
-            )
+            bounded = gaussian.mu_squared_of_bounded(spending)
             # A first Gaussian charge closes the second way for good: its sum jumps to the cap and stays there.
             values = [exact + _widened(bounded), Fraction(CAP) if exact else losses]
         else:

@@ -153,6 +153,7 @@ class Ledger:
         analyst: str = "",
         dates: Dates | None = None,
         openings: tuple[Opening, ...] = (),
+        formerly: Cost | None = None,
     ) -> requests.Fulfilled:
         """Debit, then let ``produce`` draw, then store and sign; the same request again returns what was stored.
 
@@ -168,11 +169,20 @@ class Ledger:
             analyst: whose part of the budget pays.
             dates: when the data begin and end, for a budget that renews: moments with an offset, or days on its clocks.
             openings: streams that the same cost pays for; they are opened with the debit, all or nothing.
+            formerly: what an earlier version charged for the same plan, if not ``cost``; it is never charged now, and
+                lets a request that was paid so find what was stored.
         """
         check_name("request", request)
         spend = Spend(dataset, cost, unit, analyst, dates, request)
         return requests.fulfil(
-            self._opened, spend, request=request, plan=plan, source=source, produce=produce, openings=openings
+            self._opened,
+            spend,
+            request=request,
+            plan=plan,
+            source=source,
+            produce=produce,
+            openings=openings,
+            formerly=formerly,
         )
 
     def open_stream(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
@@ -21,7 +21,7 @@ from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.streams import Opening, write_stream
 from chronodp.ledger.watch import charge_counters, release_counter
-from chronodp.privacy import Certificate, check_text, dump
+from chronodp.privacy import Certificate, Cost, check_text, dump
 
 __all__ = ["Fulfilled", "fulfil", "read_chain", "unreleased"]
 
@@ -48,6 +48,7 @@ def fulfil(
     source: str,
     produce: Produce | Staged,
     openings: tuple[Opening, ...],
+    formerly: Cost | None = None,
 ) -> Fulfilled:
     """Return the release of a request, made now or stored before.
 
@@ -60,8 +61,10 @@ def fulfil(
     check_text("source", source, private=True)
     store, keys, watch, reached = opened.store, opened.own_keys, opened.watch, opened.reached
     fingerprint = _fingerprint(plan, source, spend, dump(spend.unit), _moments(spend.dates))
-    # A request that 0.1.0 fulfilled did not say what its unit means, and gave days on the data's own clocks.
-    before = _fingerprint(plan, source, spend, dump(spend.unit.unsaid()), str(_days(spend.dates)))
+    # A request that 0.1.0 fulfilled did not say what its unit means, gave days on the data's own clocks, and may have
+    # been charged by another cost.
+    charged_as = spend if formerly is None else replace(spend, cost=formerly)
+    before = _fingerprint(plan, source, charged_as, dump(spend.unit.unsaid()), str(_days(spend.dates)))
     charged: Mapping[str, int] = {}
     with store.transaction() as transaction:
         stored = _stored(transaction, spend.dataset, request, (fingerprint, before), isinstance(produce, Staged))

@@ -18,6 +18,7 @@ __all__ = [
     "ApproximateCost",
     "AssumedCost",
     "Assumption",
+    "BoundedRangeCost",
     "Cost",
     "GaussianCost",
     "LaplaceCost",
@@ -41,6 +42,24 @@ class PureCost:
 
     def __str__(self) -> str:
         return f"ε = {self.epsilon:g}"
+
+
+@document("bounded_range")
+@dataclass(frozen=True, slots=True)
+class BoundedRangeCost:
+    """A choice by the exponential mechanism, or anything whose log-likelihood ratios span at most ``epsilon``.
+
+    For every two neighbours the ratio lies in [t - epsilon, t] for some t. That implies ratios within epsilon, and is
+    implied by ratios within half of it. Permute-and-flip and noisy maxima are not of this kind: theirs is `PureCost`.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        settle(self, epsilon=check_epsilon(self.epsilon))
+
+    def __str__(self) -> str:
+        return f"ε = {self.epsilon:g}, bounded range"
 
 
 @document("approximate")
@@ -203,6 +222,7 @@ class AssumedCost:
 
 Cost: TypeAlias = (
     PureCost
+    | BoundedRangeCost
     | ApproximateCost
     | LaplaceCost
     | GaussianCost

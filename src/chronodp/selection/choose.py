@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Dates, Ledger, check_ledger
-from chronodp.privacy import Certificate, Claim, Guarantee, Unit, dump
+from chronodp.privacy import Certificate, Claim, Guarantee, PureCost, Unit, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.selection.choice import Choice, choice_text
 from chronodp.selection.design import ChoiceDesign, design_choice
@@ -41,7 +41,8 @@ def choose(
     monotone.
 
     Guarantee: epsilon-differential privacy for ``unit``, exact in finite precision, if one unit changes utilities as
-    their type and ``change`` say. The debit is on disk before anything is drawn. The argument stands in
+    their type and ``change`` say; by the exponential mechanism also an epsilon-bounded range, which a budget with a
+    delta pays for by less (`BoundedRangeCost`). The debit is on disk before anything is drawn. The argument stands in
     ``docs/explanation/proofs/selection.md``.
 
     Args:
@@ -100,6 +101,7 @@ def choose(
         produce=produce,
         analyst=analyst,
         dates=dates,
+        formerly=PureCost(design.epsilon),  # 0.1.0 charged every choice so
     )
     return Choice(fulfilled.release, fulfilled.signed)
 

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import (
+    BoundedRangeCost,
     Grid,
     PureCost,
     Unit,
@@ -25,7 +26,7 @@ from chronodp.privacy import (
     document,
 )
 from chronodp.privacy.units import check_unit
-from chronodp.selection.mechanisms import ChoiceMechanism, NoisyMax
+from chronodp.selection.mechanisms import ChoiceMechanism, ExponentialMechanism, NoisyMax
 
 __all__ = ["FARTHEST", "LARGEST_SCALE", "MOST_CANDIDATES", "ChoiceDesign", "design_choice"]
 
@@ -104,8 +105,10 @@ class ChoiceDesign:
         return math.floor(exact / last) * last
 
     @property
-    def cost(self) -> PureCost:
-        """What the choice costs."""
+    def cost(self) -> PureCost | BoundedRangeCost:
+        """What the choice costs: the exponential mechanism is of bounded range, which is less; the others are not."""
+        if isinstance(self.mechanism, ExponentialMechanism):
+            return BoundedRangeCost(self.epsilon)
         return PureCost(self.epsilon)
 
     def shortfall(self, level: float = 0.95) -> float:

@@ -15,7 +15,7 @@ from chronodp.federated import choose_band, choose_model
 from chronodp.federated.models import Column, Inputs, Linear, ModelDesign, Risk
 from chronodp.federated.training import StepDesign, Trainer, TrainingPlan, private_sum
 from chronodp.ledger import Ledger
-from chronodp.privacy import Claim, PureCost, User
+from chronodp.privacy import BoundedRangeCost, Claim, PureCost, User
 from chronodp.randomness import Entropy
 
 __all__ = ["ENTRIES"]
@@ -110,7 +110,7 @@ def _votes() -> tuple[AuditCase, ...]:
             mechanism=_band,
             many=_bands,
             neighbours=(((0.5, 3.5, 3.5), (0.5, 3.5)), ((0.5,), ())),
-            claim=Claim(User(), PureCost(1.0), _SELECTION),
+            claim=Claim(User(), BoundedRangeCost(1.0), _SELECTION),
             checks=(Sampled(),),
         ),
     )

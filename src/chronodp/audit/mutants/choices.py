@@ -1,15 +1,22 @@
-"""Mutants of private choices: the missing 2, ties settled by merit, one fit for the whole series."""
+"""Mutants of private choices: the missing 2, ties by merit, one fit for all, a range that is not bounded."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from chronodp.audit.cases.selection import law_of_exponential
+from chronodp.audit.exact import Outcomes, outcomes
 from chronodp.audit.mutants.mutant import Mutant
-from chronodp.privacy import Claim, Event, PureCost, Unit, User
+from chronodp.audit.walked import Known
+from chronodp.privacy import BoundedRangeCost, Claim, Event, PureCost, Unit, User
 from chronodp.randomness import Entropy
 from chronodp.selection import (
     Blocks,
     ChoiceDesign,
+    ChoiceMechanism,
+    ExponentialMechanism,
     LeastSquares,
     MonotoneUtilities,
     NoisyMax,
@@ -26,6 +33,7 @@ from chronodp.selection import (
 __all__ = ["MUTANTS"]
 
 _ARGUMENT = "docs/explanation/proofs/selection.md"
+_FLIP = PermuteAndFlip()
 _REPLACED = User(relation="replace")
 _ORDERS = (Order(0, 0, 0), Order(1, 0, 0))
 
@@ -70,9 +78,25 @@ def fit_once(series: tuple[float, ...], *, entropy: Entropy) -> int:
     return pick(_design(2, unit=Event(), monotone=False), Utilities(-errors, change=1.0), entropy)
 
 
-def _design(count: int, *, unit: Unit, monotone: bool) -> ChoiceDesign:
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A choice whose law is known: from one try of the exponential mechanism, else from every outcome."""
+
+    design: ChoiceDesign
+
+    def __call__(self, values: tuple[int, ...], *, entropy: Entropy) -> int:
+        kind = MonotoneUtilities if self.design.monotone else Utilities
+        return pick(self.design, kind(values, change=1.0), entropy)
+
+    def law(self, values: tuple[int, ...]) -> Outcomes:
+        if isinstance(self.design.mechanism, ExponentialMechanism):
+            return law_of_exponential(self.design, values)
+        return outcomes(lambda entropy: self(values, entropy=entropy))
+
+
+def _design(count: int, *, unit: Unit, monotone: bool, mechanism: ChoiceMechanism = _FLIP) -> ChoiceDesign:
     names = tuple(f"candidate {place}" for place in range(count))
-    return design_choice(PermuteAndFlip(), names, unit=unit, change=1.0, monotone=monotone, epsilon=1.0)
+    return design_choice(mechanism, names, unit=unit, change=1.0, monotone=monotone, epsilon=1.0)
 
 
 def _remembering() -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -92,6 +116,22 @@ MUTANTS: tuple[Mutant, ...] = (
         sound=choose_among_replaced,
         broken=choose_as_if_monotone,
         neighbours=(((0, 3, 3), (1, 2, 2)),),
+    ),
+    Mutant(
+        name="permute-and-flip charged at the bounded-range price",
+        claim=Claim(_REPLACED, BoundedRangeCost(1.0), _ARGUMENT),
+        sound=_Chosen(_design(2, unit=_REPLACED, monotone=False, mechanism=ExponentialMechanism())),
+        broken=_Chosen(_design(2, unit=_REPLACED, monotone=False)),
+        neighbours=(((0, 1), (1, 0)),),
+        checks=(Known(),),
+    ),
+    Mutant(
+        name="bounded range without the 2 where a person is replaced",
+        claim=Claim(_REPLACED, BoundedRangeCost(1.0), _ARGUMENT),
+        sound=_Chosen(_design(3, unit=_REPLACED, monotone=False, mechanism=ExponentialMechanism())),
+        broken=_Chosen(_design(3, unit=User(), monotone=True, mechanism=ExponentialMechanism())),
+        neighbours=(((0, 0, 0), (1, 0, -1)),),
+        checks=(Known(),),
     ),
     Mutant(
         name="noisy maximum whose ties go to the better candidate",

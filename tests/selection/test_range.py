@@ -1,0 +1,196 @@
+"""The exponential mechanism is of bounded range as it is implemented, and is charged so; the others are not."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chronodp as cdp
+from chronodp.accounting import gaussian
+from chronodp.audit.cases.selection import law_of_exponential, moves
+from chronodp.audit.exact import Finding, compare_outcomes, outcomes
+from chronodp.errors import RequestConflict
+from chronodp.ledger import Ledger, verify
+from chronodp.privacy import BoundedRangeCost, Cost, GaussianCost, PureCost, SequenceCost, Unit, User, dump, load
+from chronodp.selection import (
+    Choice,
+    ChoiceDesign,
+    ChoiceMechanism,
+    ExponentialMechanism,
+    MonotoneUtilities,
+    NoisyMax,
+    PermuteAndFlip,
+    Utilities,
+    choose,
+    design_choice,
+    pick,
+    probabilities,
+    score_gaps,
+)
+from chronodp.selection.design import FARTHEST
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "selection" / "0.1.0"
+Values = tuple[float, ...]
+
+
+def designed(mechanism: ChoiceMechanism, count: int, *, monotone: bool, epsilon: float = 1.0) -> ChoiceDesign:
+    unit: Unit = User() if monotone else User(relation="replace")
+    names = tuple(f"candidate {place}" for place in range(count))
+    return design_choice(mechanism, names, unit=unit, change=1.0, monotone=monotone, epsilon=epsilon)
+
+
+def steps_apart(design: ChoiceDesign, first: Values, second: Values) -> int:
+    """What gaps of neighbours span, in steps: times the slope, what log-likelihood ratios do, without rounding."""
+    kind = MonotoneUtilities if design.monotone else Utilities
+    here, there = (score_gaps(design, kind(values, change=1.0)) for values in (first, second))
+    moved = (here - there).tolist()
+    return int(max(moved) - min(moved))
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 0.1, 0.3, 1.0, 7.0, 100.0])
+@pytest.mark.parametrize("monotone", [False, True])
+def test_ratios_span_at_most_epsilon_in_whole_numbers(epsilon: float, monotone: bool) -> None:
+    """Ratios of the exponential mechanism are slope times moved gaps and a constant: all of it is rational."""
+    design = designed(ExponentialMechanism(), 3, monotone=monotone, epsilon=epsilon)
+    step, far = design.step, FARTHEST * design.step
+    starts = (0.0, step / 3, -step / 3, 0.7, far, far - 1, far + 1, far - step, -far, 2.0**60 * step)
+    sides = (0.0, 1.0, 1 / 3) if monotone else (-1.0, 0.0, 1.0, 1 / 3)
+    widest = 0
+    for start in itertools.product(starts, repeat=2):
+        for moved in itertools.product(sides, repeat=3):
+            first = (0.0, *start)
+            second = tuple(value + side for value, side in zip(first, moved, strict=True))
+            changes = [Fraction(after) - Fraction(before) for before, after in zip(first, second, strict=True)]
+            if changes != [Fraction(side) for side in moved]:  # rounded sums may be farther apart than the change
+                continue
+            widest = max(widest, steps_apart(design, first, second))
+    assert design.slope * widest <= Fraction(epsilon)
+    assert design.slope * widest >= Fraction(epsilon) * Fraction(999_999, 1_000_000)  # and it is attained
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+def test_enumerated_laws_have_the_range_that_is_charged(monotone: bool) -> None:
+    def worst(used: ChoiceDesign, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> Finding:
+        known = {values: law_of_exponential(used, values) for values in {side for pair in pairs for side in pair}}
+        return compare_outcomes([(known[first], known[second]) for first, second in pairs])
+
+    pairs = moves(3, monotone=monotone)[::5]
+    finding = worst(designed(ExponentialMechanism(), 3, monotone=monotone), pairs)
+    assert 0.999_999 < finding.range <= 1 + 1e-12
+    if not monotone:  # the factor of monotone utilities where a person is replaced
+        assert worst(designed(ExponentialMechanism(), 3, monotone=True), pairs).range == pytest.approx(2.0, rel=1e-6)
+
+
+def test_permute_and_flip_and_noisy_maxima_span_more_and_stay_pure() -> None:
+    design = designed(PermuteAndFlip(), 2, monotone=False)
+
+    def law(values: tuple[int, ...]) -> Finding:
+        first, second = (
+            outcomes(lambda entropy, one=one: pick(design, Utilities(one, change=1.0), entropy))  # type: ignore[misc]
+            for one in (values, values[::-1])
+        )
+        return compare_outcomes([(first, second)])
+
+    assert law((0, 1)).range == pytest.approx(1.6635931315, rel=1e-6)
+    assert law((0, 1)).epsilon < 1.0
+    noisy = designed(NoisyMax(), 6, monotone=True)
+    here, there = (
+        probabilities(noisy, MonotoneUtilities(values, change=1.0))
+        for values in ((2, 2.5, 2, 1, 1, 2), (2, 2.5, 3, 2, 1, 3))
+    )
+    assert float(np.ptp(np.log(here / there))) == pytest.approx(1.155, abs=1e-3)
+    for mechanism in (PermuteAndFlip(), NoisyMax()):
+        assert designed(mechanism, 2, monotone=True).cost == PureCost(1.0)
+    assert designed(ExponentialMechanism(), 2, monotone=True).cost == BoundedRangeCost(1.0)
+
+
+def decide(ledger: Ledger, request: str, mechanism: ChoiceMechanism, *, epsilon: float = 1.0) -> Choice:
+    return choose(
+        ("red", "green", "blue"),
+        MonotoneUtilities([12, 15, 14], change=1),
+        epsilon=epsilon,
+        unit=User(),
+        mechanism=mechanism,
+        ledger=ledger,
+        dataset="survey",
+        request=request,
+    )
+
+
+def test_a_gaussian_budget_pays_the_smaller_price(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("survey", unit=User(), epsilon=1.0, delta=1e-6)
+        ledger.spend("survey", GaussianCost(1.0, 6.0), unit=User())
+        before = ledger.status("survey").sums[0].spent
+        made = decide(ledger, "colour", ExponentialMechanism(), epsilon=0.1)
+        paid = ledger.status("survey").sums[0].spent - before
+        assert paid == pytest.approx(gaussian.mu(BoundedRangeCost(0.1)) ** 2, rel=1e-9)
+        assert paid < 0.251 * gaussian.mu(PureCost(0.1)) ** 2
+        assert made.certificate.claim.cost == BoundedRangeCost(0.1)
+        assert made.certificate.guarantee.epsilon == 0.1
+        assert "ε = 0.1, bounded range" in str(made.certificate)
+        verify(made.signed, ledger.public_key, release=made.text)
+        assert decide(ledger, "colour", ExponentialMechanism(), epsilon=0.1) == made
+        assert ledger.status("survey").charges == 2
+        flipped = decide(ledger, "flip", PermuteAndFlip(), epsilon=0.05)
+        assert flipped.certificate.claim.cost == PureCost(0.05)
+
+
+def test_costs_are_written_down_and_read_again() -> None:
+    cost: Cost = SequenceCost((BoundedRangeCost(0.1), GaussianCost(1.0, 5.0)))
+    text = dump(cost)
+    assert json.loads(text)["costs"][0] == {"kind": "bounded_range", "epsilon": 0.1}
+    assert load(text, SequenceCost) == cost
+
+
+def golden(tmp_path: Path) -> Path:
+    """Put the ledger that 0.1.0 wrote into a folder."""
+    address = tmp_path / "budget.db"
+    with sqlite3.connect(address) as file:
+        file.executescript((GOLDEN / "budget.sql").read_text(encoding="utf-8"))
+    file.close()
+    shutil.copy(GOLDEN / "budget.db.keys", tmp_path / "budget.db.keys")
+    return address
+
+
+@pytest.mark.parametrize("name", ["exponential", "flip"])
+def test_choices_of_0_1_0_are_returned_as_they_were_stored(name: str, tmp_path: Path) -> None:
+    mechanism = ExponentialMechanism() if name == "exponential" else PermuteAndFlip()
+    stored = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    with Ledger(golden(tmp_path)) as ledger:
+        again = decide(ledger, name, mechanism)
+        assert again.to_dict() == stored
+        assert again.winner == "green"
+        assert again.certificate.claim.cost == PureCost(1.0)  # what was charged then
+        verify(again.signed, ledger.public_key, release=again.text)
+        assert ledger.status("survey").charges == 2  # nothing is charged again
+        assert ledger.status("survey").sums[0].spent == 2.0
+        with pytest.raises(RequestConflict):
+            decide(ledger, name, mechanism, epsilon=0.5)
+        with pytest.raises(RequestConflict):
+            decide(ledger, name, NoisyMax())
+        fresh = decide(ledger, "fresh", ExponentialMechanism())
+        assert fresh.certificate.claim.cost == BoundedRangeCost(1.0)
+
+
+def test_a_band_around_forecasts_pays_the_smaller_price(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("homes", unit=cdp.User(), epsilon=2.0)
+        band = cdp.federated.choose_band(
+            np.linspace(0.1, 3.0, 400),
+            largest=4.0,
+            people=400,
+            epsilon=1.0,
+            ledger=ledger,
+            dataset="homes",
+            request="b",
+        )
+        assert band.choice.certificate.claim.cost == BoundedRangeCost(1.0)
