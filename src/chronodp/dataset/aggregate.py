@@ -83,6 +83,10 @@ class _Totals:
             steps = np.rint(self.values / design.noises[0].step)
         return (np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)[:, None],)
 
+    def missing(self, design: Design, *, key: str) -> Quanta:  # noqa: ARG002  # of Origin
+        """Refuse: whoever bounded the totals knows what was left out."""
+        raise InvalidArgument("missing", "totals", "left out: totals were bounded elsewhere")
+
     def look(self, design: Design) -> ReadingCheck:  # noqa: ARG002  # of Origin
         """Refuse: whoever made the totals knows how they were read."""
         raise InvalidArgument("plan", "totals", "about a table of records: totals were bounded elsewhere")

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, Unpack, cast
 
 from chronodp.engines import Grouping
 from chronodp.engines.reading import Reading, check_reading, read_name
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
-from chronodp.series import Count, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Variance, Workload
+from chronodp.series import (
+    Count,
+    EachPeriod,
+    Find,
+    FindPlan,
+    Histogram,
+    Mean,
+    Measure,
+    Missing,
+    PanelMean,
+    Sum,
+    Table,
+    Terms,
+    Variance,
+    Workload,
+)
 
 __all__ = ["Queries", "Query", "RecordSource"]
 
@@ -26,8 +42,12 @@ class RecordSource(Protocol[Planned_co]):
         """The column with the person; None where every row stands for itself."""
         ...
 
-    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> Planned_co:
+    def plan(self, table: Table, **terms: Unpack[Terms]) -> Planned_co:
         """Return the plan with the least error within (epsilon, delta)."""
+        ...
+
+    def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> FindPlan:
+        """Return the plan that finds bounds first, within (epsilon, delta)."""
         ...
 
 
@@ -38,7 +58,7 @@ class Queries(Generic[Planned_co]):
         self,
         calendar: Calendar,
         unit: RecordUnit,
-        max_periods: int | None,
+        max_periods: int | Find | None,
         records: RecordSource[Planned_co],
         reading: Reading | None = None,
     ) -> None:
@@ -48,13 +68,25 @@ class Queries(Generic[Planned_co]):
         self._records = records
         self.count()  # refuses a unit or limit that fits no question here
 
-    def count(self, *, at_most: int = 1) -> Query[Planned_co]:
-        """Count rows, of one person at most ``at_most`` in a period; by default, then, people."""
+    def count(self, *, at_most: int | Find = 1) -> Query[Planned_co]:
+        """Count rows, of one person at most ``at_most`` in a period; by default, then, people.
+
+        With ``at_most=Find()`` a private step finds how many rows of one person count.
+        """
+        if isinstance(at_most, Find):
+            return self.ask(Count()).finding(at_most=at_most)
         return self.ask(Count(at_most))
 
-    def sum(self, column: str, *, clip: tuple[float, float]) -> Query[Planned_co]:
-        """Add up a column; a person's total in a period is clipped to ``clip``."""
-        return self.ask(Sum(column, clip))
+    def sum(self, column: str, *, clip: tuple[float, float | Find] | Find) -> Query[Planned_co]:
+        """Add up a column; a person's total in a period is clipped to ``clip``.
+
+        With ``clip=Find()`` a private step finds a size to which totals are clipped on both sides; with
+        ``clip=(0, Find())`` totals below 0 count as 0, which errs less where people's lists are public.
+        """
+        find, reference = _clip_to_find(clip)
+        if find is not None:
+            return self.ask(Sum(column, reference)).finding(clip=find)
+        return self.ask(Sum(column, clip))  # type: ignore[arg-type]  # a pair of numbers, or refused
 
     def mean(self, column: str, *, clip: tuple[float, float], people: int | None = None) -> Query[Planned_co]:
         """Average people's totals, each clipped to ``clip``, over the people present in a period.
@@ -89,16 +121,20 @@ class Queries(Generic[Planned_co]):
         if measure.finished or measure.block is not None:
             allowed = "a measure of rows; finished totals go to Aggregate, and .peak(every=...) makes blocks of a query"
             raise InvalidArgument("measure", str(measure), allowed)
+        periods = self.max_periods
+        if isinstance(periods, Find) and not self.unit.whole_person:
+            self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
         table = Table(
             measure=measure,
             unit=self.unit,
             horizon=len(self.calendar),
             calendar=self.calendar,
-            max_periods=self.max_periods,
+            max_periods=len(self.calendar) if isinstance(periods, Find) else periods,
             single_rows=self._records.user is None,
             reading=self.reading,
         )
-        return Query(table, self._records)
+        query = Query(table, self._records)
+        return query.finding(max_periods=periods) if isinstance(periods, Find) else query
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +143,13 @@ class Query(Generic[Planned_co]):
 
     table: Table
     records: RecordSource[Planned_co]
+    finds: tuple[tuple[str, Find], ...] = ()
 
-    def by(self, *, max_groups: int = 1, **columns: Sequence[object]) -> Query[Planned_co]:
+    def finding(self, **finds: Find) -> Query[Planned_co]:
+        """Return the question with bounds to be found: what its table holds there is the reference, not a bound."""
+        return replace(self, finds=(*self.finds, *finds.items()))
+
+    def by(self, *, max_groups: int | Find = 1, **columns: Sequence[object]) -> Query[Planned_co]:
         """Split by columns with public keys; a person counts in at most ``max_groups`` groups of a period.
 
         Keys are declared, never read from the data: rows with another key are left out, and groups without rows are
@@ -120,9 +161,12 @@ class Query(Generic[Planned_co]):
         taken = {grouping.column for grouping in self.table.groupings} & set(columns)
         if taken:
             raise InvalidArgument("by", sorted(taken)[0], "a column that does not split the question already")
-        return replace(
-            self, table=replace(self.table, groupings=(*self.table.groupings, *groupings), max_groups=max_groups)
-        )
+        split = (*self.table.groupings, *groupings)
+        if isinstance(max_groups, Find):
+            everywhere = math.prod(len(grouping.keys) for grouping in split)
+            table = replace(self.table, groupings=split, max_groups=everywhere)
+            return replace(self, table=table).finding(max_groups=max_groups)
+        return replace(self, table=replace(self.table, groupings=split, max_groups=max_groups))
 
     def total(self, *, every: str) -> Query[Planned_co]:
         """Add up each longer period, such as '1D' of hours; people are bounded in the shorter ones, as before.
@@ -143,13 +187,47 @@ class Query(Generic[Planned_co]):
         """Take the least count or sum within each longer period; see `peak`."""
         return replace(self, table=self.table.in_blocks("trough", every))
 
-    def plan(self, *, epsilon: float, delta: float = 0.0, tuned_for: Workload | None = None) -> Planned_co:
-        """Return the plan with the least error within (epsilon, delta). Free, and reads no data."""
-        workload = EachPeriod() if tuned_for is None else tuned_for
-        return self.records.plan(self.table, epsilon=epsilon, delta=delta, tuned_for=workload)
+    def plan(
+        self,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        tuned_for: Workload | None = None,
+        missing: Missing | None = None,
+    ) -> Planned_co:
+        """Return the plan with the least error within (epsilon, delta). Free, and reads no data.
+
+        Args:
+            epsilon: of the guarantee, of everything together.
+            delta: of the guarantee; 0 for a pure one.
+            tuned_for: what the error is made small for; single periods if not given.
+            missing: asks for a private figure of what bounds took away, `Missing()`.
+        """
+        terms: Terms = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "tuned_for": EachPeriod() if tuned_for is None else tuned_for,
+            "missing": missing,
+        }
+        if self.finds:
+            # It releases as a plan does, and says what it cannot know yet.
+            return cast("Planned_co", self.records.find_plan(self.table, dict(self.finds), **terms))
+        return self.records.plan(self.table, **terms)
 
     def __str__(self) -> str:
-        return f"{self.table.released}; {self.table.calendar}"
+        words = self.table.measure.open_words if self.finds else self.table.measure.words
+        return f"{words(self.table.unit.called)}; {self.table.calendar}"
+
+
+def _clip_to_find(clip: object) -> tuple[Find | None, tuple[float, float]]:
+    """Return what is to be found of a clip, and the clip of which it is a multiple."""
+    if isinstance(clip, Find):
+        return clip, (-1.0, 1.0)
+    if isinstance(clip, tuple | list) and len(clip) == 2 and isinstance(clip[1], Find):
+        if clip[0] != 0:
+            raise InvalidArgument("clip", clip, "(0, Find()), Find() for both sides, or a pair of numbers")
+        return clip[1], (0.0, 1.0)
+    return None, (0.0, 0.0)
 
 
 def _listed(name: str, given: object, allowed: str) -> list[Any]:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
+
+import numpy as np
 
 from chronodp.engines import (
     BoundsReport,
     DuckDB,
     Engine,
+    LossesQuestion,
+    MissingQuestion,
     Progress,
     Question,
     ReadingCheck,
+    Sizes,
+    SizesQuestion,
     Source,
     Spark,
     Totals,
@@ -19,7 +27,8 @@ from chronodp.engines import (
 )
 from chronodp.engines.reading import check_reading
 from chronodp.privacy import Calendar, Grid
-from chronodp.series import Design, Plan, Quanta, Table, Workload, make_plan
+from chronodp.series import Design, Find, FindPlan, Plan, Quanta, Table, Terms, make_find_plan, make_plan, voters_of
+from chronodp.series.finding import Joint, Scale
 
 __all__ = ["Records", "numbers_of"]
 
@@ -51,9 +60,30 @@ class Records:
             return self.engine
         return Spark() if is_spark_frame(self.data) else DuckDB()
 
-    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> Plan:
+    def plan(self, table: Table, **terms: Unpack[Terms]) -> Plan:
         """Return the plan with the least error, made here. Free, and reads no data."""
-        return make_plan(table, self, epsilon=epsilon, delta=delta, tuned_for=tuned_for)
+        return make_plan(table, self, **terms)
+
+    def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> FindPlan:
+        """Return the plan that finds these bounds first. Free, and reads no data."""
+        return make_find_plan(table, finds, self, **terms)
+
+    def sizes(self, scale: Scale) -> Sizes:
+        """Return votes over the sizes of a scale, which nobody may see."""
+        question = replace(self._question(scale.table, scale.grid), row_limit=2 * scale.sizes[-1])
+        return self.reader.sizes(self.source, SizesQuestion(question, scale.sizes, voters_of(scale.table).whole_person))
+
+    def losses(self, joint: Joint) -> tuple[int, ...]:
+        """Return what each candidate for bounds would take away, which nobody may see."""
+        asked = LossesQuestion(
+            self._question(joint.table, joint.grid),
+            joint.sizes,
+            joint.periods,
+            joint.groups,
+            joint.cap,
+            voters_of(joint.table).whole_person,
+        )
+        return self.reader.losses(self.source, asked)
 
     def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Quanta, ...]:
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
@@ -62,6 +92,25 @@ class Records:
         shape = (len(question.calendar), question.places)
         parts = tuple(part.reshape(shape) for part in numbers_of(totals, question, design))
         return tuple(_in_blocks(part, design.table) for part in parts)
+
+    def missing(self, design: Design, *, key: str) -> Quanta:
+        """Return what bounds take away, in steps of its noise's grid, and how many reach beyond."""
+        figure, question = design.missing, self.question(design)
+        if figure is None:
+            raise AssertionError("asked where the figure is released only")
+        step = question.grid.step
+        asked = MissingQuestion(
+            question,
+            top=math.floor(figure.top / step),
+            cap=math.floor(figure.cap / step),
+            whole_person=voters_of(design.table).whole_person,
+            beyond=figure.beyond is not None,
+        )
+        lost, beyond = self.reader.missing(self.source, asked, key=key)
+        coarser = round(figure.lost.step / step)
+        fine = 1.0 if figure.beyond is None else figure.beyond.step
+        # Down to the grid of the noise, which is as coarse or coarser: both are powers of two.
+        return np.array([lost // coarser, round(beyond / fine)], np.int64)
 
     def look(self, design: Design) -> ReadingCheck:
         """Return how the source is read, for the owner only."""
@@ -88,24 +137,31 @@ class Records:
         """Return what the engine is asked."""
         table = design.table.periods
         measure, unit = table.measure, table.unit
-        if table.calendar is None or measure.finished:
-            raise AssertionError("records always have a calendar, and are not added up before")
         step = measure.row_step(design.noises[0].step)
-        return Question(
-            calendar=table.calendar,
-            time=self.time,
-            user=self.user,
-            value=measure.read_column,
-            grid=Grid(step),
+        return replace(
+            self._question(table, Grid(step)),
             clip=measure.clip_in_quanta(step),
-            groupings=table.groupings,
-            edges=measure.bin_edges,
             # One row could move a choice of periods through the whole history, so only a whole person has one; a choice
             # of places moves within one period, which is more than one row may do.
             max_periods=table.max_periods if unit.whole_person else None,
             max_places=None if unit.of_rows else table.max_places,
-            reading=check_reading(table.reading),
             squares=measure.squares_shift(design.noises),
+        )
+
+    def _question(self, table: Table, grid: Grid) -> Question:
+        """Return a question about all that people have, on a grid, unbounded."""
+        if table.calendar is None or table.measure.finished:
+            raise AssertionError("records always have a calendar, and are not added up before")
+        return Question(
+            calendar=table.calendar,
+            time=self.time,
+            user=self.user,
+            value=table.measure.read_column,
+            grid=grid,
+            clip=(0, 1),
+            groupings=table.groupings,
+            edges=table.measure.bin_edges,
+            reading=check_reading(table.reading),
         )
 
 

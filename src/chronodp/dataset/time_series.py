@@ -10,7 +10,7 @@ from chronodp.engines import Engine, Reading
 from chronodp.errors import MissingBound
 from chronodp.privacy import Calendar, check_column
 from chronodp.privacy.units import RecordUnit, check_record_unit
-from chronodp.series import Plan
+from chronodp.series import Find, Plan
 
 __all__ = ["TimeSeries"]
 
@@ -28,7 +28,7 @@ class TimeSeries(Queries[Plan]):
         end: when the last period ends.
         timezone: whose days, weeks, months and years are meant.
         unit: who is protected.
-        max_periods: for `User`, how many periods of one person count.
+        max_periods: for `User`, how many periods of one person count; or `Find()`, which finds it privately.
         reading: how cells are written, where that is not the default: dates, epoch numbers, decimal commas, separator
             and encoding of CSV files. It is part of the plan and of its certificate.
         engine: what reads the data; unless you say otherwise, Spark for its own frames and DuckDB on this machine.
@@ -51,7 +51,7 @@ class TimeSeries(Queries[Plan]):
         end: Any,
         timezone: str = "UTC",
         unit: RecordUnit,
-        max_periods: int | None = None,
+        max_periods: int | Find | None = None,
         reading: Reading | None = None,
         engine: Engine | None = None,
     ) -> None:

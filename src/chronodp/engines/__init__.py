@@ -2,16 +2,24 @@
 
 from chronodp.engines.csv_files import read_csv_texts as read_csv_texts
 from chronodp.engines.embedded import DuckDB
+from chronodp.engines.engine import Engine as Engine
+from chronodp.engines.losses import LossesQuestion as LossesQuestion
 from chronodp.engines.question import (
     BoundsReport as BoundsReport,
-    Engine as Engine,
     Grouping as Grouping,
     Progress as Progress,
     Question as Question,
     Totals as Totals,
 )
 from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck
-from chronodp.engines.reference import Record as Record, reference_totals as reference_totals
+from chronodp.engines.reference import (
+    Record as Record,
+    reference_losses as reference_losses,
+    reference_missing as reference_missing,
+    reference_sizes as reference_sizes,
+    reference_totals as reference_totals,
+)
+from chronodp.engines.sizes import VOTE as VOTE, Sizes as Sizes, SizesQuestion as SizesQuestion
 from chronodp.engines.sources import (
     FileSource as FileSource,
     FrameSource as FrameSource,
@@ -23,7 +31,7 @@ from chronodp.engines.sources import (
     is_spark_frame as is_spark_frame,
 )
 from chronodp.engines.spark import Spark, Volume, estimate_volume, local_session
-from chronodp.engines.statement import statement as statement
+from chronodp.engines.statement import MissingQuestion as MissingQuestion, statement as statement
 from chronodp.engines.whole_series import read_panel as read_panel, read_rows as read_rows, read_series as read_series
 
 __all__ = [

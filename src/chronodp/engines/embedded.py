@@ -19,13 +19,15 @@ from chronodp.engines.attach import Session, answered
 from chronodp.engines.choice import Seeds
 from chronodp.engines.kernel import Bounded, bound
 from chronodp.engines.look import look
+from chronodp.engines.losses import LossesQuestion, losses_statement
 from chronodp.engines.partitions import Partitions
 from chronodp.engines.people_index import PeopleIndex
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
+from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, find_source
-from chronodp.engines.statement import statement
+from chronodp.engines.statement import MissingQuestion, missing_statement, statement
 from chronodp.privacy import check_whole
 
 __all__ = ["DuckDB"]
@@ -85,6 +87,26 @@ class DuckDB:
         answer = self._answered(source, question, ask)
         progress(1.0)
         return answer
+
+    def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
+        """Return votes over a public grid of sizes, which nobody may see."""
+        return self._answered(
+            source,
+            asked.question,
+            lambda session: Sizes.of_answer(asked, session.columns(sizes_statement(asked, session.parts))),
+        )
+
+    def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:
+        """Return what each candidate for bounds would take away, which nobody may see."""
+        return self._answered(
+            source, asked.question, lambda session: session.row(losses_statement(asked, session.parts))
+        )
+
+    def missing(self, source: Source, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:
+        """Return what bounds take away, capped, and how many reach beyond; nobody may see it."""
+        return self._answered(
+            source, asked.question, lambda session: session.row(missing_statement(asked, session.parts, key=key))
+        )
 
     def look(self, source: Source, question: Question) -> ReadingCheck:
         """Return how the source is read and what is left out, for the owner only."""

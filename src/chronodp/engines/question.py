@@ -10,24 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.reading import Reading, ReadingCheck, Wanted
-from chronodp.engines.sources import Source
+from chronodp.engines.reading import Reading, Wanted
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid, document
 
-__all__ = ["ROW_LIMIT", "WIDEST_SQUARED", "BoundsReport", "Engine", "Grouping", "Progress", "Question", "Totals"]
+__all__ = ["ROW_LIMIT", "WIDEST_SQUARED", "BoundsReport", "Grouping", "Progress", "Question", "Totals"]
 
 WIDEST_SQUARED = 2**31
 """Most steps between the ends of a clip whose squares are asked for: twice a total less both ends, squared, is then at
 most 2^62 and fits 64 bits in every engine."""
 
 ROW_LIMIT = 2**31 - 1
-"""Steps beyond which a single row's value is taken as this many; public, and never below twice the clip."""
+"""Steps of a single row that count at most where totals are released; never below twice the clip."""
 
 Progress = Callable[[float], None]
 """Told now and then which fraction of the work is done."""
@@ -60,6 +59,7 @@ class Question:
         reading: what the owner declared about how cells are written.
         squares: by how many bits the square of each kept total is shifted down before squares are added up, see
             `square`; None where no squares are asked for.
+        row_limit: steps beyond which a single row's value is taken as this many; public.
     """
 
     calendar: Calendar
@@ -74,6 +74,7 @@ class Question:
     max_places: int | None = None
     reading: Reading = field(default_factory=Reading)
     squares: int | None = None
+    row_limit: int = ROW_LIMIT
 
     def __post_init__(self) -> None:
         if self.squares is None:
@@ -177,23 +178,3 @@ class Totals:
         for name in rows.keys() - {"cell"}:
             getattr(totals, name)[rows["cell"]] = rows[name]
         return totals
-
-
-class Engine(Protocol):
-    """Reads a source and answers a question."""
-
-    def find(self, data: object) -> Source:
-        """Return the source that a user's words stand for."""
-        ...
-
-    def totals(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> Totals:
-        """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
-        ...
-
-    def look(self, source: Source, question: Question) -> ReadingCheck:
-        """Return how the source is read and what is left out, for the owner only."""
-        ...
-
-    def tally(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> BoundsReport:
-        """Return what the bounds take away, for the owner only."""
-        ...

@@ -11,10 +11,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chronodp.engines.choice import PRIME, seeds_of
-from chronodp.engines.question import ROW_LIMIT, Question, Totals
+import numpy as np
 
-__all__ = ["Record", "reference_totals"]
+from chronodp.engines.choice import PRIME, seeds_of
+from chronodp.engines.losses import LossesQuestion
+from chronodp.engines.question import Question, Totals
+from chronodp.engines.sizes import VOTE, Sizes, SizesQuestion
+from chronodp.engines.statement import MissingQuestion
+
+__all__ = ["Record", "reference_losses", "reference_missing", "reference_sizes", "reference_totals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,7 @@ class Record:
 
 def reference_totals(records: Iterable[Record], question: Question, *, key: str) -> Totals:
     """Return the bounded totals of rows in memory."""
-    cells: dict[tuple[object, int, int], int] = defaultdict(int)
-    for row, record in enumerate(records):
-        period, place = _period(record, question), _place(record, question)
-        if period is None or place is None or (question.user is not None and record.person is None):
-            continue
-        person = row if question.user is None else record.person
-        cells[person, period, place] += _steps(record, question)
+    cells = _held(records, question)
     totals = Totals.none(question)
     low, high = question.clip
     for who, period, place in _chosen(cells.keys(), question, key):
@@ -46,6 +45,68 @@ def reference_totals(records: Iterable[Record], question: Question, *, key: str)
         if question.squares is not None:
             totals.squares[cell] += (2 * total - low - high) ** 2 // 2**question.squares
     return totals
+
+
+def reference_sizes(records: Iterable[Record], asked: SizesQuestion) -> Sizes:
+    """Return votes over sizes of rows in memory."""
+    voters: dict[object, list[int]] = defaultdict(list)
+    for (person, period, _), held in _held(records, asked.question).items():
+        if held:
+            voters[person if asked.whole_person else (person, period)].append(abs(held))
+    above = [
+        sum(VOTE * sum(held > size for held in cells) // len(cells) for cells in voters.values())
+        for size in asked.sizes
+    ]
+    return Sizes(np.array(above, np.int64), len(voters))
+
+
+def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[int, ...]:
+    """Return what candidates for bounds would take away of rows in memory."""
+    people: dict[object, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    top = asked.sizes[-1]
+    for (person, period, _), held in _held(records, asked.question).items():
+        people[person][period].append(min(abs(held), top))
+    answer = []
+    for size, periods, groups in asked.candidates:
+        lost = 0
+        for visited in people.values():
+            kept = {
+                period: sum(min(cell, size) for cell in cells) * min(groups, len(cells)) // len(cells)
+                for period, cells in visited.items()
+            }
+            if asked.whole_person:
+                everything = sum(map(sum, visited.values()))
+                lost += min(asked.cap, everything - sum(kept.values()) * min(periods, len(visited)) // len(visited))
+            else:
+                lost += sum(min(asked.cap, sum(cells) - kept[period]) for period, cells in visited.items())
+        answer.append(lost)
+    return tuple(answer)
+
+
+def reference_missing(records: Iterable[Record], asked: MissingQuestion, *, key: str) -> tuple[int, int]:
+    """Return what bounds take away of rows in memory, capped, and how many reach beyond."""
+    question, (low, high) = asked.question, asked.question.clip
+    cells = _held(records, question)
+    chosen = set(_chosen(cells.keys(), question, key))
+    voters: dict[object, list[int]] = defaultdict(lambda: [0, 0])
+    for cell, held in cells.items():
+        voter = voters[cell[0] if asked.whole_person else cell[:2]]
+        voter[0] += min(max(held, -asked.top), asked.top) - (min(max(held, low), high) if cell in chosen else 0)
+        voter[1] = max(voter[1], abs(held) > asked.top)
+    lost = sum(min(max(lost, -asked.cap), asked.cap) for lost, _ in voters.values())
+    return lost, sum(far or abs(lost) > asked.cap for lost, far in voters.values()) if asked.beyond else 0
+
+
+def _held(records: Iterable[Record], question: Question) -> dict[tuple[object, int, int], int]:
+    """What each person has in each cell, unbounded; a row that stands alone is a person of its own."""
+    cells: dict[tuple[object, int, int], int] = defaultdict(int)
+    for row, record in enumerate(records):
+        period, place = _period(record, question), _place(record, question)
+        if period is None or place is None or (question.user is not None and record.person is None):
+            continue
+        person = row if question.user is None else record.person
+        cells[person, period, place] += _steps(record, question)
+    return cells
 
 
 def _chosen(
@@ -100,5 +161,6 @@ def _place(record: Record, question: Question) -> int | None:
 def _steps(record: Record, question: Question) -> int:
     if question.value is None or question.edges or record.number is None:
         return round(1 / question.grid.step)
-    held = max(-float(ROW_LIMIT), min(float(ROW_LIMIT), record.number / question.grid.step))
+    limit = float(question.row_limit)
+    held = max(-limit, min(limit, record.number / question.grid.step))
     return math.floor(held + 0.5)

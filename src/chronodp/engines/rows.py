@@ -17,7 +17,18 @@ from chronodp.engines.question import ROW_LIMIT, Question
 from chronodp.engines.reading import TEXT, Columns, Part, Stored, Term, Wanted
 from chronodp.privacy import moment_at
 
-__all__ = ["Term", "between", "cells_of", "complete", "names_select", "placed_select", "rows_select", "union"]
+__all__ = [
+    "Term",
+    "between",
+    "cells_of",
+    "complete",
+    "lookup",
+    "names_select",
+    "placed_select",
+    "rows_select",
+    "union",
+    "whole",
+]
 
 
 ReadName = Callable[[Columns, Stored, Term], Term]
@@ -80,7 +91,7 @@ def placed_select(
         # DuckDB would move conditions below, and read each text again for every place where they name it.
         read = read.offset(0)
     changes = question.calendar.wall_clock_changes()
-    offset = _lookup(moment, [start for start, _ in changes[1:]], [_whole(offset) for _, offset in changes])
+    offset = lookup(moment, [start for start, _ in changes[1:]], [whole(offset) for _, offset in changes])
     instant = exp.case().when(exp.column("absolute"), moment).else_(exp.paren(moment.copy() - offset))
     return exp.select(*names, instant.as_("instant")).from_(read.subquery("read", copy=False), copy=False)
 
@@ -140,31 +151,31 @@ def _period(question: Question) -> Term:
     instant = exp.column("instant")
     runs = question.calendar.runs
     numbers: list[Term] = [
-        exp.IntDiv(this=exp.paren(instant - run.start), expression=_whole(run.width)) + run.first for run in runs
+        exp.IntDiv(this=exp.paren(instant - run.start), expression=whole(run.width)) + run.first for run in runs
     ]
-    return _lookup(instant, [run.start for run in runs[1:]], numbers)
+    return lookup(instant, [run.start for run in runs[1:]], numbers)
 
 
 def _place(question: Question) -> Term:
-    place: Term = _whole(0)
+    place: Term = whole(0)
     for index, grouping in enumerate(question.groupings):
         place = exp.paren(place * len(grouping.keys) + exp.column("code", table=f"keys_{index}"))
     if question.edges:
         inner = question.edges[1:-1]
-        bins: list[Term] = [_whole(number) for number in range(len(question.edges) - 1)]
-        place = place * len(bins) + exp.paren(_lookup(exp.column("number"), inner, bins))
+        bins: list[Term] = [whole(number) for number in range(len(question.edges) - 1)]
+        place = place * len(bins) + exp.paren(lookup(exp.column("number"), inner, bins))
     return place
 
 
 def _steps(question: Question) -> Term:
     if question.value is None or question.edges:
-        return _whole(round(1 / question.grid.step))
+        return whole(round(1 / question.grid.step))
     # Limited before it is rounded, so that the cast cannot fail. 1 / step is a power of two: the product is exact, or
     # infinite and then limited. ⌊x + 1/2⌋ is the one rounding, the same on every engine.
-    limit = float(ROW_LIMIT)
+    limit = float(question.row_limit)
     steps = exp.column("number") * _real(1 / question.grid.step)
     held = between(_real(-limit), steps, _real(limit))
-    return exp.cast(exp.Floor(this=held + _real(0.5)), "INTEGER")
+    return exp.cast(exp.Floor(this=held + _real(0.5)), "INTEGER" if question.row_limit <= ROW_LIMIT else "BIGINT")
 
 
 def between(low: Term, value: Term, high: Term) -> Term:
@@ -173,19 +184,20 @@ def between(low: Term, value: Term, high: Term) -> Term:
     return exp.Greatest(this=low, expressions=[least], ignore_nulls=True)
 
 
-def _lookup(value: Term, thresholds: Sequence[float], results: Sequence[Term]) -> Term:
+def lookup(value: Term, thresholds: Sequence[float], results: Sequence[Term]) -> Term:
     """Return results[i] for the i such that thresholds[i-1] <= value < thresholds[i], by halving."""
     if not thresholds:
         return results[0].copy()
     middle = len(thresholds) // 2
     bound = thresholds[middle]
-    edge = _whole(bound) if isinstance(bound, int) else _real(bound)
-    below = _lookup(value, thresholds[:middle], results[: middle + 1])
-    above = _lookup(value, thresholds[middle + 1 :], results[middle + 1 :])
+    edge = whole(bound) if isinstance(bound, int) else _real(bound)
+    below = lookup(value, thresholds[:middle], results[: middle + 1])
+    above = lookup(value, thresholds[middle + 1 :], results[middle + 1 :])
     return exp.case().when(value.copy() < edge, below).else_(above)
 
 
-def _whole(number: int) -> Term:
+def whole(number: int) -> Term:
+    """Return a whole number as SQL."""
     return exp.Literal.number(number) if number >= 0 else exp.paren(exp.Neg(this=exp.Literal.number(-number)))
 
 

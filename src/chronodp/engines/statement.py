@@ -9,15 +9,26 @@ Steps 3 to 6 of "What is computed" in ``docs/explanation/proofs/bounding.md``, a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text, seed_texts
-from chronodp.engines.question import Grouping, Question
+from chronodp.engines.question import ROW_LIMIT, Grouping, Question
 from chronodp.engines.reading import Part
-from chronodp.engines.rows import Term, between, rows_select
+from chronodp.engines.rows import Term, between, rows_select, whole
 
-__all__ = ["SEEDS", "seeds_select", "statement", "tally_statement"]
+__all__ = [
+    "SEEDS",
+    "MissingQuestion",
+    "exact_sum",
+    "held_tables",
+    "missing_statement",
+    "seeds_select",
+    "statement",
+    "tally_statement",
+    "text_of",
+]
 
 SEEDS = ("multiplier", "shift_", "offset_")
 """Columns with a person's seeds."""
@@ -38,7 +49,7 @@ def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: s
         squares = exp.cast(_sum(_square(question, exp.column("total")), dialect), "BIGINT")
         answer = answer.select(squares.as_("squares"))
     tables = [*_tables(question, parts, key, dialect), ("bounded", bounded)]
-    return _text(tables, answer.from_("bounded").group_by("cell"), dialect)
+    return text_of(tables, answer.from_("bounded").group_by("cell"), dialect)
 
 
 def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
@@ -54,15 +65,60 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
     else:
         held = exp.case().when(kept, total).else_(exp.Literal.number(0))
         count = exp.Count(this=exp.case().when(kept.copy(), one))
-        raw = _exact(exp.column("raw"))
-        each = [exp.Count(this=exp.Star()), count, raw, _exact(total), _exact(held)]
+        raw = exact_sum(exp.column("raw"))
+        each = [exp.Count(this=exp.Star()), count, raw, exact_sum(total), exact_sum(held)]
     people = exp.select(*(term.copy().as_(name) for term, name in zip(each, names, strict=True))).from_("chosen")
     people = people.group_by("person") if question.user is not None else people
     over = exp.case().when(exp.column("cells_kept") < exp.column("cells"), one.copy())
-    sums = (exp.func("COALESCE", _exact(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
+    sums = (exp.func("COALESCE", exact_sum(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
     answer = exp.select(exp.Count(this=exp.Star()).as_("people"), exp.func("COUNT", over).as_("people_over"), *sums)
     tables = [*_tables(question, parts, key, dialect), ("persons", people)]
-    return _text(tables, answer.from_("persons"), dialect)
+    return text_of(tables, answer.from_("persons"), dialect)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingQuestion:
+    """What bounds take away of what each voter has, capped.
+
+    Attributes:
+        question: with its bounds.
+        top: up to which size a cell is seen, in steps.
+        cap: the most that one voter counts, in steps.
+        whole_person: whether a person is a voter, and not each of their periods.
+        beyond: whether to count who reaches beyond ``top`` or ``cap``; where each counts once, nobody does.
+    """
+
+    question: Question
+    top: int
+    cap: int
+    whole_person: bool
+    beyond: bool
+
+
+def missing_statement(asked: MissingQuestion, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
+    """Return the text for what is missing, in one row: the sum of capped losses, and how many reach beyond."""
+    question, one, none = asked.question, exp.Literal.number(1), exp.Literal.number(0)
+    top, cap = asked.top, asked.cap
+    held = exp.cast(between(whole(-top), exp.column("raw"), whole(top)), "BIGINT")
+    kept = exp.case().when(exp.and_(exp.true(), *_within_limits(question)), exp.column("total")).else_(none)
+    far = exp.Abs(this=exp.column("raw")) > whole(top)
+    # A sum that no engine holds is null, and far.
+    flag = exp.case().when(exp.func("COALESCE", far, exp.true()), one).else_(none)
+    lost: Term = exp.paren(held - kept)
+    tables = _tables(question, parts, key, dialect)
+    if question.user is None:
+        voters = exp.select(lost.as_("lost"), flag.as_("far")).from_("chosen")
+    else:
+        period = exp.IntDiv(this=exp.column("cell"), expression=whole(question.places))
+        by = [exp.column("person")] if asked.whole_person else [exp.column("person"), period]
+        sums = exp.cast(exp.Sum(this=lost), "BIGINT").as_("lost")
+        voters = exp.select(sums, exp.Max(this=flag).as_("far")).from_("chosen").group_by(*by)
+    capped = between(whole(-cap), exp.column("lost"), whole(cap))
+    reaches = exp.or_(exp.column("far").eq(1), exp.Abs(this=exp.column("lost")) > whole(cap))
+    counted = exp.case().when(reaches, one.copy()).else_(none.copy()) if asked.beyond else none.copy()
+    sums_ = [exp.func("COALESCE", exact_sum(term), none.copy()) for term in (capped, counted)]
+    answer = exp.select(sums_[0].as_("lost"), sums_[1].as_("beyond")).from_("voters")
+    return text_of([*tables, ("voters", voters)], answer, dialect)
 
 
 def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
@@ -70,14 +126,15 @@ def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
     return exp.select(*_named(_seeds(_digest(key), dialect))).from_("everyone")
 
 
-def _text(tables: list[tuple[str, exp.Select]], answer: exp.Select, dialect: str) -> str:
+def text_of(tables: list[tuple[str, exp.Select]], answer: exp.Select, dialect: str) -> str:
+    """Return the text of an answer about tables, each made of those before it. Uses them up."""
     for name, table in tables:
         answer = answer.with_(name, as_=table, copy=False)  # else each would copy all before it
     return answer.sql(dialect, copy=False)  # nobody else holds it
 
 
-def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
-    """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any."""
+def held_tables(question: Question, parts: Sequence[Part], dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``held``: what each person has in each cell, unbounded; of rows that stand alone, each."""
     steps, cell = exp.column("steps"), exp.column("period") * question.places + exp.column("place")
     rows = rows_select(question, parts, dialect)
     if dialect == "spark" and question.groupings:
@@ -86,13 +143,22 @@ def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -
     tables = [(f"keys_{index}", _keys(grouping)) for index, grouping in enumerate(question.groupings)]
     tables.append(("rows_", rows))
     if question.user is None:
-        chosen = exp.select(cell.as_("cell"), steps.as_("raw"), _clipped(question, steps.copy()).as_("total"))
-        return [*tables, ("chosen", chosen.from_("rows_"))]
+        return [*tables, ("held", exp.select(cell.as_("cell"), steps.as_("raw")).from_("rows_"))]
     tables.append(("located", exp.select("person", cell.as_("cell"), "steps").from_("rows_")))
-    added = exp.select("person", "cell", _sum(steps, dialect).as_("raw")).from_("located")
-    tables.append(("added", added.group_by("person", "cell")))
+    # What a row may hold beyond 32 bits can exceed 64 when added up.
+    added = _sum(steps, dialect) if question.row_limit <= ROW_LIMIT else exact_sum(steps)
+    held = exp.select("person", "cell", added.as_("raw")).from_("located")
+    return [*tables, ("held", held.group_by("person", "cell"))]
+
+
+def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any."""
+    tables = held_tables(question, parts, dialect)
+    if question.user is None:
+        chosen = exp.select("cell", "raw", _clipped(question, exp.column("raw")).as_("total"))
+        return [*tables, ("chosen", chosen.from_("held"))]
     total = _clipped(question, exp.column("raw")).as_("total")
-    cells = exp.select("person", "cell", "raw", total).from_("added")
+    cells = exp.select("person", "cell", "raw", total).from_("held")
     ranks = _ranks(question)
     if not ranks:
         return [*tables, ("chosen", cells)]
@@ -175,7 +241,8 @@ def _sum(term: Term, dialect: str) -> Term:
     return exp.Anonymous(this="TRY_SUM", expressions=[term]) if dialect == "spark" else exp.Sum(this=term)
 
 
-def _exact(term: Term) -> Term:
+def exact_sum(term: Term) -> Term:
+    """Return a sum that bounds say nothing about: of 38 digits."""
     return exp.Sum(this=exp.cast(term.copy(), _EXACT))
 
 

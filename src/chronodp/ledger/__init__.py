@@ -14,7 +14,7 @@ from chronodp.ledger.certificates import (
     verify,
     verify_chain,
 )
-from chronodp.ledger.choices import Staged as Staged
+from chronodp.ledger.choices import Produce as Produce, Staged as Staged
 from chronodp.ledger.codec import (
     Snapshot as Snapshot,
     StateCodec as StateCodec,

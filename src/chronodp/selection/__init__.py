@@ -22,9 +22,9 @@ from chronodp.selection.mechanisms import (
     NoisyMax,
     PermuteAndFlip,
 )
-from chronodp.selection.pick import exponents_of as exponents_of, pick as pick
+from chronodp.selection.pick import exponents_of as exponents_of, pick as pick, pick_whole as pick_whole
 from chronodp.selection.probabilities import probabilities as probabilities
-from chronodp.selection.score_gaps import score_gaps as score_gaps
+from chronodp.selection.score_gaps import score_gaps as score_gaps, whole_gaps as whole_gaps
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
 __all__ = [

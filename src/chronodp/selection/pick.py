@@ -6,6 +6,7 @@ by merit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 import numpy as np
@@ -16,10 +17,10 @@ from chronodp.randomness import Entropy
 from chronodp.selection.design import ChoiceDesign
 from chronodp.selection.exponential import draw_exponential
 from chronodp.selection.mechanisms import ExponentialMechanism, NoisyMax, PermuteAndFlip
-from chronodp.selection.score_gaps import Gaps, score_gaps
+from chronodp.selection.score_gaps import Gaps, score_gaps, whole_gaps
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
-__all__ = ["exponents_of", "pick"]
+__all__ = ["exponents_of", "pick", "pick_whole"]
 
 
 def pick(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities, entropy: Entropy) -> int:
@@ -36,7 +37,15 @@ def pick(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities, entropy
     >>> pick(design, MonotoneUtilities([10, 40, 20], change=1.0), seeded(1))
     1
     """
-    gaps = score_gaps(design, utilities)
+    return _pick(design, score_gaps(design, utilities), entropy)
+
+
+def pick_whole(design: ChoiceDesign, utilities: Sequence[int], entropy: Entropy) -> int:
+    """Draw once by utilities that are whole numbers of any size, as `pick` does."""
+    return _pick(design, whole_gaps(design, utilities), entropy)
+
+
+def _pick(design: ChoiceDesign, gaps: Gaps, entropy: Entropy) -> int:
     match design.mechanism:
         case PermuteAndFlip():
             return _flip(exponents_of(design, gaps), entropy)

@@ -5,6 +5,9 @@ u* - u_i of ``docs/explanation/proofs/selection.md``, with the roundings of "Fin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +15,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.selection.design import FARTHEST, ChoiceDesign
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
-__all__ = ["Gaps", "check_utilities", "score_gaps"]
+__all__ = ["Gaps", "check_utilities", "score_gaps", "whole_gaps"]
 
 Gaps = NDArray[np.int64]
 
@@ -33,6 +36,17 @@ def score_gaps(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities) -
     steps = np.floor(np.clip(values, -limit, limit) / design.step).astype(np.int64)
     behind: Gaps = np.minimum(steps.max() - steps, FARTHEST)
     return behind
+
+
+def whole_gaps(design: ChoiceDesign, utilities: Sequence[int]) -> Gaps:
+    """Return the same of utilities that are whole numbers of any size, without rounding but down to the grid."""
+    if len(utilities) != len(design.candidates):
+        allowed = f"as many as there are candidates, {len(design.candidates)}"
+        raise InvalidArgument("utilities", f"{len(utilities)} values", allowed)
+    step = Fraction(design.step)
+    steps = [value * step.denominator // step.numerator for value in utilities]
+    best = max(steps)
+    return np.array([min(best - one, FARTHEST) for one in steps], np.int64)
 
 
 def check_utilities(design: ChoiceDesign, utilities: object) -> None:

@@ -3,9 +3,11 @@
 from chronodp.series.answers import Memory as Memory
 from chronodp.series.comparison import compare, solve
 from chronodp.series.describe import describe as describe
-from chronodp.series.design import Design as Design, Table as Table
+from chronodp.series.design import Design as Design
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.estimates import estimate as estimate
+from chronodp.series.finding import FindPlan, make_find_plan as make_find_plan
+from chronodp.series.found import Find, Found
 from chronodp.series.measures import (
     Count,
     Histogram,
@@ -16,15 +18,18 @@ from chronodp.series.measures import (
     Total as Total,
     Variance,
 )
+from chronodp.series.missing import Missing, MissingFigure
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated
-from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, make_plan as make_plan
+from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms as Terms, make_plan as make_plan
 from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
 from chronodp.series.smoothed import smooth_view
 from chronodp.series.stream import Stream, StreamAnswer
 from chronodp.series.stream_answers import Row as Row, answer_steps as answer_steps, check_totals as check_totals
 from chronodp.series.stream_design import StreamDesign as StreamDesign, design_stream as design_stream
+from chronodp.series.table import Table as Table
 from chronodp.series.views import View
+from chronodp.series.voters import Voters as Voters, voters_of as voters_of
 from chronodp.series.windows import coarser as coarser, each as each, running as running
 from chronodp.series.workloads import (
     CausalFilter as CausalFilter,
@@ -43,9 +48,14 @@ __all__ = [
     "EachPeriod",
     "Ewm",
     "Filter",
+    "Find",
+    "FindPlan",
+    "Found",
     "Hierarchy",
     "Histogram",
     "Mean",
+    "Missing",
+    "MissingFigure",
     "PanelMean",
     "Plan",
     "Release",

@@ -9,8 +9,9 @@ from scipy.special import ndtr
 from chronodp.accounting import adversary, gaussian
 from chronodp.postprocess import deviations, quantiles
 from chronodp.privacy import periods_held
-from chronodp.series.design import Design, Table
+from chronodp.series.design import Design
 from chronodp.series.shapes.toeplitz import White
+from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
 __all__ = ["describe", "half_width"]

@@ -6,212 +6,27 @@ before the data is opened.
 
 from __future__ import annotations
 
-import datetime as dt
-import math
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from chronodp.accounting import basic, gaussian, renyi
-from chronodp.engines import Grouping, Reading
-from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import (
     LATER,
-    LONGEST,
-    Blocking,
-    Bounds,
-    Calendar,
-    Contribution,
     Cost,
     RepeatedCost,
-    Sensitivity,
-    block_extremes,
-    block_totals,
-    check_whole,
     document,
-    per_period,
 )
-from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
-from chronodp.series.measures import Blocks, Measure, Statistic
+from chronodp.series.found import Found
+from chronodp.series.missing import MissingDesign
 from chronodp.series.noise import Noise, cost_of
-from chronodp.series.shapes.candidates import shaped_sensitivity
 from chronodp.series.shapes.errors import Errors, errors_of
-from chronodp.series.shapes.reach import above
-from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import ReleasedShape
-from chronodp.series.windows import Windows, coarser
+from chronodp.series.split import Split
+from chronodp.series.table import Table
 from chronodp.series.workloads import Workload
 
-__all__ = ["Design", "Table"]
-
-
-@document("table")
-@dataclass(frozen=True)
-class Table:
-    """The table that is released, and whom its numbers are about.
-
-    Attributes:
-        measure: what is released of each period and group.
-        unit: who is protected, as it was written.
-        horizon: how many periods.
-        calendar: when they are; None if they are only numbered.
-        groupings: columns that split it, with their public keys.
-        max_periods: how many periods of one person count, for `User`.
-        max_groups: in how many groups one person counts within a period.
-        single_rows: whether every row stands for itself, there being no person.
-        reading: what the owner declared about how cells are written; None for nothing.
-    """
-
-    measure: Measure
-    unit: RecordUnit
-    horizon: int
-    calendar: Calendar | None = None
-    groupings: tuple[Grouping, ...] = ()
-    max_periods: int | None = None
-    max_groups: int = 1
-    single_rows: bool = False
-    reading: Reading | None = field(default=None, metadata=LATER)
-
-    def __post_init__(self) -> None:
-        check_whole("horizon", self.horizon, most=LONGEST)
-        if self.calendar is not None and len(self.calendar) != self.horizon:
-            raise InvalidArgument("horizon", self.horizon, f"the {len(self.calendar)} periods of the calendar")
-        check_record_unit("unit", self.unit)
-        check_whole("max_groups", self.max_groups, most=self.groups)
-        if self.horizon * self.places > LONGEST:
-            raise InvalidArgument(
-                "groups",
-                f"{self.horizon * self.places:,} cells",
-                f"few enough for at most {LONGEST:,} cells (periods × groups × bins): fewer keys or longer periods",
-            )
-        if self.measure.divisor is not None and self.unit.relation != "replace":
-            raise InvalidArgument(
-                "people",
-                self.measure.divisor,
-                f"left out, or the unit's relation 'replace': when people come and go ({self.unit}) their number is no "
-                "public fact",
-            )
-        _ = self.bounds, self.claimed
-
-    def moved_to(self, horizon: int, calendar: Calendar | None) -> Table:
-        """Return the same table of other periods; a limit of more periods than there are means all of them."""
-        periods = None if self.max_periods is None else min(self.max_periods, horizon)
-        return replace(self, horizon=horizon, calendar=calendar, max_periods=periods)
-
-    def in_blocks(self, statistic: Statistic, every: str) -> Table:
-        """Return the table of a total, peak or trough of every longer period; a last one not filled is left out."""
-        if self.calendar is None:
-            raise InvalidArgument("every", every, "used only where periods have dates")
-        if not self.measure.in_blocks:
-            raise InvalidArgument(statistic, str(self.measure), "asked of a count or a sum")
-        outer = coarser(self.calendar, every)
-        calendar = Calendar.from_length(every, self.calendar.start, len(outer.starts), self.calendar.timezone)
-        measure = Blocks(statistic, self.measure, self.calendar)
-        return replace(self, measure=measure, horizon=len(calendar), calendar=calendar)
-
-    @cached_property
-    def periods(self) -> Table:
-        """The table of the periods that blocks are made of; of other measures the table itself."""
-        block = self.measure.block
-        if block is None:
-            return self
-        return replace(self, measure=block.of, horizon=len(block.calendar), calendar=block.calendar)
-
-    @cached_property
-    def blocks(self) -> Windows:
-        """Which periods each block is made of."""
-        block = self.measure.block
-        if self.calendar is None or block is None:
-            raise AssertionError("asked of blocks only")
-        return coarser(block.calendar, self.calendar.every)
-
-    @property
-    def span(self) -> tuple[dt.datetime, dt.datetime] | None:
-        """When its data begin and end; None if periods are only numbered."""
-        return None if self.calendar is None else self.calendar.span
-
-    @property
-    def released(self) -> str:
-        """What is released, in plain words."""
-        return self.measure.words(self.unit.called)
-
-    @property
-    def label(self) -> str:
-        """What its numbers are, in a word."""
-        return self.measure.label_for(self.unit.called)
-
-    @property
-    def groups(self) -> int:
-        """How many groups there are."""
-        return math.prod(len(grouping.keys) for grouping in self.groupings)
-
-    @property
-    def places(self) -> int:
-        """How many numbers of each kind a period has."""
-        return self.groups * self.measure.bins
-
-    @property
-    def max_places(self) -> int:
-        """In how many places one person counts within a period."""
-        return self.max_groups * self.measure.bins_of_one
-
-    @cached_property
-    def bounds(self) -> Bounds:
-        """Where one unit may appear; of blocks, in the periods that they are made of."""
-        if self.measure.block is not None:
-            return self.periods.bounds
-        periods = self.unit.periods_touched(self.max_periods, horizon=self.horizon, calendar=self.calendar)
-        return Bounds(self.horizon, periods, groups=self.places, max_groups=self.max_places)
-
-    @cached_property
-    def claimed(self) -> RecordUnit:
-        """The unit as its calendar gives it a meaning: what is claimed, charged and certified."""
-        return self.unit.on(self.periods.calendar)
-
-    @property
-    def protected(self) -> RecordUnit:
-        """The unit as sensitivities read it."""
-        return self.unit.summed_on(self.periods.calendar)
-
-    def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
-        """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
-        parts = self.measure.contributions(rounding=rounding)
-        return tuple(part.of_single_rows() for part in parts) if self.single_rows else parts
-
-    def opposite(self, part: Contribution) -> Fraction | None:
-        """Return how far what a unit adds can go against the sign of its largest; None if as far."""
-        if self.unit.of_rows and not self.single_rows and not self.measure.whole:
-            return None  # a row can lift or lower a total that it shares
-        return self.measure.opposite(part)
-
-    def sensitivities(self, shape: ReleasedShape | None = None, *, rounding: float = 0.0) -> tuple[Sensitivity, ...]:
-        """Return how much one unit can change the numbers of each kind, seen through a shape."""
-        block = self.measure.block
-        if block is not None:
-            changed = block_extremes if block.extreme else block_totals
-            return tuple(changed(self.protected, self.bounds, part, self._blocking()) for part in self.contributions())
-        if shape is None or isinstance(shape, White):
-            parts = self.contributions(rounding=rounding)
-            return tuple(per_period(self.protected, self.bounds, part) for part in parts)
-        found = tuple(
-            shaped_sensitivity(shape, self.protected, self.bounds, part, self.opposite(part))
-            for part in self.contributions()
-        )
-        if not rounding or not self.measure.finished:
-            return found
-        # Every change of a finished total is one number, so the sensitivity grows with it in proportion.
-        wider = (self.measure.reach + rounding) / self.measure.reach
-        return tuple(Sensitivity(above(part.l1 * wider, 2), above(part.l2 * wider, 2)) for part in found)
-
-    def _blocking(self) -> Blocking:
-        blocks = self.blocks
-        if self.calendar is None:
-            raise AssertionError("blocks have dates")
-        touched = self.unit.blocks_touched(
-            PeriodBlocks(blocks.starts, blocks.stops, self.periods.horizon, self.calendar)
-        )
-        return Blocking(len(blocks.starts), int(blocks.lengths.max()), touched)
+__all__ = ["Design"]
 
 
 @document("design")
@@ -226,6 +41,9 @@ class Design:
         delta: of the guarantee.
         tuned_for: what the error was made small for.
         shape: how the noise of one period hangs together with that of others.
+        split: what each private step costs, where there are several.
+        found: the bounds of the table that were found, and not declared.
+        missing: the figure of what bounds take away, if there is one.
     """
 
     table: Table
@@ -234,6 +52,9 @@ class Design:
     delta: float
     tuned_for: Workload
     shape: ReleasedShape
+    split: Split | None = field(default=None, metadata=LATER)
+    found: Found | None = field(default=None, metadata=LATER)
+    missing: MissingDesign | None = field(default=None, metadata=LATER)
 
     @property
     def law(self) -> Law:
@@ -242,8 +63,8 @@ class Design:
 
     @property
     def cost(self) -> Cost:
-        """What the release costs."""
-        return cost_of(self.noises)
+        """What the release costs, with the private steps before it."""
+        return cost_of(self.noises) if self.split is None else self.split.cost
 
     @cached_property
     def errors(self) -> Errors:

@@ -94,17 +94,19 @@ def cost_of(noises: Sequence[Noise]) -> Cost:
 
 
 def calibrated(
-    law: Law, sensitivities: Sequence[Sensitivity], *, epsilon: float, delta: float
+    law: Law, sensitivities: Sequence[Sensitivity], *, epsilon: float, delta: float, within: float | None = None
 ) -> list[tuple[float, float]]:
     """Return (sensitivity, scale) for each kind of numbers, the budget shared evenly among them.
 
     Even shares are the best for a mean: its sum about the middle and its count matter alike where it matters most.
+    Where something else is paid from (epsilon, delta) too, ``within`` is what is left: an epsilon for Laplace noise, mu
+    for Gaussian.
     """
     count = len(sensitivities)
     if law == "laplace":
-        share = decimal_value(epsilon) / count
+        share = decimal_value(epsilon if within is None else within) / count
         return [(part.l1, _scale_within(part.l1, share)) for part in sensitivities]
-    mu = gaussian.mu_for(epsilon, delta) / math.sqrt(count)
+    mu = (gaussian.mu_for(epsilon, delta) if within is None else within) / math.sqrt(count)
     # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
     return [(part.l2, part.l2 / mu * (1 + 1e-12)) for part in sensitivities]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +11,49 @@ from numpy.typing import NDArray
 from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Dates, Fulfilled
-from chronodp.privacy import Certificate, Claim, Guarantee, check_delta, check_flag, check_fraction, dump, labelled
+from chronodp.privacy import (
+    Certificate,
+    Claim,
+    Guarantee,
+    check_delta,
+    check_epsilon,
+    check_flag,
+    check_fraction,
+    dump,
+    labelled,
+)
 from chronodp.randomness import Entropy
 from chronodp.report import watched
 from chronodp.series.describe import describe, half_width
-from chronodp.series.design import Design, Table
+from chronodp.series.design import Design
 from chronodp.series.diagnosis import Diagnosis
+from chronodp.series.missing import Missing, check_missing
 from chronodp.series.planner import design_release
 from chronodp.series.release import Release, release_text
 from chronodp.series.releasing import ReleasePlan
 from chronodp.series.shaping import draw_noise
+from chronodp.series.split import split_price
+from chronodp.series.table import Table
 from chronodp.series.workloads import Workload, check_workload
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Origin", "Plan", "Quanta", "make_plan"]
+__all__ = ["Origin", "Plan", "Quanta", "Terms", "make_plan"]
 
 Quanta = NDArray[np.int64]
 
 _ARGUMENT = "docs/explanation/proofs/release.md"
+_ARGUMENT_OF_STEPS = "docs/explanation/proofs/finding.md"
+
+
+class Terms(TypedDict):
+    """What a plan is asked for beside its table."""
+
+    epsilon: float
+    delta: float
+    tuned_for: Workload
+    missing: Missing | None
 
 
 class Origin(Protocol):
@@ -38,6 +61,10 @@ class Origin(Protocol):
 
     def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Quanta, ...]:
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
+        ...
+
+    def missing(self, design: Design, *, key: str) -> Quanta:
+        """Return what bounds take away, in steps of its noise's grid, and how many reach beyond."""
         ...
 
     def look(self, design: Design) -> ReadingCheck:
@@ -61,17 +88,20 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         design: everything public about it.
         others: the designs that were weighed and found to have more error.
         delta: the delta that was asked for.
+        missing: the figure of what bounds take away, if it was asked for.
     """
 
     design: Design
     others: tuple[Design, ...]
     delta: float
     origin: Origin
+    missing: Missing | None = None
 
     @property
     def claim(self) -> Claim:
         """Whom the release protects, at what cost, and where the argument stands."""
-        return Claim(self.design.table.claimed, self.design.cost, _ARGUMENT)
+        argument = _ARGUMENT if self.design.split is None else _ARGUMENT_OF_STEPS
+        return Claim(self.design.table.claimed, self.design.cost, argument)
 
     @property
     def alternatives(self) -> pandas.DataFrame:
@@ -100,17 +130,23 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         return half_width(self.design, check_fraction("level", level))
 
     def read(self, *, key: str, progress: Progress) -> tuple[Quanta, ...]:
-        """Return the exact numbers, which nobody may see; ``key`` decides which periods of a person count."""
-        return self.origin.numbers(self.design, key=key, progress=progress)
+        """Return the exact numbers, which nobody may see; ``key`` decides which periods of a person count.
+
+        What bounds take away comes last, where it is asked for.
+        """
+        numbers = self.origin.numbers(self.design, key=key, progress=progress)
+        return numbers if self.design.missing is None else (*numbers, self.origin.missing(self.design, key=key))
 
     def draw(self, numbers: tuple[Quanta, ...], entropy: Entropy) -> str:
         """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
         design, table = self.design, self.design.table
+        kinds = len(design.noises)
         noisy = [
             part + draw_noise(design.shape, noise, table.horizon, table.places, entropy)
-            for part, noise in zip(numbers, design.noises, strict=True)
+            for part, noise in zip(numbers[:kinds], design.noises, strict=True)
         ]
-        return release_text(design, noisy)
+        figure = None if design.missing is None else design.missing.draw(numbers[kinds], entropy)
+        return release_text(design, noisy, figure)
 
     @property
     def identity(self) -> str:
@@ -124,7 +160,14 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
     def on(self, data: object, *, start: Any = None, end: Any = None) -> Plan:
         """Return the same plan for other data, such as next month's: same guarantee, other dates."""
         origin, table = self.origin.moved(data, self.design.table, start=start, end=end)
-        return make_plan(table, origin, epsilon=self.design.epsilon, delta=self.delta, tuned_for=self.design.tuned_for)
+        return make_plan(
+            table,
+            origin,
+            epsilon=self.design.epsilon,
+            delta=self.delta,
+            tuned_for=self.design.tuned_for,
+            missing=self.missing,
+        )
 
     def diagnose(self, *, bounds: bool = False, progress: Progress | None = None) -> Diagnosis:
         """Read the data and say how its cells are read. FOR THE OWNER ONLY: the figures are not private.
@@ -152,7 +195,7 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         steps = " and ".join(f"{noise.step:g}" for noise in design.noises)
         read = "" if design.table.reading is None else f"; {design.table.reading}"
         return Certificate(
-            mechanism=f"{design.table.released}{read}; {names[design.law]} noise, {design.shape}",
+            mechanism=f"{design.table.released}{read}; {names[design.law]} noise, {design.shape}{_beside(design)}",
             claim=self.claim,
             guarantee=Guarantee(design.table.claimed, design.epsilon, design.delta),
             theorem=design.noises[0].theorem,
@@ -184,7 +227,32 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         return labelled(describe(self.design, self.delta))
 
 
-def make_plan(table: Table, origin: Origin, *, epsilon: float, delta: float, tuned_for: Workload) -> Plan:
+def _beside(design: Design) -> str:
+    """Return the private steps beside the numbers, in words."""
+    text = ""
+    if design.found is not None:
+        how = "the exponential mechanism" if design.law == "gaussian" else "permute-and-flip"
+        text += f"; bounds found by {how}: {design.found}"
+    if design.missing is not None:
+        text += f"; with a figure of what bounds took away, of cells up to {design.missing.top:g}"
+    return text
+
+
+def make_plan(
+    table: Table,
+    origin: Origin,
+    *,
+    epsilon: float,
+    delta: float,
+    tuned_for: Workload,
+    missing: Missing | None = None,
+) -> Plan:
     """Return the plan with the least error."""
-    best, *others = design_release(table, epsilon=epsilon, delta=delta, tuned_for=check_workload(tuned_for))
-    return Plan(best, tuple(others), check_delta(delta), origin)
+    split = None
+    if missing is not None:
+        parts = check_missing(table, missing).parts(table)
+        split = split_price(check_epsilon(epsilon), check_delta(delta), figures=parts)
+    best, *others = design_release(
+        table, epsilon=epsilon, delta=delta, tuned_for=check_workload(tuned_for), split=split, missing=missing
+    )
+    return Plan(best, tuple(others), check_delta(delta), origin, missing)

@@ -12,13 +12,16 @@ from dataclasses import replace
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import Sensitivity, check_delta, check_epsilon, periods_held
-from chronodp.series.design import Design, Table
+from chronodp.series.design import Design
+from chronodp.series.missing import Missing, design_missing
 from chronodp.series.noise import Noise, calibrated
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.candidates import shape_candidates
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
 from chronodp.series.shaping import LONGEST_FILTER, ReleasedShape, rounding_bound
+from chronodp.series.split import Split
+from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, Workload
 
 __all__ = ["design_release"]
@@ -26,25 +29,42 @@ __all__ = ["design_release"]
 _MOST_FILTERED = 2**20  # cells up to which shapes without a recursion are quick
 
 
-def design_release(table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> tuple[Design, ...]:
-    """Return every way to release a table within (epsilon, delta), the one with the least error first."""
+def design_release(
+    table: Table,
+    *,
+    epsilon: float,
+    delta: float,
+    tuned_for: Workload,
+    split: Split | None = None,
+    missing: Missing | None = None,
+) -> tuple[Design, ...]:
+    """Return every way to release a table within (epsilon, delta), the one with the least error first.
+
+    Where other private steps are paid too, ``split`` says which law noise has and what is left for it.
+    """
     check_epsilon(epsilon)
     check_delta(delta)
     if table.measure.block is not None and not isinstance(tuned_for, EachPeriod):
         allowed = f"EachPeriod() for a {table.measure.block.statistic} of blocks; tune the series itself for sums of it"
         raise InvalidArgument("tuned_for", str(tuned_for), allowed)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
+    within = None
+    if split is not None:
+        laws, within = (split.law,), split.noise
     designs: list[Design] = []
     refused: list[InvalidArgument] = []
     for law in laws:
         for shape in _shapes(table, law, tuned_for):
             try:
-                noises = _noises(table, law, shape, epsilon, delta)
+                noises = _noises(table, law, shape, epsilon, delta, within)
             except InvalidArgument as error:
                 refused.append(error)
             else:
                 spent = delta if law == "gaussian" else 0.0
-                designs.append(Design(table, noises, epsilon, spent, tuned_for, shape))
+                figure = None
+                if missing is not None and split is not None:
+                    figure = design_missing(table, missing, split, table.measure.row_step(noises[0].step))
+                designs.append(Design(table, noises, epsilon, spent, tuned_for, shape, split=split, missing=figure))
     if not designs:
         raise refused[-1]
     return tuple(sorted(designs, key=lambda design: design.errors.rmse_mean))
@@ -72,8 +92,10 @@ def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedSha
             yield shape  # a mean needs the same few terms in its sum and its count, for its interval
 
 
-def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta: float) -> tuple[Noise, ...]:
-    scales = calibrated(law, table.sensitivities(shape), epsilon=epsilon, delta=delta)
+def _noises(
+    table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta: float, within: float | None
+) -> tuple[Noise, ...]:
+    scales = calibrated(law, table.sensitivities(shape), epsilon=epsilon, delta=delta, within=within)
     noises = tuple(_on_grid(table, law, index, *scale) for index, scale in enumerate(scales))
     for noise in noises:
         if noise.drawable:
@@ -89,7 +111,7 @@ def _noises(table: Table, law: Law, shape: ReleasedShape, epsilon: float, delta:
     widened = [
         Sensitivity(part.l1, part.l2 + _rounded(table, shape, noise)) for part, noise in zip(exact, noises, strict=True)
     ]
-    scales = calibrated(law, widened, epsilon=epsilon, delta=delta)
+    scales = calibrated(law, widened, epsilon=epsilon, delta=delta, within=within)
     return tuple(
         replace(noise, sensitivity=sensitivity, scale=scale)
         for noise, (sensitivity, scale) in zip(noises, scales, strict=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import Link, SignedLink, check_signed, load_release, save_release
 from chronodp.postprocess import deviations
 from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_quanta, to_document
@@ -23,6 +23,8 @@ from chronodp.series.bands import level_for_all
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
 from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, noise_terms
+from chronodp.series.found import Found
+from chronodp.series.missing import MissingFigure, everyone
 from chronodp.series.shapes.errors import filter_variances
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shapes.tree import Tree
@@ -37,9 +39,15 @@ if TYPE_CHECKING:
 __all__ = ["Release", "release_text"]
 
 
-def release_text(design: Design, noisy: Sequence[NDArray[np.int64]]) -> str:
+def release_text(design: Design, noisy: Sequence[NDArray[np.int64]], figure: Sequence[int] | None = None) -> str:
     """Return the canonical text of a release: what is stored, digested and signed."""
-    content = {"kind": "release", "design": to_document(design), "noisy": [part.ravel().tolist() for part in noisy]}
+    content: dict[str, Any] = {
+        "kind": "release",
+        "design": to_document(design),
+        "noisy": [part.ravel().tolist() for part in noisy],
+    }
+    if figure is not None:
+        content["missing"] = list(figure)
     return canonical(content)
 
 
@@ -47,6 +55,7 @@ class Release:
     """Private numbers to publish. Made by ``plan.release(...)`` or `Release.load`.
 
     Intervals cover noise at their level (0.95 unless you say otherwise); clipping and left-out periods are not in them.
+    Where the plan asked for `Missing`, a second interval covers the number without bounds.
     """
 
     def __init__(self, text: str, signed: SignedLink, *, whole: str | None = None) -> None:
@@ -75,8 +84,32 @@ class Release:
         design: Design = load(self._content["design"], Design)
         return design
 
+    @property
+    def found(self) -> Found | None:
+        """The bounds that were found privately; None if all were declared."""
+        return self.design.found
+
+    @property
+    def missing(self) -> MissingFigure | None:
+        """What bounds took away, as it was released, with an interval of 95 %; None where nobody asked for it."""
+        return self._missing(0.95)
+
+    def _missing(self, level: float) -> MissingFigure | None:
+        design = self.design.missing
+        if design is None:
+            return None
+        released = self._content.get("missing")
+        kinds = 1 if design.beyond is None else 2
+        if not isinstance(released, list) or [type(number) for number in released] != [int] * kinds:
+            raise UnknownDocument(f"the figure of what is missing is {kinds} whole numbers")
+        horizon = self.design.table.horizon
+        return MissingFigure.read(design, released, horizon=horizon, level=level)
+
     def to_pandas(self, *, level: float = 0.95) -> pandas.DataFrame:
-        """Return a long table: time, groups, value, lower, upper."""
+        """Return a long table: time, groups, value, lower, upper.
+
+        With `Missing` also value_all, lower_all and upper_all: of the numbers without bounds, assuming even loss.
+        """
         return self.each_period(level=level).to_pandas()
 
     def to_arrow(self, *, level: float = 0.95) -> pyarrow.Table:
@@ -247,6 +280,7 @@ class Release:
         if simultaneous:
             single = level_for_all(self.design, windows, level)
         estimates = estimate(self.design, self._parts, windows, average=reading == "rolling", level=single)
+        without_bounds = None if simultaneous else self._everyone(estimates, reading, level)
         certificate = self.certificate.after(step) if step else self.certificate
         table = self.design.table
         return View(
@@ -261,7 +295,37 @@ class Release:
             reading,
             apart=isinstance(self.design.shape, White) and reading in ("single", "coarser"),
             binned=bool(table.measure.bin_edges),
+            everyone=without_bounds,
+            covers=self._covers(without_bounds is not None),
         )
+
+    def _everyone(self, estimates: Estimates, reading: Reading, level: float) -> Estimates | None:
+        """Return estimates of the numbers without bounds, where that is assumed to be possible."""
+        figure = self._missing(level)
+        if figure is None or figure.assume is None or reading not in ("single", "coarser", "running"):
+            return None
+        table = self.design.table
+        everything = rolling(table.horizon, table.horizon)
+        whole = estimate(self.design, self._parts, everything, average=True, level=level)
+        # Groups have noise of their own: halves add as roots of squares.
+        half = float(np.sqrt((((whole.upper - whole.lower) / 2) ** 2).sum()))
+        periods = table.max_periods is None or table.max_periods >= table.horizon
+        chosen = 0.0 if periods and table.max_groups >= table.groups else table.measure.reach
+        return everyone(
+            estimates,
+            figure,
+            mean=float(whole.value.sum()),
+            mean_half=half,
+            choice=chosen,
+            signed=table.measure.negative,
+        )
+
+    def _covers(self, everyone: bool) -> str:
+        if everyone:
+            return "noise, and what bounds took away assuming even loss (the columns with _all)"
+        if self.design.table.measure.finished:
+            return "noise only"
+        return "noise only: what bounds took away is in no band"
 
     @cached_property
     def _content(self) -> dict[str, Any]:

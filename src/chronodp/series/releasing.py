@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
 from chronodp.engines import Progress
-from chronodp.ledger import Dates, Fulfilled, Ledger, Opening, check_ledger
+from chronodp.ledger import Dates, Fulfilled, Ledger, Opening, Produce, Staged, check_ledger
 from chronodp.privacy import Certificate, Claim
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
@@ -62,9 +62,6 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
         with watched(progress, self._reading) as tell:
             exact = self.read(key=key, progress=tell)
 
-        def produce() -> tuple[str, Certificate]:
-            return self.draw(exact, bits), self.certificate_for(seeded=bits.seeded)
-
         fulfilled = ledger.fulfil(
             dataset,
             request=request,
@@ -72,7 +69,7 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
             unit=self.claim.unit,
             plan=self.identity,
             source=ledger.keys.fingerprint(*self.content(exact), of=purpose),
-            produce=produce,
+            produce=self._making(exact, bits, key=key, progress=progress),
             analyst=analyst,
             dates=days,
             openings=self._openings(request, bits),
@@ -95,6 +92,15 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
     @abstractmethod
     def certificate_for(self, *, seeded: bool) -> Certificate:
         """Return what a release by this plan is certified by."""
+
+    def _making(self, exact: Exact, entropy: Entropy, *, key: str, progress: Progress | None) -> Produce | Staged:
+        """Return what makes the release after the debit; a plan with private choices before it adds these."""
+        del key, progress
+
+        def produce() -> tuple[str, Certificate]:
+            return self.draw(exact, entropy), self.certificate_for(seeded=entropy.seeded)
+
+        return produce
 
     @property
     @abstractmethod

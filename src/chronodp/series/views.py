@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from chronodp.postprocess import Law
 from chronodp.privacy import Certificate
 from chronodp.report import Line, series_figure
-from chronodp.series.design import Table
 from chronodp.series.estimates import Estimates
+from chronodp.series.table import Table
 
 if TYPE_CHECKING:
     import pandas
@@ -41,6 +41,8 @@ class View:
             of periods, or a quantile.
         apart: whether no two rows share noise; after smoothing they do.
         binned: whether there is a column of estimates for every bin, or one for every group.
+        everyone: estimates of the numbers without bounds, where they can be had.
+        covers: what the band covers, in words.
     """
 
     table: Table
@@ -54,9 +56,11 @@ class View:
     reading: Reading
     apart: bool
     binned: bool = False
+    everyone: Estimates | None = None
+    covers: str = "noise only"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a long table: time (or period), groups, bin, value, lower, upper."""
+        """Return a long table: time (or period), groups, bin, value, lower, upper; with `everyone` the same of all."""
         import pandas
 
         places = self.estimates.value.shape[1]
@@ -65,6 +69,9 @@ class View:
             columns[name] = np.tile(np.array(keys), len(self.periods))
         for name in ("value", "lower", "upper"):
             columns[name] = getattr(self.estimates, name).ravel()
+        if self.everyone is not None:
+            for name in ("value", "lower", "upper"):
+                columns[f"{name}_all"] = getattr(self.everyone, name).ravel()
         return pandas.DataFrame(columns)
 
     def to_arrow(self) -> pyarrow.Table:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from urllib.parse import quote
 
 from chronodp.dataset import Queries
@@ -15,7 +16,7 @@ from chronodp.ledger import SignedLink, verify
 from chronodp.privacy import Calendar, Claim, check_positive, labelled, load
 from chronodp.privacy.units import RecordUnit
 from chronodp.reading import check_path
-from chronodp.series import Design, Release, Table, Workload
+from chronodp.series import Design, Find, FindPlan, Release, Table, Terms
 from chronodp.service.refusals import restore
 from chronodp.service.written import write_question
 
@@ -248,11 +249,18 @@ class _Curated:
     dataset: str
     user: str | None
 
-    def plan(self, table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> RemotePlan:
+    def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> FindPlan:
+        """Refuse: a curator's bounds are its own."""
+        del table, terms
+        raise InvalidArgument(next(iter(finds)), "Find()", "a number, or left to the curator, who declares bounds")
+
+    def plan(self, table: Table, **terms: Unpack[Terms]) -> RemotePlan:
         """Return the curator's plan."""
         import pandas
 
-        question = write_question(table, epsilon=epsilon, delta=delta, tuned_for=tuned_for)
+        if terms["missing"] is not None:
+            raise InvalidArgument("missing", "Missing()", "left out: this curator releases no such figure")
+        question = write_question(table, epsilon=terms["epsilon"], delta=terms["delta"], tuned_for=terms["tuned_for"])
         found = self.client.call("POST", f"/datasets/{_quoted(self.dataset)}/plan", question)
         design: Design = load(found["design"], Design)
         if design.table != table:

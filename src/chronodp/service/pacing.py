@@ -85,6 +85,14 @@ class Paced:
         finally:
             self.pace.hold(began)
 
+    def missing(self, design: Design, *, key: str) -> Quanta:
+        """Return what bounds take away, at an allowed moment."""
+        began = self.pace.clock()
+        try:
+            return self.origin.missing(design, key=key)
+        finally:
+            self.pace.hold(began)
+
     def look(self, design: Design) -> ReadingCheck:
         """Return how the data is read, for the owner only."""
         return self.origin.look(design)

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chronodp.engines.look import look
+from chronodp.engines.losses import LossesQuestion, losses_statement
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import Part, ReadingCheck, check_parts
+from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, SparkSource, find_source
 from chronodp.engines.spark.frames import check_frame, needed_columns, part_of
-from chronodp.engines.statement import statement, tally_statement
+from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement
 from chronodp.errors import ChronodpError, InvalidArgument, UnreadableSource
 
 __all__ = ["Spark"]
@@ -53,6 +55,23 @@ class Spark:
             raise UnreadableSource("a sum is beyond 64 bits: clip lower, or release fewer rows at a time")
         progress(1.0)
         return Totals.of_cells(question, {name: column.to_numpy() for name, column in rows.items()})
+
+    def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
+        """Return votes over a public grid of sizes, which nobody may see."""
+        frame, part = _checked(source, asked.question)
+        with _translated():
+            answer = _ask(frame, sizes_statement(asked, [part], dialect="spark"))
+        return Sizes.of_answer(asked, {name: column.to_numpy() for name, column in _columns(answer).items()})
+
+    def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:
+        """Return what each candidate for bounds would take away, which nobody may see."""
+        frame, part = _checked(source, asked.question)
+        return _row(frame, losses_statement(asked, [part], dialect="spark"))
+
+    def missing(self, source: Source, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:
+        """Return what bounds take away, capped, and how many reach beyond; nobody may see it."""
+        frame, part = _checked(source, asked.question)
+        return _row(frame, missing_statement(asked, [part], key=key, dialect="spark"))
 
     def look(self, source: Source, question: Question) -> ReadingCheck:
         """Return how the frame is read and what is left out, for the owner only."""

@@ -78,6 +78,9 @@ class Measure(ABC):
     ratio: ClassVar[bool] = False
     """Whether it is made of several noisy numbers, one of them a count: `read_out` then makes it and its band."""
 
+    size_name: ClassVar[str] = ""
+    """The argument that bounds the size of what a person has in a cell, where that can be found; empty if it cannot."""
+
     in_blocks: ClassVar[bool] = False
     """Whether totals, peaks and troughs over longer periods can be made of it."""
 
@@ -140,6 +143,11 @@ class Measure(ABC):
     def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
         """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
 
+    def bounded_by(self, size: float) -> Measure:
+        """Return the measure with sizes so many times as large as its own; of those with a `size_name` only."""
+        del size
+        raise AssertionError("asked where a size is found only")
+
     def opposite(self, part: Contribution) -> Fraction | None:
         """Return how far what a person adds can go against the sign of its largest; None if as far."""
         return part.exchange - part.presence
@@ -188,6 +196,10 @@ class Measure(ABC):
     @abstractmethod
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words, with what one of those protected is called if that is no person."""
+
+    def open_words(self, called: str | None = None) -> str:
+        """Return what is released in plain words while its sizes are still to be found."""
+        return self.words(called)
 
     @property
     def note(self) -> str:

@@ -31,9 +31,14 @@ class Count(Measure):
     at_most: int = 1
     whole = True
     in_blocks = True
+    size_name = "at_most"
 
     def __post_init__(self) -> None:
         check_whole("at_most", self.at_most, most=_MOST_ROWS)
+
+    def bounded_by(self, size: float) -> Count:
+        """Return the count of so many times as many rows."""
+        return Count(min(self.at_most * round(size), _MOST_ROWS))
 
     @property
     def label(self) -> str:
@@ -62,6 +67,10 @@ class Count(Measure):
     def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Return none to as many rows as one person may add."""
         return 0, round(self.at_most / step)
+
+    def open_words(self, called: str | None = None) -> str:
+        """Return what is released in plain words while it is still to be found how many rows of one count."""
+        return f"count of rows, at most as many of one {called or 'person'} as a private step finds best"
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""

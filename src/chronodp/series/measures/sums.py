@@ -87,6 +87,17 @@ class Sum(Clipped):
     """The sum of a column, a person's total in a period clipped to ``clip``."""
 
     in_blocks = True
+    size_name = "clip"
+
+    def bounded_by(self, size: float) -> Sum:
+        """Return the sum with a clip so many times as wide."""
+        low, high = self.clip
+        return Sum(self.column, (low * size, high * size))
+
+    def open_words(self, called: str | None = None) -> str:
+        """Return what is released in plain words while the clip is still to be found."""
+        whose = "a person's total" if called is None else f"the total of one {called}"
+        return f"sum of {self.column}, {whose} in a period clipped where a private step finds it best"
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""

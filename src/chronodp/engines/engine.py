@@ -1,0 +1,46 @@
+"""What every engine can be asked."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from chronodp.engines.losses import LossesQuestion
+from chronodp.engines.question import BoundsReport, Progress, Question, Totals
+from chronodp.engines.reading import ReadingCheck
+from chronodp.engines.sizes import Sizes, SizesQuestion
+from chronodp.engines.sources import Source
+from chronodp.engines.statement import MissingQuestion
+
+__all__ = ["Engine"]
+
+
+class Engine(Protocol):
+    """Reads a source and answers a question."""
+
+    def find(self, data: object) -> Source:
+        """Return the source that a user's words stand for."""
+        ...
+
+    def totals(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> Totals:
+        """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
+        ...
+
+    def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
+        """Return votes over a public grid of sizes, which nobody may see."""
+        ...
+
+    def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:
+        """Return what each candidate for bounds would take away, which nobody may see."""
+        ...
+
+    def missing(self, source: Source, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:
+        """Return what bounds take away, capped, and how many reach beyond; nobody may see it."""
+        ...
+
+    def look(self, source: Source, question: Question) -> ReadingCheck:
+        """Return how the source is read and what is left out, for the owner only."""
+        ...
+
+    def tally(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> BoundsReport:
+        """Return what the bounds take away, for the owner only."""
+        ...

@@ -1,0 +1,65 @@
+"""A plan whose bounds are found, in words: what a data owner reads before anything is spent."""
+
+from __future__ import annotations
+
+from chronodp.series.finding.design import FindDesign
+from chronodp.series.voters import voters_of
+
+__all__ = ["describe_find"]
+
+_FEW_PERIODS = 14
+
+
+def describe_find(design: FindDesign) -> list[tuple[str, str]]:
+    """Return the plan as labelled sentences."""
+    table = design.table
+    groups = (
+        "" if not table.groupings else f"; {table.groups:,} groups by {', '.join(g.column for g in table.groupings)}"
+    )
+    return [
+        ("Releases", f"{table.measure.open_words(table.unit.called)}; {table.calendar}{groups}"),
+        ("Protects", f"{table.claimed}: {table.unit.protects}"),
+        ("Unprotected", table.unit.does_not_protect),
+        ("Finds", _finds(design)),
+        ("Needs", _needs(design)),
+        *([] if table.reading is None else [("Read", str(table.reading))]),
+        ("Error", _error(design)),
+        ("Price", _price(design)),
+    ]
+
+
+def _finds(design: FindDesign) -> str:
+    joint = design.joint(1.0)
+    names = " and ".join(design.finds)
+    return (
+        f"{design.share:.3g} of the price finds {names} among {len(joint.candidates):,} candidates, by what each would "
+        "take away and its noise; which are found is published with the release"
+    )
+
+
+def _needs(design: FindDesign) -> str:
+    table = design.table
+    few = "" if table.horizon >= _FEW_PERIODS else "; few periods: a size that is publicly known errs less"
+    if design.scale is None:
+        return f"about a thousand {table.unit.called or 'people'} or more{few}"
+    who = table.unit.called or "people" if voters_of(table).whole_person else "rows or periods of people"
+    instead = "" if design.between else ", or Find(between=(least, most)) with ends that are publicly known"
+    return f"about {design.scale.needed:,} {who} or more{instead}: with fewer the size may be far off{few}"
+
+
+def _error(design: FindDesign) -> str:
+    """Return the noise at a few bounds, in sizes: which of them it will be is not known before."""
+    joint = design.joint(1.0 if design.finds_size else design.table.measure.reach)
+    shown = sorted({joint.periods[0], joint.periods[len(joint.periods) // 2], joint.periods[-1]})
+    unit = " times the size found" if design.finds_size else ""
+    reach = 1.0 if design.finds_size else design.table.measure.reach
+    widths = [f"± {1.96 * joint.noise[periods, joint.groups[-1]] * reach:.4g}{unit}" for periods in shown]
+    if len(shown) == 1:
+        return f"{widths[0]} in 95 of 100 periods, noise only"
+    listed = ", ".join(f"{width} if {periods:,} periods count" for width, periods in zip(widths, shown, strict=True))
+    return f"{listed}, in 95 of 100 periods, noise only"
+
+
+def _price(design: FindDesign) -> str:
+    amount = f"(ε, δ) = ({design.epsilon:g}, {design.delta:g})" if design.delta else f"ε = {design.epsilon:g}"
+    return f"{amount} for finding and releasing together: one debit, the same whatever is found"

@@ -1,0 +1,138 @@
+"""A release whose bounds are found first, as it is designed: everything public about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import LATER, Cost, document
+from chronodp.series.design import Design
+from chronodp.series.finding.joint import Joint, bounded_table
+from chronodp.series.finding.scale import Scale
+from chronodp.series.found import Find, Found
+from chronodp.series.missing import Missing, check_missing
+from chronodp.series.planner import design_release
+from chronodp.series.split import Split, split_price
+from chronodp.series.table import Table
+from chronodp.series.workloads import Workload
+
+__all__ = ["FindDesign", "design_find"]
+
+_SCALE_PART = 0.2  # of what finding costs: the scale needs little, and what follows it decides
+RULE = "1"
+"""Which rule finds bounds. A change of grids, caps or parts is a new one, and another plan."""
+
+
+@document("find_design")
+@dataclass(frozen=True)
+class FindDesign:
+    """What is released, and which of its bounds are found.
+
+    Attributes:
+        table: at the reference bounds: sizes of 1 where they are found, all periods and groups where these are.
+        finds: the bounds to find, by the arguments that they are.
+        share: the part of the price that finds them.
+        between: public ends of the search for a size.
+        epsilon: of the guarantee, of everything together.
+        delta: of the guarantee.
+        tuned_for: what the error is made small for.
+        rule: which rule finds bounds.
+        missing: the figure of what they take away, if it is asked for.
+    """
+
+    table: Table
+    finds: tuple[str, ...]
+    share: float
+    between: tuple[float, float] | None
+    epsilon: float
+    delta: float
+    tuned_for: Workload
+    rule: str = RULE
+    missing: Missing | None = field(default=None, metadata=LATER)
+
+    @property
+    def finds_size(self) -> bool:
+        """Whether the largest size is found: there is a scale to choose first."""
+        return self.table.measure.size_name in self.finds
+
+    @cached_property
+    def split(self) -> Split:
+        """The price of each step."""
+        parts = [_SCALE_PART * self.share, (1 - _SCALE_PART) * self.share] if self.finds_size else [self.share]
+        figures = () if self.missing is None else self.missing.parts(self.table)
+        return split_price(self.epsilon, self.delta, choices=parts, figures=figures)
+
+    @property
+    def cost(self) -> Cost:
+        """What everything costs, whatever is found."""
+        return self.split.cost
+
+    @cached_property
+    def scale(self) -> Scale | None:
+        """The choice of a scale, if there is one."""
+        if not self.finds_size:
+            return None
+        return Scale(self.table, self.split.law, self.split.choices[0], self.between)
+
+    def joint(self, scale: float) -> Joint:
+        """Return the choice of bounds, given a scale."""
+        return Joint(self.table, self.finds, self.split, self.tuned_for, self.epsilon, self.delta, scale)
+
+    def found(self, scale: float, place: int) -> Found:
+        """Return the bounds at a place of the choice that follows a scale."""
+        joint = self.joint(scale)
+        size, periods, groups = joint.candidates[place]
+        return Found(
+            scale=scale if self.finds_size else None,
+            size=size * joint.grid.step if self.finds_size else None,
+            max_periods=periods if "max_periods" in self.finds else None,
+            max_groups=groups if "max_groups" in self.finds else None,
+        )
+
+    def bounded(self, found: Found) -> Table:
+        """Return the table with bounds that were found."""
+        return bounded_table(self.table, size=found.size, max_periods=found.max_periods, max_groups=found.max_groups)
+
+    def release_design(self, found: Found) -> Design:
+        """Return the design of the release itself."""
+        best, *_ = design_release(
+            self.bounded(found),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            tuned_for=self.tuned_for,
+            split=self.split,
+            missing=self.missing,
+        )
+        return replace(best, found=found)
+
+
+def design_find(
+    table: Table,
+    finds: Mapping[str, Find],
+    *,
+    epsilon: float,
+    delta: float,
+    tuned_for: Workload,
+    missing: Missing | None = None,
+) -> FindDesign:
+    """Return the design in which these bounds are found; refuse what cannot be."""
+    known = (table.measure.size_name, "max_periods", "max_groups")
+    for name in finds:
+        if name not in known:
+            raise InvalidArgument(name, "Find()", f"a number: it cannot be found for {table.measure}")
+    if "max_periods" in finds and not table.unit.whole_person:
+        raise InvalidArgument("max_periods", "Find()", f"left out for {table.unit}: no periods of a person are chosen")
+    if table.measure.block is not None:
+        raise InvalidArgument(
+            "clip", "Find()", "given for totals, peaks and troughs: find the series' own bounds first"
+        )
+    share = max(find.share for find in finds.values())
+    between = next((find.between for name, find in finds.items() if name == table.measure.size_name), None)
+    if missing is not None:
+        check_missing(table, missing)
+    design = FindDesign(table, tuple(finds), share, between, epsilon, delta, tuned_for, missing=missing)
+    if design.scale is not None:
+        _ = design.scale.choice  # refuses a search that cannot be drawn
+    return design

@@ -1,0 +1,190 @@
+"""A plan whose bounds are found when it is released: one debit, then a scale, then all bounds, then the numbers.
+
+*Order of events* in ``docs/explanation/proofs/finding.md``: each choice is on disk before what follows from it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias, Unpack
+
+from chronodp.engines import Progress, Sizes
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Dates, Fulfilled, Produce, Staged
+from chronodp.privacy import Certificate, Claim, Guarantee, check_delta, check_epsilon, check_kind, dump, labelled
+from chronodp.randomness import Entropy
+from chronodp.report import watched
+from chronodp.series.finding.describe import describe_find
+from chronodp.series.finding.design import FindDesign, design_find
+from chronodp.series.finding.joint import Joint
+from chronodp.series.finding.scale import Scale
+from chronodp.series.found import Find, Found
+from chronodp.series.plan import Origin, Plan, Terms, make_plan
+from chronodp.series.release import Release
+from chronodp.series.releasing import ReleasePlan
+from chronodp.series.table import Table
+from chronodp.series.workloads import check_workload
+
+__all__ = ["FindPlan", "FindingOrigin", "make_find_plan"]
+
+Chosen: TypeAlias = tuple[str, ...]
+First: TypeAlias = Sizes | tuple[int, ...]
+"""What the first choice is made by: votes, or losses where no scale is chosen."""
+
+_ARGUMENT = "docs/explanation/proofs/finding.md"
+
+
+class FindingOrigin(Origin, Protocol):
+    """Where numbers come from that bounds can be found for."""
+
+    def sizes(self, scale: Scale) -> Sizes:
+        """Return votes over the sizes of a scale, which nobody may see."""
+        ...
+
+    def losses(self, joint: Joint) -> tuple[int, ...]:
+        """Return what each candidate would take away, which nobody may see."""
+        ...
+
+    def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[FindingOrigin, Table]:
+        """Return the same question about other data and another stretch of time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FindPlan(ReleasePlan[First, Release]):
+    """One release whose bounds are found first; `release` pays for both at once, and `release.found` says which.
+
+    Attributes:
+        design: everything public about it.
+    """
+
+    design: FindDesign
+    origin: FindingOrigin
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return Claim(self.design.table.claimed, self.design.cost, _ARGUMENT)
+
+    def read(self, *, key: str, progress: Progress) -> First:
+        """Return what the first choice is made by, which nobody may see."""
+        del key  # no periods of a person are left out here
+        scale = self.design.scale
+        first = self._losses() if scale is None else self.origin.sizes(scale)
+        progress(1.0)
+        return first
+
+    def draw(self, numbers: First, entropy: Entropy) -> str:
+        """Refuse: what is drawn hangs on choices that are stored one by one."""
+        del numbers, entropy
+        raise AssertionError("a plan that finds its bounds is made by stages")
+
+    def certificate_for(self, *, seeded: bool) -> Certificate:
+        """Refuse: the certificate names the bounds that were found."""
+        del seeded
+        raise AssertionError("a plan that finds its bounds is made by stages")
+
+    def on(self, data: object, *, start: Any = None, end: Any = None, found: Found | None = None) -> FindPlan | Plan:
+        """Return the same plan for other data, such as next month's: same guarantee, other dates.
+
+        Args:
+            data: the other data.
+            start: when its first period begins; as before if not given.
+            end: when its last period ends.
+            found: bounds that an earlier release found, ``release.found``. They are public by then: nothing is spent on
+                finding, and all of the price goes into the numbers.
+        """
+        origin, table = self.origin.moved(data, self.design.table, start=start, end=end)
+        design = self.design
+        if found is None:
+            # A reference of all periods means all of the new ones.
+            periods = table.horizon if "max_periods" in design.finds else table.max_periods
+            return FindPlan(replace(design, table=replace(table, max_periods=periods)), origin)
+        check_kind("found", found, Found, "release.found of an earlier release")
+        bounds = replace(design, table=table).bounded(found)
+        limit = None if bounds.max_periods is None else min(bounds.max_periods, bounds.horizon)
+        return make_plan(
+            replace(bounds, max_periods=limit),
+            origin,
+            epsilon=design.epsilon,
+            delta=design.delta,
+            tuned_for=design.tuned_for,
+            missing=design.missing,
+        )
+
+    @property
+    def identity(self) -> str:
+        """The text that identifies the plan."""
+        return dump(self.design)
+
+    def content(self, numbers: First) -> tuple[bytes, ...]:
+        """Return what identifies the data. Nobody may see it."""
+        if isinstance(numbers, Sizes):
+            return numbers.above.astype("<i8").tobytes(), str(numbers.voters).encode()
+        return (" ".join(map(str, numbers)).encode(),)
+
+    _purpose = "periods"
+
+    @property
+    def _reading(self) -> str:
+        return f"Reading {self.origin}"
+
+    def _days(self, given: Dates | None) -> Dates | None:
+        if given is not None:
+            raise InvalidArgument("dates", given, "left out: the plan's own periods say when its data begin and end")
+        return self.design.table.span
+
+    def _released(self, fulfilled: Fulfilled) -> Release:
+        return Release(fulfilled.release, fulfilled.signed)
+
+    def _making(self, exact: First, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
+        design, scale = self.design, self.design.scale
+
+        def choose_scale(_: Chosen) -> Callable[[], str]:
+            if scale is None or not isinstance(exact, Sizes):
+                raise AssertionError("asked where a scale is found only")
+            return lambda: str(scale.pick(exact, entropy))
+
+        def choose_bounds(chosen: Chosen) -> Callable[[], str]:
+            joint = design.joint(self._scale(chosen))
+            losses = exact
+            if isinstance(losses, Sizes):
+                with watched(progress, f"Finding bounds in {self.origin}") as tell:
+                    losses = self._losses(joint)
+                    tell(1.0)
+            return lambda: str(joint.pick(losses, entropy))
+
+        def release(chosen: Chosen) -> Produce:
+            found = design.found(self._scale(chosen), int(chosen[-1]))
+            plan = Plan(design.release_design(found), (), design.delta, self.origin, design.missing)
+            with watched(progress, self._reading) as tell:
+                numbers = plan.read(key=key, progress=tell)
+            return lambda: (plan.draw(numbers, entropy), plan.certificate_for(seeded=entropy.seeded))
+
+        choices = (choose_bounds,) if scale is None else (choose_scale, choose_bounds)
+        return Staged(choices, release)
+
+    def _scale(self, chosen: Chosen) -> float:
+        scale = self.design.scale
+        return self.design.table.measure.reach if scale is None else scale.value(int(chosen[0]))
+
+    def _losses(self, joint: Joint | None = None) -> tuple[int, ...]:
+        return self.origin.losses(self.design.joint(self._scale(())) if joint is None else joint)
+
+    def __repr__(self) -> str:
+        table = self.design.table
+        finds = " and ".join(self.design.finds)
+        guarantee = Guarantee(table.claimed, self.design.epsilon, self.design.delta)
+        return f"FindPlan({table.measure.label_for(table.unit.called)}, {finds} found; {guarantee})"
+
+    def __str__(self) -> str:
+        return labelled(describe_find(self.design))
+
+
+def make_find_plan(table: Table, finds: Mapping[str, Find], origin: FindingOrigin, **terms: Unpack[Terms]) -> FindPlan:
+    """Return the plan that finds these bounds first."""
+    check_epsilon(terms["epsilon"])
+    check_delta(terms["delta"])
+    check_workload(terms["tuned_for"])
+    return FindPlan(design_find(table, finds, **terms), origin)
