@@ -69,17 +69,20 @@ class Records:
         return make_find_plan(table, finds, self, **terms)
 
     def sizes(self, scale: Scale) -> Sizes:
-        """Return votes over the sizes of a scale, which nobody may see."""
-        question = replace(self._question(scale.table, scale.grid), row_limit=2 * scale.sizes[-1])
-        return self.reader.sizes(self.source, SizesQuestion(question, scale.sizes, voters_of(scale.table).whole_person))
+        """Return how much voters hold, counted by the sizes of a scale, which nobody may see."""
+        question = replace(self._question(scale.table, scale.grid), row_limit=2**62)
+        whole_person = voters_of(scale.table).whole_person
+        return self.reader.sizes(self.source, SizesQuestion(question, scale.sizes, scale.top, whole_person))
 
     def losses(self, joint: Joint) -> tuple[int, ...]:
         """Return what each candidate for bounds would take away, which nobody may see."""
+        question = replace(self._question(joint.table, joint.grid), row_limit=2**62)
         asked = LossesQuestion(
-            self._question(joint.table, joint.grid),
+            question,
             joint.sizes,
             joint.periods,
             joint.groups,
+            joint.top,
             joint.cap,
             voters_of(joint.table).whole_person,
         )

@@ -19,7 +19,7 @@ from chronodp.engines.reference import (
     reference_sizes as reference_sizes,
     reference_totals as reference_totals,
 )
-from chronodp.engines.sizes import VOTE as VOTE, Sizes as Sizes, SizesQuestion as SizesQuestion
+from chronodp.engines.sizes import Sizes as Sizes, SizesQuestion as SizesQuestion
 from chronodp.engines.sources import (
     FileSource as FileSource,
     FrameSource as FrameSource,

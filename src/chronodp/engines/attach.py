@@ -55,6 +55,12 @@ class Session:
             found = self._connection.execute(query).fetchone()
         return tuple(int(value) for value in found or ())
 
+    def rows(self, query: str) -> list[tuple[int, ...]]:
+        """Return an answer of whole numbers of any size by row."""
+        with self._translated():
+            found = self._connection.execute(query).fetchall()
+        return [tuple(int(value) for value in row) for row in found]
+
     def columns(self, query: str) -> dict[str, NDArray[np.int64]]:
         """Return an answer of whole numbers by column."""
         with self._translated():

@@ -19,7 +19,7 @@ from chronodp.engines.attach import Session, answered
 from chronodp.engines.choice import Seeds
 from chronodp.engines.kernel import Bounded, bound
 from chronodp.engines.look import look
-from chronodp.engines.losses import LossesQuestion, losses_statement
+from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.partitions import Partitions
 from chronodp.engines.people_index import PeopleIndex
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
@@ -89,17 +89,19 @@ class DuckDB:
         return answer
 
     def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
-        """Return votes over a public grid of sizes, which nobody may see."""
+        """Return counts over a public grid of sizes, which nobody may see."""
         return self._answered(
             source,
             asked.question,
-            lambda session: Sizes.of_answer(asked, session.columns(sizes_statement(asked, session.parts))),
+            lambda session: Sizes.of_rows(asked, session.rows(sizes_statement(asked, session.parts))),
         )
 
     def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:
         """Return what each candidate for bounds would take away, which nobody may see."""
         return self._answered(
-            source, asked.question, lambda session: session.row(losses_statement(asked, session.parts))
+            source,
+            asked.question,
+            lambda session: losses_of_rows(asked, session.rows(losses_statement(asked, session.parts))),
         )
 
     def missing(self, source: Source, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ class Engine(Protocol):
         ...
 
     def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
-        """Return votes over a public grid of sizes, which nobody may see."""
+        """Return counts over a public grid of sizes, which nobody may see."""
         ...
 
     def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:

@@ -1,12 +1,12 @@
-"""What candidates for bounds would take away, capped for each person: from which bounds are chosen privately.
+"""What candidates for bounds would take away, capped for each voter: from which bounds are chosen privately.
 
-Step 2 of "What is computed" in ``docs/explanation/proofs/finding.md``. All in whole numbers, the same on every engine.
+Step 3 of "What is computed" in ``docs/explanation/proofs/finding.md``. All in whole numbers, the same on every engine.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -16,7 +16,7 @@ from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, whole
 from chronodp.engines.statement import exact_sum, held_tables, text_of
 
-__all__ = ["LossesQuestion", "losses_statement"]
+__all__ = ["LossesQuestion", "losses_of_rows", "losses_statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,90 +25,121 @@ class LossesQuestion:
 
     Attributes:
         question: whose cells, on which grid; its clip and limits do not matter.
-        sizes: candidates for the largest size of a cell, in ascending steps; what is beyond the last never counts.
+        sizes: candidates for the largest size of a cell, in ascending steps.
         periods: candidates for how many periods of a person count.
         groups: candidates for in how many groups of a period a person counts.
-        cap: the most that one person, or one period of theirs, adds to a loss, in steps.
-        whole_person: whether losses are capped for a person, and not for each period of theirs.
+        top: the most that a cell counts, in steps: at least the largest size.
+        cap: the most that one voter adds to a loss, in steps.
+        whole_person: whether a person is a voter, and not each of their periods.
     """
 
     question: Question
     sizes: tuple[int, ...]
     periods: tuple[int, ...]
     groups: tuple[int, ...]
+    top: int
     cap: int
     whole_person: bool
 
     @property
     def candidates(self) -> list[tuple[int, int, int]]:
-        """Every candidate in the order of answers: size, periods and groups, the last changing first."""
-        return list(itertools.product(self.sizes, self.periods, self.groups))
+        """Every candidate in the order of answers: periods, groups and size, the last changing first."""
+        return list(itertools.product(self.periods, self.groups, self.sizes))
+
+    def weighed(self, lost: int) -> int:
+        """Return what a voter who loses so much adds: as much while it is small, then four times, up to the cap.
+
+        It makes up for what the cap hides of those who lose most. Engines write the same formula.
+        """
+        return min(self.cap, lost + 3 * max(0, lost - self.cap // 10))
 
 
 def losses_statement(asked: LossesQuestion, parts: Sequence[Part], dialect: str = "duckdb") -> str:
-    """Return the text for the losses of all candidates, in one row: Σ min(cap, what is held less what is kept).
+    """Return the text for the losses of all candidates: a row for each number of periods and groups.
 
-    What is held counts up to the largest size. A person in m periods keeps min(k, m) / m of their clipped sizes, in
-    expectation over the keyed choice, rounded down; and likewise of the groups of a period.
+    A person in m periods keeps min(k, m) / m of their clipped sizes, in expectation over the keyed choice, rounded
+    down; and likewise of the groups of a period.
     """
-    question, sizes = asked.question, range(len(asked.sizes))
+    question = asked.question
     tables = held_tables(question, parts, dialect)
-    top = whole(asked.sizes[-1])
-    size = exp.cast(between(whole(0), exp.Abs(this=exp.column("raw")), top), "BIGINT").as_("size_")
+    held = exp.cast(between(whole(0), exp.Abs(this=exp.column("raw")), whole(asked.top)), "BIGINT").as_("size_")
+    limits = [("periods", asked.periods), ("groups_", asked.groups)]
+    tables += [(f"candidates_{name}", _listed(name, numbers)) for name, numbers in limits]
+    names = [f"kept_{index}" for index in range(len(asked.sizes))]
+    clipped: list[Term] = [_least(exp.column("size_"), whole(size)) for size in asked.sizes]
     if question.user is None:
-        tables.append(("sized", exp.select(size).from_("held")))
-        alone: list[Term] = [
-            exp.column("size_") - exp.Least(this=exp.column("size_"), expressions=[whole(c)]) for c in asked.sizes
-        ]
-        return _answer(asked, tables, [alone[i] for i in sizes for _ in asked.periods for _ in asked.groups], dialect)
+        cells = exp.select(held).from_("held")
+        kept = [term.as_(name) for term, name in zip(clipped, names, strict=True)]
+        voters = exp.select(exp.column("size_").as_("all_"), *kept).from_("cells")
+        voters = voters.select("periods", "groups_").join("candidates_periods", join_type="cross")
+        voters = voters.join("candidates_groups_", join_type="cross")
+        return _answer(asked, [*tables, ("cells", cells), ("voters", voters)], names, dialect)
     period = exp.IntDiv(this=exp.column("cell"), expression=whole(question.places)).as_("period")
-    tables.append(("sized", exp.select("person", period, size).from_("held")))
-    clipped = [exp.Least(this=exp.column("size_"), expressions=[whole(c)]) for c in asked.sizes]
-    sums = [_sum(term).as_(f"size_{index}") for index, term in enumerate(clipped)]
-    by_period = exp.select("person", exp.Count(this=exp.Star()).as_("held_groups"), *sums).from_("sized")
-    tables.append(("by_period", by_period.group_by("person", "period")))
-    kept = {
-        (index, groups): _share(exp.column(f"size_{index}"), groups, "held_groups", question.places)
-        for index in sizes
-        for groups in asked.groups
-    }
-    all_ = exp.column(f"size_{sizes[-1]}")
-    if not asked.whole_person:
-        in_periods: list[Term] = [
-            exp.paren(all_ - kept[i, g]) for i in sizes for _ in asked.periods for g in asked.groups
-        ]
-        return _answer(asked, tables, in_periods, dialect, "by_period")
-    held = [_sum(term).as_(f"kept_{index}_{groups}") for (index, groups), term in kept.items()]
-    by_person = exp.select(exp.Count(this=exp.Star()).as_("held_periods"), _sum(all_).as_("all_"), *held)
-    tables.append(("by_person", by_person.from_("by_period").group_by("person")))
-    horizon = len(question.calendar)
-    lost: list[Term] = [
-        exp.paren(exp.column("all_") - _share(exp.column(f"kept_{i}_{g}"), k, "held_periods", horizon))
-        for i in sizes
-        for k in asked.periods
-        for g in asked.groups
+    sums = [_sum(term).as_(name) for term, name in zip(clipped, names, strict=True)]
+    count = exp.cast(exp.Count(this=exp.Star()), "BIGINT")
+    by_period = exp.select("person", count.as_("held_groups"), _sum(exp.column("size_")).as_("all_"), *sums)
+    in_groups = exp.select("person", "all_", "groups_", *_shares(names, "groups_", "held_groups"))
+    tables += [
+        ("cells", exp.select("person", period, held).from_("held")),
+        ("by_period", by_period.from_("cells").group_by("person", "period")),
+        ("in_groups", in_groups.from_("by_period").join("candidates_groups_", join_type="cross")),
     ]
-    return _answer(asked, tables, lost, dialect, "by_person")
+    if asked.whole_person:
+        totals = [_sum(exp.column(name)).as_(name) for name in ("all_", *names)]
+        by_person = exp.select("groups_", count.copy().as_("held_periods"), *totals).from_("in_groups")
+        voters = exp.select("all_", "periods", "groups_", *_shares(names, "periods", "held_periods"))
+        tables.append(("by_person", by_person.group_by("person", "groups_")))
+        tables.append(("voters", voters.from_("by_person").join("candidates_periods", join_type="cross")))
+    else:
+        voters = exp.select("all_", "periods", "groups_", *names).from_("in_groups")
+        tables.append(("voters", voters.join("candidates_periods", join_type="cross")))
+    return _answer(asked, tables, names, dialect)
 
 
-def _share(term: Term, limit: int, held: str, most: int) -> Term:
+def losses_of_rows(asked: LossesQuestion, rows: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """Return the losses in the order of candidates from the answer of `losses_statement`."""
+    found = {(periods, groups): lost for periods, groups, *lost in rows}
+    nothing = [0] * len(asked.sizes)  # nobody has no rows
+    pairs = itertools.product(asked.periods, asked.groups)
+    return tuple(itertools.chain.from_iterable(found.get(pair, nothing) for pair in pairs))
+
+
+def _answer(asked: LossesQuestion, tables: list[tuple[str, exp.Select]], names: Sequence[str], dialect: str) -> str:
+    lost = [exp.paren(exp.column("all_") - exp.column(name)) for name in names]
+    tables.append(
+        (
+            "losers",
+            exp.select("periods", "groups_", *(t.as_(n) for t, n in zip(lost, names, strict=True))).from_("voters"),
+        )
+    )
+    sums = [exact_sum(_weighed(asked, exp.column(name))).as_(name) for name in names]
+    answer = exp.select("periods", "groups_", *sums).from_("losers").group_by("periods", "groups_")
+    return text_of(tables, answer, dialect)
+
+
+def _weighed(asked: LossesQuestion, lost: Term) -> Term:
+    """The formula of `LossesQuestion.weighed`."""
+    beyond = exp.Greatest(this=whole(0), expressions=[exp.paren(lost - asked.cap // 10)], ignore_nulls=True)
+    return _least(lost.copy() + exp.paren(beyond * 3), whole(asked.cap))
+
+
+def _shares(names: Sequence[str], limit: str, held: str) -> list[Term]:
     """Return what is kept in expectation where at most ``limit`` of those held count, rounded down."""
-    if limit >= most:
-        return term.copy()
-    least = exp.Least(this=exp.column(held), expressions=[whole(limit)])
-    return exp.IntDiv(this=exp.paren(term.copy() * least), expression=exp.column(held))
+    share = _least(exp.column(limit), exp.column(held))
+    terms: list[Term] = []
+    for name in names:
+        kept = exp.IntDiv(this=exp.paren(exp.column(name) * share.copy()), expression=exp.column(held))
+        terms.append(exp.Alias(this=kept, alias=exp.to_identifier(name)))
+    return terms
 
 
-def _answer(
-    asked: LossesQuestion,
-    tables: list[tuple[str, exp.Select]],
-    lost: Sequence[Term],
-    dialect: str,
-    table: str = "sized",
-) -> str:
-    capped = (exp.Least(this=term.copy(), expressions=[whole(asked.cap)]) for term in lost)
-    sums = (exp.func("COALESCE", exact_sum(term), whole(0)).as_(f"lost_{index}") for index, term in enumerate(capped))
-    return text_of(tables, exp.select(*sums).from_(table), dialect)
+def _listed(name: str, numbers: Sequence[int]) -> exp.Select:
+    listed = exp.values([(number,) for number in numbers], alias="listed", columns=[name])
+    return exp.select(exp.cast(exp.column(name), "BIGINT").as_(name)).from_(listed, copy=False)
+
+
+def _least(one: Term, other: Term) -> Term:
+    return exp.Least(this=one, expressions=[other], ignore_nulls=True)
 
 
 def _sum(term: Term) -> Term:

@@ -11,12 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from chronodp.engines.choice import PRIME, seeds_of
 from chronodp.engines.losses import LossesQuestion
 from chronodp.engines.question import Question, Totals
-from chronodp.engines.sizes import VOTE, Sizes, SizesQuestion
+from chronodp.engines.sizes import Sizes, SizesQuestion
 from chronodp.engines.statement import MissingQuestion
 
 __all__ = ["Record", "reference_losses", "reference_missing", "reference_sizes", "reference_totals"]
@@ -48,26 +46,21 @@ def reference_totals(records: Iterable[Record], question: Question, *, key: str)
 
 
 def reference_sizes(records: Iterable[Record], asked: SizesQuestion) -> Sizes:
-    """Return votes over sizes of rows in memory."""
-    voters: dict[object, list[int]] = defaultdict(list)
+    """Return how many voters hold more than each size, of rows in memory."""
+    voters: dict[object, int] = defaultdict(int)
     for (person, period, _), held in _held(records, asked.question).items():
-        if held:
-            voters[person if asked.whole_person else (person, period)].append(abs(held))
-    above = [
-        sum(VOTE * sum(held > size for held in cells) // len(cells) for cells in voters.values())
-        for size in asked.sizes
-    ]
-    return Sizes(np.array(above, np.int64), len(voters))
+        voters[person if asked.whole_person else (person, period)] += min(abs(held), asked.top)
+    held_by = [total for total in voters.values() if total]
+    return Sizes(tuple(sum(total > size for total in held_by) for size in asked.sizes), len(held_by))
 
 
 def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[int, ...]:
     """Return what candidates for bounds would take away of rows in memory."""
     people: dict[object, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    top = asked.sizes[-1]
     for (person, period, _), held in _held(records, asked.question).items():
-        people[person][period].append(min(abs(held), top))
+        people[person][period].append(min(abs(held), asked.top))
     answer = []
-    for size, periods, groups in asked.candidates:
+    for periods, groups, size in asked.candidates:
         lost = 0
         for visited in people.values():
             kept = {
@@ -76,9 +69,9 @@ def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[
             }
             if asked.whole_person:
                 everything = sum(map(sum, visited.values()))
-                lost += min(asked.cap, everything - sum(kept.values()) * min(periods, len(visited)) // len(visited))
+                lost += asked.weighed(everything - sum(kept.values()) * min(periods, len(visited)) // len(visited))
             else:
-                lost += sum(min(asked.cap, sum(cells) - kept[period]) for period, cells in visited.items())
+                lost += sum(asked.weighed(sum(cells) - kept[period]) for period, cells in visited.items())
         answer.append(lost)
     return tuple(answer)
 

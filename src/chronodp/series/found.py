@@ -41,13 +41,13 @@ class Found:
     """Bounds that were found. They may be published: finding them was paid for.
 
     Attributes:
-        scale: the size of a typical cell, by the vote of all; None where sizes were declared.
+        scale: about how much those at the upper end hold a period, on average over all; a power of √2.
         size: the largest size that counts in a cell: the clip, or at most so many rows; None where it was declared.
         max_periods: how many periods of a person count; None where that was declared, or is not asked.
         max_groups: in how many groups of a period a person counts; None where that was declared.
     """
 
-    scale: float | None = None
+    scale: float
     size: float | None = None
     max_periods: int | None = None
     max_groups: int | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chronodp.engines.look import look
-from chronodp.engines.losses import LossesQuestion, losses_statement
+from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import Part, ReadingCheck, check_parts
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
@@ -57,16 +57,14 @@ class Spark:
         return Totals.of_cells(question, {name: column.to_numpy() for name, column in rows.items()})
 
     def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
-        """Return votes over a public grid of sizes, which nobody may see."""
+        """Return counts over a public grid of sizes, which nobody may see."""
         frame, part = _checked(source, asked.question)
-        with _translated():
-            answer = _ask(frame, sizes_statement(asked, [part], dialect="spark"))
-        return Sizes.of_answer(asked, {name: column.to_numpy() for name, column in _columns(answer).items()})
+        return Sizes.of_rows(asked, _rows(frame, sizes_statement(asked, [part], dialect="spark")))
 
     def losses(self, source: Source, asked: LossesQuestion) -> tuple[int, ...]:
         """Return what each candidate for bounds would take away, which nobody may see."""
         frame, part = _checked(source, asked.question)
-        return _row(frame, losses_statement(asked, [part], dialect="spark"))
+        return losses_of_rows(asked, _rows(frame, losses_statement(asked, [part], dialect="spark")))
 
     def missing(self, source: Source, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:
         """Return what bounds take away, capped, and how many reach beyond; nobody may see it."""
@@ -118,9 +116,14 @@ def _columns(answer: Any) -> dict[str, Any]:
 
 def _row(frame: Any, text: str) -> tuple[int, ...]:
     """Return the one row of an answer, as whole numbers."""
+    (row,) = _rows(frame, text)
+    return row
+
+
+def _rows(frame: Any, text: str) -> list[tuple[int, ...]]:
+    """Return an answer of whole numbers by row."""
     with _translated():
-        (row,) = _ask(frame, text).collect()
-    return tuple(int(number) for number in row)
+        return [tuple(int(number) for number in row) for row in _ask(frame, text).collect()]
 
 
 def _ask(frame: Any, text: str) -> Any:

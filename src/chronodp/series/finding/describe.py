@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chronodp.series.finding.design import FindDesign
+from chronodp.series.finding.joint import Joint
 from chronodp.series.voters import voters_of
 
 __all__ = ["describe_find"]
@@ -29,27 +30,26 @@ def describe_find(design: FindDesign) -> list[tuple[str, str]]:
 
 
 def _finds(design: FindDesign) -> str:
-    joint = design.joint(1.0)
+    joint = _typical(design)
     names = " and ".join(design.finds)
     return (
-        f"{design.share:.3g} of the price finds {names} among {len(joint.candidates):,} candidates, by what each would "
-        "take away and its noise; which are found is published with the release"
+        f"{100 * design.share:.3g} % of the price finds {names} among {len(joint.candidates):,} candidates, by what "
+        "each would take away and its noise; which are found is published with the release"
     )
 
 
 def _needs(design: FindDesign) -> str:
     table = design.table
-    few = "" if table.horizon >= _FEW_PERIODS else "; few periods: a size that is publicly known errs less"
-    if design.scale is None:
-        return f"about a thousand {table.unit.called or 'people'} or more{few}"
-    who = table.unit.called or "people" if voters_of(table).whole_person else "rows or periods of people"
-    instead = "" if design.between else ", or Find(between=(least, most)) with ends that are publicly known"
-    return f"about {design.scale.needed:,} {who} or more{instead}: with fewer the size may be far off{few}"
+    few = "" if table.horizon >= _FEW_PERIODS else "; few periods: a bound that is publicly known errs less"
+    who = table.unit.called or "people" if voters_of(table).whole_person else "periods of people"
+    instead = ", or Find(between=(least, most)) with ends that are publicly known"
+    shorter = "" if design.between or not design.finds_size else instead
+    return f"about {design.scale.needed:,} {who} or more{shorter}: with fewer the bounds may be far off{few}"
 
 
 def _error(design: FindDesign) -> str:
     """Return the noise at a few bounds, in sizes: which of them it will be is not known before."""
-    joint = design.joint(1.0 if design.finds_size else design.table.measure.reach)
+    joint = _typical(design)
     shown = sorted({joint.periods[0], joint.periods[len(joint.periods) // 2], joint.periods[-1]})
     unit = " times the size found" if design.finds_size else ""
     reach = 1.0 if design.finds_size else design.table.measure.reach
@@ -58,6 +58,11 @@ def _error(design: FindDesign) -> str:
         return f"{widths[0]} in 95 of 100 periods, noise only"
     listed = ", ".join(f"{width} if {periods:,} periods count" for width, periods in zip(widths, shown, strict=True))
     return f"{listed}, in 95 of 100 periods, noise only"
+
+
+def _typical(design: FindDesign) -> Joint:
+    """Return the choice at one scale: how many candidates there are, and their noise, hang on no scale."""
+    return design.joint(0, 0)
 
 
 def _price(design: FindDesign) -> str:

@@ -20,7 +20,7 @@ from chronodp.series.workloads import Workload
 
 __all__ = ["FindDesign", "design_find"]
 
-_SCALE_PART = 0.2  # of what finding costs: the scale needs little, and what follows it decides
+_PARTS = (0.08, 0.44, 0.48)  # of what finding costs: for the median, the upper end and the bounds
 RULE = "1"
 """Which rule finds bounds. A change of grids, caps or parts is a new one, and another plan."""
 
@@ -54,15 +54,15 @@ class FindDesign:
 
     @property
     def finds_size(self) -> bool:
-        """Whether the largest size is found: there is a scale to choose first."""
+        """Whether the largest size is found."""
         return self.table.measure.size_name in self.finds
 
     @cached_property
     def split(self) -> Split:
         """The price of each step."""
-        parts = [_SCALE_PART * self.share, (1 - _SCALE_PART) * self.share] if self.finds_size else [self.share]
         figures = () if self.missing is None else self.missing.parts(self.table)
-        return split_price(self.epsilon, self.delta, choices=parts, figures=figures)
+        choices = [part * self.share for part in _PARTS]
+        return split_price(self.epsilon, self.delta, choices=choices, figures=figures)
 
     @property
     def cost(self) -> Cost:
@@ -70,22 +70,23 @@ class FindDesign:
         return self.split.cost
 
     @cached_property
-    def scale(self) -> Scale | None:
-        """The choice of a scale, if there is one."""
-        if not self.finds_size:
-            return None
-        return Scale(self.table, self.split.law, self.split.choices[0], self.between)
+    def scale(self) -> Scale:
+        """The choice of a median and an upper end."""
+        median, tail, _ = self.split.choices
+        if self.finds_size:
+            return Scale(self.table, self.split.law, median, tail, between=self.between)
+        return Scale(self.table, self.split.law, median, tail, reach=self.table.measure.reach)
 
-    def joint(self, scale: float) -> Joint:
-        """Return the choice of bounds, given a scale."""
-        return Joint(self.table, self.finds, self.split, self.tuned_for, self.epsilon, self.delta, scale)
+    def joint(self, median: int, upper: int) -> Joint:
+        """Return the choice of bounds, given a median and an upper end."""
+        terms = (self.epsilon, self.delta, median, upper, self.between if self.finds_size else None)
+        return Joint(self.table, self.finds, self.split, self.tuned_for, *terms)
 
-    def found(self, scale: float, place: int) -> Found:
-        """Return the bounds at a place of the choice that follows a scale."""
-        joint = self.joint(scale)
-        size, periods, groups = joint.candidates[place]
+    def found(self, joint: Joint, place: int) -> Found:
+        """Return the bounds at a place of a choice."""
+        periods, groups, size = joint.candidates[place]
         return Found(
-            scale=scale if self.finds_size else None,
+            scale=joint.end,
             size=size * joint.grid.step if self.finds_size else None,
             max_periods=periods if "max_periods" in self.finds else None,
             max_groups=groups if "max_groups" in self.finds else None,
@@ -133,6 +134,5 @@ def design_find(
     if missing is not None:
         check_missing(table, missing)
     design = FindDesign(table, tuple(finds), share, between, epsilon, delta, tuned_for, missing=missing)
-    if design.scale is not None:
-        _ = design.scale.choice  # refuses a search that cannot be drawn
+    _ = design.scale.median  # refuses a search that cannot be drawn
     return design

@@ -1,6 +1,6 @@
-"""Step 2: all bounds together, chosen by the error that each would leave: what it takes away, capped, and its noise.
+"""Step 3: all bounds together, chosen by the larger of what each would take away and of its noise.
 
-Step 2 of "What is computed" in ``docs/explanation/proofs/finding.md``.
+Step 3 of "What is computed" in ``docs/explanation/proofs/finding.md``.
 """
 
 from __future__ import annotations
@@ -23,20 +23,23 @@ from chronodp.series.workloads import Workload
 
 __all__ = ["Joint", "bounded_table", "candidates_up_to"]
 
-_BELOW, _ABOVE = -4, 14  # half octaves about the scale in which the largest size is looked for
-_CAP_LEAST, _CAP_MOST, _CAP_PART = 0.7, 16.0, 8.0
+_FINEST = range(-8, 13)  # quarter octaves about the upper end of means in which the largest size is looked for
+_CAP_PART, _CAP_LEAST, _CAP_MOST, _CAP_TAIL = 0.07, 0.1, 16.0, 0.2
 _BITS = 30  # steps that the largest size has, where sums of it fit 64 bits
 
 
 def candidates_up_to(most: int) -> tuple[int, ...]:
-    """Return powers of √2, rounded, and the most itself.
+    """Return the most, divided by powers of √2 and rounded up, down to 1; ascending.
 
     >>> candidates_up_to(20)
-    (1, 2, 3, 4, 6, 8, 11, 16, 20)
+    (1, 2, 3, 4, 5, 8, 10, 15, 20)
     """
-    powers = (round(2 ** (index / 2)) for index in itertools.count())
-    below = itertools.takewhile(lambda power: power < most, powers)
-    return (*dict.fromkeys(below), most)
+    found = {most}
+    for index in itertools.count():
+        found.add(math.ceil(most * 2 ** (-index / 2)))
+        if 1 in found:
+            return tuple(sorted(found))
+    raise AssertionError("counting never ends")
 
 
 def bounded_table(table: Table, *, size: float | None, max_periods: int | None, max_groups: int | None) -> Table:
@@ -58,7 +61,11 @@ class Joint:
         finds: the names of the bounds that are found.
         split: the price of each step.
         tuned_for: what the error is made small for.
-        scale: the size of a typical cell.
+        epsilon: of the whole guarantee.
+        delta: of the whole guarantee.
+        median: the half octave of the median of means over all periods.
+        upper: the half octave of their upper end.
+        between: public ends of the largest size, if there are any.
     """
 
     table: Table
@@ -67,33 +74,48 @@ class Joint:
     tuned_for: Workload
     epsilon: float
     delta: float
-    scale: float
+    median: int
+    upper: int
+    between: tuple[float, float] | None = None
 
     @property
     def finds_size(self) -> bool:
         """Whether the largest size is found."""
         return self.table.measure.size_name in self.finds
 
+    @property
+    def end(self) -> float:
+        """The upper end of means over all periods (of what voters hold, where they are periods)."""
+        return math.exp2(self.upper / 2)
+
+    @cached_property
+    def _sizes(self) -> tuple[float, ...]:
+        if not self.finds_size:
+            return (self.table.measure.reach,)
+        # A mean over T periods may all lie in one of them: T times as large.
+        spread = self.table.horizon if voters_of(self.table).whole_person else 1
+        quarters = [*_FINEST]
+        while quarters[-1] < 4 * math.log2(spread):
+            quarters.append(quarters[-1] + 2)
+        found = [self.end * 2.0 ** (index / 4) for index in quarters]
+        if self.between is not None:
+            low, high = self.between
+            found = sorted({min(max(size, low), high) for size in found})
+        if self.table.measure.whole:
+            found = sorted({float(max(1, round(size))) for size in found})
+        return tuple(found)
+
     @cached_property
     def grid(self) -> Grid:
         """The steps in which losses are added up: no sum of a person's, times their periods, leaves 64 bits."""
-        most = 62 - 2 * math.ceil(math.log2(self.table.horizon)) - math.ceil(math.log2(self.table.places))
-        top = math.ceil(math.log2(self._tops[-1]))
-        return Grid(math.ldexp(1.0, min(top - min(_BITS, most), 0 if self.table.measure.whole else top)))
-
-    @cached_property
-    def _tops(self) -> tuple[float, ...]:
-        if not self.finds_size:
-            return (self.table.measure.reach,)
-        found = [self.scale * 2.0 ** (index / 2) for index in range(_BELOW, _ABOVE + 1)]
-        if self.table.measure.whole:
-            return tuple(sorted({float(max(1, round(size))) for size in found}))
-        return tuple(found)
+        spare = 54 - 2 * math.ceil(math.log2(self.table.horizon)) - math.ceil(math.log2(self.table.places))
+        exponent = math.ceil(math.log2(max(self._sizes[-1], self.end))) - min(_BITS, spare)
+        return Grid(math.ldexp(1.0, min(exponent, 0) if self.table.measure.whole else exponent))
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Candidates for the largest size, in ascending steps of the grid."""
-        return tuple(dict.fromkeys(max(1, round(size / self.grid.step)) for size in self._tops))
+        return tuple(dict.fromkeys(max(1, round(size / self.grid.step)) for size in self._sizes))
 
     @cached_property
     def periods(self) -> tuple[int, ...]:
@@ -111,31 +133,36 @@ class Joint:
     def noise(self) -> dict[tuple[int, int], float]:
         """The error by noise of each number of periods and of groups, for sizes up to 1."""
         reach = 1.0 if self.finds_size else self.table.measure.reach
-        return {
-            (periods, groups): self._error(periods, groups) / reach
-            for periods in self.periods
-            for groups in self.groups
-        }
+        pairs = itertools.product(self.periods, self.groups)
+        return {(periods, groups): self._error(periods, groups) / reach for periods, groups in pairs}
 
     def _error(self, periods: int, groups: int) -> float:
         limited = periods if "max_periods" in self.finds else None
         table = bounded_table(self.table, size=None, max_periods=limited, max_groups=groups)
-        best = design_release(
+        best, *_ = design_release(
             table, epsilon=self.epsilon, delta=self.delta, tuned_for=self.tuned_for, split=self.split
-        )[0]
+        )
         return best.errors.rmse_mean
 
     @cached_property
     def cap(self) -> int:
         """The most that one voter adds to a loss, in steps; it must not depend on the candidate."""
-        # About an eighth of the noise at the widest bounds, seen through the choice: below, losses vanish in what the
-        # choice itself is off by; above, a few people who hold much would decide alone.
+        # A part of the noise at the widest bounds, seen through the choice: below, losses vanish in what the choice
+        # itself is off by; above, a few who hold much would decide alone. More where the upper end is far from the
+        # median: there are more who hold much.
         voters, horizon = voters_of(self.table), self.table.horizon
-        held = horizon if voters.whole_person else voters.held
+        periods = horizon if voters.whole_person else voters.held
         noise = self.noise[self.periods[-1], self.groups[-1]]
-        wide = self.split.choices[-1] * noise * horizon / held / _CAP_PART
-        typical = min(max(wide, _CAP_LEAST), _CAP_MOST) * self.scale / self.grid.step
-        return max(1, round(typical * (horizon if voters.whole_person else 1)))
+        factor = 1 if not voters.altered else 2
+        wide = _CAP_PART * self.split.choices[-1] / factor * noise * horizon / periods
+        tail = math.exp2(_CAP_TAIL * max(0, self.upper - self.median) / 2)
+        typical = min(max(wide, _CAP_LEAST), _CAP_MOST) * tail * self.end / self.grid.step
+        return max(10, round(typical * horizon if voters.whole_person else typical / voters.held))
+
+    @property
+    def top(self) -> int:
+        """The most that a cell counts, in steps: whoever has more loses the cap by every candidate."""
+        return self.sizes[-1] + self.cap if self.finds_size else self.sizes[-1]
 
     @cached_property
     def choice(self) -> ChoiceDesign:
@@ -153,25 +180,22 @@ class Joint:
             purpose="bounds, by what they take away and their noise",
         )
 
-    @property
+    @cached_property
     def candidates(self) -> list[tuple[int, int, int]]:
-        """Every candidate: size in steps, periods and groups, the last changing first."""
-        return list(itertools.product(self.sizes, self.periods, self.groups))
+        """Every candidate: periods, groups and size in steps, the last changing first."""
+        return list(itertools.product(self.periods, self.groups, self.sizes))
 
     def words(self, place: int) -> str:
         """Return a candidate in words."""
-        size, periods, groups = self.candidates[place]
-        return f"size {size * self.grid.step:g}, {periods} periods, {groups} groups"
+        periods, groups, size = self.candidates[place]
+        return f"{periods} periods, {groups} groups, size {size * self.grid.step!r}"
 
     def utilities(self, losses: Sequence[int]) -> list[int]:
-        """Return -⌊√(loss² + noise²)⌋ of each candidate, in steps: it falls by 0 … cap with a loss that grows so."""
+        """Return -max(loss, noise) of each candidate, in steps: it falls by 0 … cap with a loss that grows so."""
         # Losses are over all periods and groups; so is the noise here.
         cells = self.table.horizon * self.table.groups
-        found = []
-        for (size, periods, groups), loss in zip(self.candidates, losses, strict=True):
-            noise = round(size * self.noise[periods, groups] * cells)
-            found.append(-math.isqrt(loss**2 + noise**2))
-        return found
+        pairs = zip(self.candidates, losses, strict=True)
+        return [-max(loss, round(size * self.noise[k, g] * cells)) for (k, g, size), loss in pairs]
 
     def pick(self, losses: Sequence[int], entropy: Entropy) -> int:
         """Draw a candidate's place."""

@@ -12,7 +12,16 @@ from typing import Any, Protocol, TypeAlias, Unpack
 from chronodp.engines import Progress, Sizes
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Dates, Fulfilled, Produce, Staged
-from chronodp.privacy import Certificate, Claim, Guarantee, check_delta, check_epsilon, check_kind, dump, labelled
+from chronodp.privacy import (
+    Certificate,
+    Claim,
+    Guarantee,
+    check_delta,
+    check_epsilon,
+    check_kind,
+    dump,
+    labelled,
+)
 from chronodp.randomness import Entropy
 from chronodp.report import watched
 from chronodp.series.finding.describe import describe_find
@@ -29,8 +38,6 @@ from chronodp.series.workloads import check_workload
 __all__ = ["FindPlan", "FindingOrigin", "make_find_plan"]
 
 Chosen: TypeAlias = tuple[str, ...]
-First: TypeAlias = Sizes | tuple[int, ...]
-"""What the first choice is made by: votes, or losses where no scale is chosen."""
 
 _ARGUMENT = "docs/explanation/proofs/finding.md"
 
@@ -39,7 +46,7 @@ class FindingOrigin(Origin, Protocol):
     """Where numbers come from that bounds can be found for."""
 
     def sizes(self, scale: Scale) -> Sizes:
-        """Return votes over the sizes of a scale, which nobody may see."""
+        """Return how much voters hold, counted by the sizes of a scale, which nobody may see."""
         ...
 
     def losses(self, joint: Joint) -> tuple[int, ...]:
@@ -52,7 +59,7 @@ class FindingOrigin(Origin, Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FindPlan(ReleasePlan[First, Release]):
+class FindPlan(ReleasePlan[Sizes, Release]):
     """One release whose bounds are found first; `release` pays for both at once, and `release.found` says which.
 
     Attributes:
@@ -67,15 +74,14 @@ class FindPlan(ReleasePlan[First, Release]):
         """Whom the release protects, at what cost, and where the argument stands."""
         return Claim(self.design.table.claimed, self.design.cost, _ARGUMENT)
 
-    def read(self, *, key: str, progress: Progress) -> First:
-        """Return what the first choice is made by, which nobody may see."""
+    def read(self, *, key: str, progress: Progress) -> Sizes:
+        """Return how much voters hold, counted by sizes, which nobody may see."""
         del key  # no periods of a person are left out here
-        scale = self.design.scale
-        first = self._losses() if scale is None else self.origin.sizes(scale)
+        counts = self.origin.sizes(self.design.scale)
         progress(1.0)
-        return first
+        return counts
 
-    def draw(self, numbers: First, entropy: Entropy) -> str:
+    def draw(self, numbers: Sizes, entropy: Entropy) -> str:
         """Refuse: what is drawn hangs on choices that are stored one by one."""
         del numbers, entropy
         raise AssertionError("a plan that finds its bounds is made by stages")
@@ -118,11 +124,9 @@ class FindPlan(ReleasePlan[First, Release]):
         """The text that identifies the plan."""
         return dump(self.design)
 
-    def content(self, numbers: First) -> tuple[bytes, ...]:
+    def content(self, numbers: Sizes) -> tuple[bytes, ...]:
         """Return what identifies the data. Nobody may see it."""
-        if isinstance(numbers, Sizes):
-            return numbers.above.astype("<i8").tobytes(), str(numbers.voters).encode()
-        return (" ".join(map(str, numbers)).encode(),)
+        return (" ".join(map(str, (*numbers.above, numbers.voters))).encode(),)
 
     _purpose = "periods"
 
@@ -138,39 +142,27 @@ class FindPlan(ReleasePlan[First, Release]):
     def _released(self, fulfilled: Fulfilled) -> Release:
         return Release(fulfilled.release, fulfilled.signed)
 
-    def _making(self, exact: First, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
-        design, scale = self.design, self.design.scale
+    def _making(self, exact: Sizes, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
+        design = self.design
 
         def choose_scale(_: Chosen) -> Callable[[], str]:
-            if scale is None or not isinstance(exact, Sizes):
-                raise AssertionError("asked where a scale is found only")
-            return lambda: str(scale.pick(exact, entropy))
+            return lambda: "{} {}".format(*design.scale.pick(exact, entropy))
 
         def choose_bounds(chosen: Chosen) -> Callable[[], str]:
-            joint = design.joint(self._scale(chosen))
-            losses = exact
-            if isinstance(losses, Sizes):
-                with watched(progress, f"Finding bounds in {self.origin}") as tell:
-                    losses = self._losses(joint)
-                    tell(1.0)
+            joint = design.joint(*map(int, chosen[0].split()))
+            with watched(progress, f"Finding bounds in {self.origin}") as tell:
+                losses = self.origin.losses(joint)
+                tell(1.0)
             return lambda: str(joint.pick(losses, entropy))
 
         def release(chosen: Chosen) -> Produce:
-            found = design.found(self._scale(chosen), int(chosen[-1]))
+            found = design.found(design.joint(*map(int, chosen[0].split())), int(chosen[1]))
             plan = Plan(design.release_design(found), (), design.delta, self.origin, design.missing)
             with watched(progress, self._reading) as tell:
                 numbers = plan.read(key=key, progress=tell)
             return lambda: (plan.draw(numbers, entropy), plan.certificate_for(seeded=entropy.seeded))
 
-        choices = (choose_bounds,) if scale is None else (choose_scale, choose_bounds)
-        return Staged(choices, release)
-
-    def _scale(self, chosen: Chosen) -> float:
-        scale = self.design.scale
-        return self.design.table.measure.reach if scale is None else scale.value(int(chosen[0]))
-
-    def _losses(self, joint: Joint | None = None) -> tuple[int, ...]:
-        return self.origin.losses(self.design.joint(self._scale(())) if joint is None else joint)
+        return Staged((choose_scale, choose_bounds), release)
 
     def __repr__(self) -> str:
         table = self.design.table

@@ -1,7 +1,8 @@
-"""Step 1: the size of a typical cell, chosen by the vote of all.
+"""Steps 1 and 2: how much a typical voter holds, and how much those at the upper end do.
 
-Everybody has one vote, split over their cells that are not 0. A size wins if the median lies between it and the next
-smaller one. Step 1 of "What is computed" in ``docs/explanation/proofs/finding.md``.
+Of everybody's mean over all periods the median is chosen on an open grid; then, from there upwards, how far it is worth
+to look: a further octave must hold more voters to win. Steps 1 and 2 of "What is computed" in
+``docs/explanation/proofs/finding.md``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from chronodp.engines import VOTE, Sizes
+from chronodp.engines import Sizes
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import Grid
@@ -25,11 +26,14 @@ from chronodp.selection import (
 from chronodp.series.table import Table
 from chronodp.series.voters import voters_of
 
-__all__ = ["Scale", "mechanism_for", "scale_utilities"]
+__all__ = ["Scale", "mechanism_for", "median_utilities"]
 
-_LEAST, _MOST = -20, 40  # the open grid spans 2^-20 to 2^40, whatever the data
-_FINE = Grid(2.0**-22)
-_MISS = 1e-3  # the chance of a far miss at which the people needed are counted
+_LEAST, _MOST = -40, 80  # the open grid spans 2^-20 to 2^40 in powers of √2, whatever the data
+_FINE = Grid(2.0**-22)  # a row of 2^40 has 2^62 steps
+_BELOW, _ABOVE = -2, 20  # half octaves about the median within which the upper end is looked for
+_PER_OCTAVE = 2.2  # what a further octave costs in the exponent: overshooting falls faster than noise grows
+_MISS = 1e-3  # the chance of a far miss at which the voters needed are counted
+_PARTS = 2**20  # utilities of the second step in parts of a voter, for its public penalty
 
 
 def mechanism_for(law: Law) -> ExponentialMechanism | PermuteAndFlip:
@@ -39,19 +43,23 @@ def mechanism_for(law: Law) -> ExponentialMechanism | PermuteAndFlip:
 
 @dataclass(frozen=True)
 class Scale:
-    """The choice of a scale, all public.
+    """The choice of a median and of an upper end, all public.
 
     Attributes:
         table: whose cells.
         law: of the noise that is paid beside it.
-        epsilon: of the choice.
-        between: public ends of the search; None for the open grid.
+        median_epsilon: of the first choice.
+        tail_epsilon: of the second.
+        between: public ends of the largest size of a cell; None for the open grid.
+        reach: the largest size where it is declared, and so not looked for.
     """
 
     table: Table
     law: Law
-    epsilon: float
+    median_epsilon: float
+    tail_epsilon: float
     between: tuple[float, float] | None = None
+    reach: float | None = None
 
     @property
     def grid(self) -> Grid:
@@ -59,57 +67,91 @@ class Scale:
         return _FINE
 
     @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """The grid of sizes, powers of √2, in ascending steps."""
-        low, high = (2.0**_LEAST, 2.0**_MOST) if self.between is None else self.between
-        low = max(low, 1.0) if self.table.measure.whole else low
-        if not 2.0**_LEAST <= low <= high <= 2.0**_MOST:
-            allowed = f"within 2^{_LEAST} … 2^{_MOST}: give the column in other units"
-            raise InvalidArgument("between", self.between, allowed)
-        first, last = math.floor(2 * math.log2(low)), math.ceil(2 * math.log2(high))
-        found = [2.0 ** (index / 2) for index in range(first, last + 1)]
-        if self.table.measure.whole:
-            found = sorted({float(round(size)) for size in found if round(size)})
-        return tuple(dict.fromkeys(round(size / _FINE.step) for size in found))
+    def first(self) -> range:
+        """The half octaves of the open grid."""
+        if self.between is None and self.reach is None:
+            return range(_LEAST, _MOST + 1)
+        low, high = (self.reach, self.reach) if self.reach is not None else self.between or (1.0, 1.0)
+        if not 2.0 ** (_LEAST / 2) <= low <= high <= 2.0 ** (_MOST / 2):
+            name = "between" if self.reach is None else self.table.measure.size_name
+            raise InvalidArgument(name, (low, high), "within 2^-20 … 2^40: give the column in other units")
+        # A mean over all periods is at least that of one such cell, and at most that of all; of a period, the cell.
+        spread = self.table.horizon if voters_of(self.table).whole_person else 1
+        places = self.table.max_groups
+        first, last = 2 * math.log2(low / spread), 2 * math.log2(high * places)
+        return range(max(math.floor(first), _LEAST), min(math.ceil(last), _MOST) + 1)
 
     @cached_property
-    def choice(self) -> ChoiceDesign:
-        """The choice as it is drawn."""
+    def sizes(self) -> tuple[int, ...]:
+        """What voters hold over all periods at each point of the grid, with those for the upper end; in steps."""
+        over = self.table.horizon if voters_of(self.table).whole_person else 1
+        last = self.first[-1] + _ABOVE
+        points = (2.0 ** (index / 2) * over / _FINE.step for index in range(self.first[0] + _BELOW, last + 1))
+        return tuple(max(1, round(point)) for point in points)
+
+    @property
+    def top(self) -> int:
+        """The most that one cell counts, in steps: what is declared, or so much that its voter is above every size."""
+        return self.sizes[-1] + 1 if self.reach is None else round(self.reach / _FINE.step)
+
+    @cached_property
+    def median(self) -> ChoiceDesign:
+        """The first choice as it is drawn."""
+        return self._choice("median", list(self.first), self.median_epsilon, change=1)
+
+    @cached_property
+    def tail(self) -> ChoiceDesign:
+        """The second choice as it is drawn, by half octaves from the median."""
+        steps = list(range(_BELOW, _ABOVE + 1))
+        return self._choice("upper end", steps, self.tail_epsilon, change=_PARTS)
+
+    def _choice(self, which: str, indices: list[int], epsilon: float, *, change: int) -> ChoiceDesign:
         voters = voters_of(self.table)
+        # A voter that comes or goes moves above - below by 1, one that is altered by 2; a count above by 1 either way,
+        # and all counts in one direction where voters only come or go.
+        monotone = which != "median" and not voters.altered
+        most = voters.held * change * (2 if which == "median" and voters.altered else 1)
         return design_choice(
             mechanism_for(self.law),
-            [f"{size * _FINE.step:g}" for size in self.sizes],
+            [str(index) for index in indices],
             unit=self.table.claimed,
-            change=float(VOTE * voters.held * (2 if voters.altered else 1)),
-            monotone=False,
-            epsilon=self.epsilon,
-            purpose="the size of a typical cell, by votes",
+            change=float(most),
+            monotone=monotone,
+            epsilon=epsilon,
+            purpose=f"half octaves of the {which} of means",
         )
 
     @property
     def needed(self) -> int:
         """Voters that it takes so that a far miss has a chance of about a thousandth."""
         voters = voters_of(self.table)
-        return math.ceil(
-            2 * voters.held * (2 if voters.altered else 1) / self.epsilon * math.log(len(self.sizes) / _MISS)
-        )
+        moved = voters.held * (2 if voters.altered else 1)
+        return math.ceil(2 * moved / self.median_epsilon * math.log(len(self.first) / _MISS))
 
-    def pick(self, votes: Sizes, entropy: Entropy) -> int:
-        """Draw a size's place in the grid."""
-        return pick_whole(self.choice, scale_utilities(votes), entropy)
+    def pick(self, counts: Sizes, entropy: Entropy) -> tuple[int, int]:
+        """Draw the half octaves of the median and of the upper end."""
+        beside = -_BELOW  # sizes begin before the grid of medians
+        middle = slice(beside, beside + len(self.first))
+        place = pick_whole(self.median, median_utilities(counts.above[middle], counts.voters), entropy)
+        above = counts.above[place : place + len(self.tail.candidates)]
+        chosen = pick_whole(self.tail, self.tail_utilities(above), entropy)
+        return self.first[place], self.first[place] + _BELOW + chosen
 
-    def value(self, place: int) -> float:
-        """Return the size at a place of the grid."""
-        return self.sizes[place] * _FINE.step
+    def tail_utilities(self, above: tuple[int, ...]) -> list[int]:
+        """Return -#above - penalty for each half octave from the median, in parts of a voter."""
+        # The penalty is 2.2 an octave in the exponent, whatever epsilon is: public, so it moves nothing.
+        voters = voters_of(self.table)
+        factor = 1 if self.tail.monotone else 2
+        octave = _PER_OCTAVE * factor * voters.held * _PARTS / self.tail_epsilon
+        return [-count * _PARTS - round(octave * index / 2) for index, count in enumerate(above)]
 
 
-def scale_utilities(votes: Sizes) -> list[int]:
-    """Return twice u(c) = -max(0, above(c) - below(c), below(c⁻) - above(c⁻)) / 2, in parts of a vote.
+def median_utilities(above: tuple[int, ...], voters: int) -> list[int]:
+    """Return twice u(c) = -max(0, above(c) - below(c), below(c⁻) - above(c⁻)) / 2 for each size.
 
     c⁻ is the next smaller size, and below the smallest everybody is above. 0 where the median lies in (c⁻, c]; plain
-    |above - below| would tie every size where all cells are equal.
+    |above - below| would tie every size where all voters hold the same.
     """
-    everyone = votes.voters * VOTE
-    margins = [2 * int(above) - everyone for above in votes.above]  # above - below, as below is the rest
-    before = [everyone, *margins[:-1]]
+    margins = [2 * count - voters for count in above]  # above - below, as below is the rest
+    before = [voters, *margins[:-1]]
     return [-max(0, margin, -last) for margin, last in zip(margins, before, strict=True)]

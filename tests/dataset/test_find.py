@@ -1,0 +1,236 @@
+"""Bounds found on the way to a release: one debit, what is kept, what is refused, and what a reader gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import chronodp as cdp
+from chronodp.errors import InvalidArgument, RequestConflict
+from chronodp.privacy import dump, load
+from chronodp.randomness import seeded
+from chronodp.series import Find, FindPlan, Missing, Release, Sum
+from chronodp.series.design import Design
+
+DAYS = 14
+
+
+def frame(people: int = 800, *, seed: int = 1, size: float | None = None) -> pandas.DataFrame:
+    chance = np.random.default_rng(seed)
+    who, day = np.repeat(np.arange(people), DAYS), np.tile(np.arange(DAYS), people)
+    kept = chance.random(people * DAYS) < 0.5
+    values = chance.lognormal(0.0, 0.7, people * DAYS) if size is None else np.full(people * DAYS, size)
+    times = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(day[kept], unit="D")
+    region = np.where(who[kept] % 3 == 0, "north", "south")
+    return pandas.DataFrame({"who": who[kept].astype(str), "at": times, "kwh": values[kept], "region": region})
+
+
+def meters(data: Any, **changes: Any) -> cdp.TimeSeries:
+    options: dict[str, Any] = {"unit": cdp.User(), "max_periods": Find()}
+    return cdp.TimeSeries(
+        data, time="at", user="who", every="1D", start="2026-01-01", end="2026-01-15", **(options | changes)
+    )
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
+    with cdp.Ledger(tmp_path / "budget.db") as store:
+        store.open("meters", unit=cdp.User(), epsilon=100.0, delta=1e-5)
+        yield store
+
+
+def released(ledger: cdp.Ledger, query: Any, request: str = "one", **terms: Any) -> Any:
+    plan = query.plan(**({"epsilon": 1.0, "delta": 1e-6} | terms))
+    made: Release = plan.release(ledger, dataset="meters", request=request, entropy=seeded(5))
+    return made
+
+
+def test_a_release_says_which_bounds_were_found(ledger: cdp.Ledger) -> None:
+    plan: Any = meters(frame()).sum("kwh", clip=Find()).plan(epsilon=1.0, delta=1e-6)
+    assert isinstance(plan, FindPlan)
+    assert "5" in str(plan) or "0.05" in str(plan)
+    made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
+    assert made.found is not None
+    assert 0.2 < made.found.scale < 4
+    assert made.found.size is not None
+    assert made.design.table.measure == Sum("kwh", (-made.found.size, made.found.size))
+    assert made.design.table.max_periods == made.found.max_periods
+    assert "bounds found by the exponential mechanism" in str(made.certificate.mechanism)
+    assert made.certificate.claim.cost == plan.claim.cost == made.design.cost
+    assert made.certificate.claim.argument.endswith("finding.md")
+    (entry,) = ledger.history("meters")
+    assert entry.cost == plan.claim.cost
+
+
+def test_the_price_is_the_same_whatever_is_found(ledger: cdp.Ledger) -> None:
+    few = released(ledger, meters(frame(50)).sum("kwh", clip=Find()), "few")
+    many = released(ledger, meters(frame(900)).sum("kwh", clip=Find()), "many")
+    assert few.design.cost == many.design.cost
+    assert few.found != many.found
+
+
+def test_the_price_fits_the_guarantee_and_fills_it() -> None:
+    for delta in (0.0, 1e-6):
+        plan: Any = meters("none.csv").sum("kwh", clip=Find(0.1)).plan(epsilon=1.0, delta=delta, missing=Missing())
+        by = cdp.accounting.gaussian.epsilon if delta else cdp.accounting.basic.epsilon
+        assert 1 - 1e-6 < by(plan.claim.cost, delta) <= 1.0
+
+
+def test_the_same_request_returns_its_release_and_other_terms_are_refused(ledger: cdp.Ledger) -> None:
+    data = frame()
+    first = released(ledger, meters(data).sum("kwh", clip=Find()))
+    again = meters(data).sum("kwh", clip=Find()).plan(epsilon=1.0, delta=1e-6)
+    assert again.release(ledger, dataset="meters", request="one").text == first.text
+    for other in (Find(0.1), Find(between=(0.1, 100)), (0, Find())):
+        with pytest.raises(RequestConflict):
+            released(ledger, meters(data).sum("kwh", clip=other))
+    with pytest.raises(RequestConflict):
+        released(ledger, meters(frame(seed=2)).sum("kwh", clip=Find()))
+    assert len(ledger.history("meters")) == 1
+
+
+@pytest.mark.parametrize("gap", ["debit committed", "choice committed"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_death_between_choice_and_release_goes_on_with_the_same_choice(tmp_path: Path, gap: str, times: int) -> None:
+    class Death(BaseException):
+        pass
+
+    left = times
+
+    def reached(name: str) -> None:
+        nonlocal left
+        left -= name == gap
+        if left == 0 and name == gap:
+            raise Death
+
+    query = meters(frame()).sum("kwh", clip=Find())
+    plan: Any = query.plan(epsilon=1.0, delta=1e-6)
+    with cdp.Ledger(tmp_path / "b.db", reached=reached) as store:
+        store.open("meters", unit=cdp.User(), epsilon=10.0, delta=1e-5)
+        if gap == "debit committed" and times == 2:
+            plan.release(store, dataset="meters", request="one")
+        else:
+            with pytest.raises(Death):
+                plan.release(store, dataset="meters", request="one")
+        kept = store._store.transaction()
+        with kept as transaction:
+            before = transaction.run("SELECT chosen FROM choices ORDER BY number")
+    with cdp.Ledger(tmp_path / "b.db") as store:
+        made = plan.release(store, dataset="meters", request="one")
+        with store._store.transaction() as transaction:
+            after = transaction.run("SELECT chosen FROM choices ORDER BY number")
+        assert after[: len(before)] == before
+        assert len(store.history("meters")) == 1
+        assert plan.release(store, dataset="meters", request="one").text == made.text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [frame(600, size=1.0), frame(600, size=0.0), frame(1), frame(600).iloc[:0]],
+    ids=["equal", "zeros", "one person", "nobody"],
+)
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_every_table_has_an_answer(ledger: cdp.Ledger, data: pandas.DataFrame, delta: float) -> None:
+    made = released(ledger, meters(data).sum("kwh", clip=Find()), delta=delta, missing=Missing())
+    assert np.all(np.isfinite(made.to_pandas().drop(columns="time").to_numpy(dtype=float)))
+
+
+def test_a_column_of_equal_values_finds_them(ledger: cdp.Ledger) -> None:
+    made = released(ledger, meters(frame(3000, size=8.0)).sum("kwh", clip=Find()))
+    assert made.found is not None
+    assert 8.0 <= made.found.size <= 16.0
+
+
+def test_groups_counts_and_one_bound_alone(ledger: cdp.Ledger) -> None:
+    data = frame()
+    keys = {"region": ["north", "south"]}
+    made = released(ledger, meters(data).sum("kwh", clip=(0, Find())).by(max_groups=Find(), **keys), "groups")
+    assert made.found is not None
+    assert made.found.max_groups in (1, 2)
+    assert made.design.table.measure.clip[0] == 0.0
+    rows = released(ledger, meters(pandas.concat([data] * 3)).count(at_most=Find()), "rows")
+    assert rows.found is not None
+    assert rows.found.size >= 1
+    days = released(ledger, meters(data).count(), "days")
+    assert days.found is not None
+    assert days.found.size is None
+    assert days.found.max_periods == days.design.table.max_periods
+    clip = released(ledger, meters(data, max_periods=5).sum("kwh", clip=Find()), "clip")
+    assert clip.found is not None
+    assert clip.found.max_periods is None
+
+
+@pytest.mark.parametrize(
+    "unit", [cdp.User(relation="replace"), cdp.UserPeriod("1W"), cdp.Window(3), cdp.Event()], ids=str
+)
+def test_every_unit_can_find_a_clip(tmp_path: Path, unit: Any) -> None:
+    with cdp.Ledger(tmp_path / "b.db") as store:
+        store.open("meters", unit=unit, epsilon=10.0, delta=1e-5)
+        series = meters(frame(), unit=unit, max_periods=Find() if unit.whole_person else None)
+        made = released(store, series.sum("kwh", clip=Find()), missing=Missing())
+        assert made.found is not None
+        assert 1 < made.found.size < 30
+        assert made.missing is not None
+
+
+def test_found_bounds_are_public_for_the_next_month(ledger: cdp.Ledger) -> None:
+    plan: Any = meters(frame()).sum("kwh", clip=Find()).plan(epsilon=1.0, delta=1e-6)
+    made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
+    later = plan.on(frame(seed=3), found=made.found)
+    assert isinstance(later, cdp.Plan)
+    assert later.design.split is None
+    assert later.design.table.max_periods == made.found.max_periods
+    assert later.design.noises[0].scale < made.design.noises[0].scale  # nothing is spent on finding
+    anew = plan.on(frame(seed=3))
+    assert isinstance(anew, FindPlan)
+    with pytest.raises(InvalidArgument, match="found"):
+        plan.on(frame(seed=3), found={"size": 3})
+
+
+def test_documents_are_read_again_and_old_ones_stay(ledger: cdp.Ledger) -> None:
+    made = released(ledger, meters(frame()).sum("kwh", clip=Find()), missing=Missing())
+    design = made.design
+    assert load(dump(design), Design) == design
+    plain = meters(frame(), max_periods=3).sum("kwh", clip=(0.0, 3.0)).plan(epsilon=1.0, delta=1e-6).design
+    for word in ("split", "found", "missing"):
+        assert word not in dump(plain)
+
+
+_find: Any = Find
+_missing: Any = Missing
+
+
+def _query(**changes: Any) -> Any:
+    return meters("x.csv", **changes)
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (lambda: _find(0), "share"),
+        (lambda: _find(0.6), "share"),
+        (lambda: _find("much"), "share"),
+        (lambda: _find(between=3), "between"),
+        (lambda: _find(between=(0, 3)), "between"),
+        (lambda: _find(between=(3, 1)), "between"),
+        (lambda: _missing(share=1), "share"),
+        (lambda: _missing(assume="hope"), "assume"),
+        (lambda: _query().sum("kwh", clip=(1, Find())), "clip"),
+        (lambda: _query().sum("kwh", clip=(Find(), 1)), "clip"),
+        (lambda: _query().sum("kwh", clip=Find), "clip"),
+        (lambda: meters("x.csv").histogram("kwh", edges=[0, 1, 2]).plan(epsilon=1.0, missing=Missing()), "missing"),
+        (lambda: _query(max_periods=2).count().plan(epsilon=1.0, missing=0.05), "missing"),
+        (lambda: meters("x.csv").count().peak(every="7D").plan(epsilon=1.0), "clip"),
+        (lambda: meters("x.csv", unit=cdp.Event()), "max_periods"),
+        (lambda: meters("x.csv").count().plan(epsilon=-1), "epsilon"),
+        (lambda: meters("x.csv").count().plan(epsilon=1.0, delta=2), "delta"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_before_anything_is_spent(make: Any, argument: str) -> None:
+    with pytest.raises(InvalidArgument, match=argument):
+        make()
