@@ -87,6 +87,7 @@ def test_every_unit_and_cost_has_a_json_form_and_a_price() -> None:
     seen: set[type] = set()
     documents: list[dict[str, Any]] = [
         {"kind": "pure", "epsilon": 0.5},
+        {"kind": "bounded_range", "epsilon": 0.5},
         {"kind": "approximate", "epsilon": 0.5, "delta": 1e-9},
         {"kind": "laplace", "sensitivity": 1.0, "scale": 2.0},
         {"kind": "gaussian", "sensitivity": 1.0, "sigma": 2.0},
