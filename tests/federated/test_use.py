@@ -12,7 +12,7 @@ import chronodp as cdp
 from chronodp.errors import InvalidArgument
 from chronodp.federated.choosing import choose_model
 from chronodp.federated.forecasts import choose_band, forecast, worst_errors
-from chronodp.privacy import PureCost
+from chronodp.privacy import BoundedRangeCost, PureCost
 from chronodp.randomness import seeded
 from tests.federated.people import design
 
@@ -50,7 +50,7 @@ def test_a_band_holds_the_stated_share_of_people(ledger: cdp.Ledger) -> None:
             entropy=seeded(number),
         )
         assert 0.9 <= np.mean(errors <= band.margin) < 0.95
-        assert band.choice.certificate.claim.cost == PureCost(0.5)
+        assert band.choice.certificate.claim.cost == BoundedRangeCost(0.5)
     with pytest.raises(InvalidArgument, match="people must be enough"):
         choose_band(errors, largest=100.0, people=20, epsilon=0.1, ledger=ledger, dataset="held out", request="few")
     with pytest.raises(InvalidArgument, match="errors"):
