@@ -52,11 +52,18 @@ def test() -> list[Part]:
     """Return every check, with small trial counts."""
     spread = (*_PYTEST, *_SPREAD, "-m", "not spark and not browser")
     # Spark and the browser are started once, in a process of their own: more than one of each would take longer.
-    alone = [Part(f"tests with {name}", ((*_PYTEST, "-m", mark, "tests"),)) for name, mark in _STARTED_ONCE.items()]
-    return [Part("tests", (spread,), live=True), *alone, *_without_data()]
+    spark = Part("tests with Spark", ((*_PYTEST, "-m", "spark and not browser", *naming("spark")),))
+    browser = Part("tests with a browser", ((*_PYTEST, "-m", "browser", *naming("browser")),))
+    return [Part("tests", (spread,), live=True), spark, browser, *_without_data()]
 
 
-_STARTED_ONCE = {"Spark": "spark and not browser", "a browser": "browser"}
+def naming(fixture: str) -> list[str]:
+    """Return the files of tests that name a fixture: collecting all others takes longer than most parts.
+
+    A test that needs one that its file does not name is refused (`tests/rings.py`), so that none is left out.
+    """
+    files = sorted((ROOT / "tests").glob("**/test_*.py"))
+    return [str(path.relative_to(ROOT)) for path in files if fixture in path.read_text(encoding="utf-8")]
 
 
 def verify() -> list[Part]:
@@ -104,10 +111,10 @@ def _style() -> Part:
 def _without_data() -> list[Part]:
     sphinx: Sequence[str] = ("--quiet", "--fail-on-warning", "--keep-going", "--jobs", "auto", "docs", "docs/_build")
     return [
-        _style(),
         Part("types", ((str(_BIN / "mypy"), "--no-error-summary"),)),
-        Part("direction of imports", ((str(_BIN / "lint-imports"),),)),
         Part("documentation", ((str(_BIN / "sphinx-build"), *sphinx),)),
+        _style(),
+        Part("direction of imports", ((str(_BIN / "lint-imports"),),)),
     ]
 
 

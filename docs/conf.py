@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
+from typing import Any
 
 import chronodp
 
@@ -57,6 +58,28 @@ def write_examples(folder: Path) -> None:
         told = f"Run it with `python examples/{path.name}`, or open `examples/notebooks/{path.stem}.ipynb`."
         parts = [text if kind == "markdown" else f"```python\n{text}\n```" for kind, text in rest]
         (folder / f"{path.stem}.md").write_text("\n\n".join([title, told, *parts]) + "\n", encoding="utf-8")
+
+
+def setup(app: Any) -> None:
+    """Write the tree of all pages once a folder for pages of source code, which stand nowhere in it.
+
+    For them it differs by the way back to the top alone, and it takes longer to write than everything else on a page.
+    """
+    written: dict[object, str] = {}
+
+    def share(_app: Any, page: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
+        if "toctree" in context and page.startswith("_modules/"):
+            whole, folder = context["toctree"], page.rpartition("/")[0]
+
+            def tree(**asked: Any) -> str:
+                key = (folder, *sorted(asked.items()))
+                if key not in written:
+                    written[key] = whole(**asked)
+                return written[key]
+
+            context["toctree"] = tree
+
+    app.connect("html-page-context", share, priority=400)  # before the theme's, which asks for the tree
 
 
 write_reference(HERE / "reference" / "generated")

@@ -96,6 +96,15 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start the one Chromium of a test process; `rings.arrange` puts its tests last, since its loop runs until then."""
+    from tests.chromium import chromium
+
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start the one PostgreSQL server of a test process, and return its address."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))

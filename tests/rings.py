@@ -5,12 +5,14 @@ A test that starts one without the mark ``processes`` fails, and says so: nothin
 
 from __future__ import annotations
 
+import functools
 import multiprocessing.process
 import os
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,8 +36,22 @@ def arrange(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.processes)
         for name in _HEAVY:
             if name in needed:
+                if name not in _text(item.path):
+                    raise pytest.UsageError(f"{item.nodeid} needs {name}: its file must name it, or no part finds it")
                 item.add_marker(name)
-    items.sort(key=lambda item: not (item.get_closest_marker("processes") or item.get_closest_marker("long")))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """What runs in a browser comes last: until that is closed, the loop of Playwright runs in this thread."""
+    if item.get_closest_marker("browser"):
+        return 2
+    return 0 if item.get_closest_marker("processes") or item.get_closest_marker("long") else 1
+
+
+@functools.cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 @contextmanager

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.report.test_browser import browser, read
+from tests.report.test_browser import read
 
 from chronodp.audit import Allowance, judge, mutants
 from chronodp.audit.page import report_audit
 from chronodp.audit.registry import entries
 from chronodp.audit.run import Audit
-
-__all__ = ["browser"]
 
 NAMES = ("randomised response that is true too often", "Laplace noise in floating point")
 

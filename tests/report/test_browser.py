@@ -14,19 +14,12 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page as Tab, Request, Route
 
 from chronodp.report import write_page
-from tests.chromium import chromium
 from tests.report.examples import COLUMNS, HOSTILE, hours, page, rows
 
 pytestmark = pytest.mark.processes
 
 _HARMLESS = ("file:", "data:", "blob:")
 _NAMES = ('north, "upper"\nfloor', HOSTILE)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ from playwright.sync_api import Browser, Error
 
 import chronodp as cdp
 from chronodp.service.tokens import add_token, revoke_token
-from tests.chromium import chromium
 from tests.service.town import API, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number, visiting
 
@@ -30,12 +29,6 @@ _DROP = """([data, name]) => {
     const place = document.querySelector('[data-slot="drop"]');
     place.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
