@@ -189,7 +189,7 @@ def test_a_cap_that_follows_the_candidate_is_noticed() -> None:
 
 
 def test_the_monotone_factor_is_noticed_under_replace() -> None:
-    plan = planned([], cdp.User(relation="replace"), "who", epsilon=4000.0)
+    plan = planned([], cdp.User(relation="replace"), "who", epsilon=400_000.0)
     joint = plan.design.joint(0, 2)
     cheap = design_choice(
         joint.choice.mechanism, joint.choice.candidates, unit=cdp.User(), change=joint.choice.change, monotone=True,

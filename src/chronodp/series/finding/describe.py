@@ -8,7 +8,7 @@ from chronodp.series.voters import voters_of
 
 __all__ = ["describe_find"]
 
-_FEW_PERIODS = 14
+_FEW_PERIODS = 7
 
 
 def describe_find(design: FindDesign) -> list[tuple[str, str]]:
