@@ -28,8 +28,10 @@ def terminal(*, errors: bool = False, soft_wrap: bool = False) -> Console:
 
 def show_series(console: Console, release: Release) -> None:
     """Print the series as bars, and its first rows with intervals."""
-    frame = release.to_pandas()
-    labels = [name for name in frame.columns if name not in ("time", "period", "value", "lower", "upper")]
+    view = release.each_period()
+    frame = view.to_pandas()
+    numbers = [f"{name}{all_}" for all_ in ("", "_all") for name in ("value", "lower", "upper")]
+    labels = [name for name in frame.columns if name not in ("time", "period", *numbers)]
     console.print(release.design.table.released, style="bold")
     groups = frame.groupby(labels, sort=False) if labels else [((), frame)]
     for name, part in list(groups)[:_ROWS]:
@@ -37,6 +39,7 @@ def show_series(console: Console, release: Release) -> None:
         title = ", ".join(str(label) for label in name)
         console.print(f"{bars(_thinned(values))} {title}")
     console.print(table_of(frame.head(_ROWS)))
+    console.print(view.note)
     if len(frame) > _ROWS:
         console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all, --page draws them.")
 

@@ -57,8 +57,8 @@ class Line:
                 raise InvalidArgument(name, len(given), f"as many numbers as there are times, {len(self.times)}")
 
 
-def series_figure(lines: Sequence[Line], *, title: str, value_name: str) -> go.Figure:
-    """Return a figure of released series with their bands, for a page or a notebook.
+def series_figure(lines: Sequence[Line], *, title: str, value_name: str, note: str = "") -> go.Figure:
+    """Return a figure of released series with their bands, for a page or a notebook; a note says what bands cover.
 
     Clocks are shown as they were written: a time zone stays out of the chart.
 
@@ -77,7 +77,7 @@ def series_figure(lines: Sequence[Line], *, title: str, value_name: str) -> go.F
     elif any(isinstance(moment, str) for line in times for moment in line):
         times, axis = [[_literal(str(moment)) for moment in line] for line in times], {"type": "category"}
     crowd = len(lines) > _CROWD
-    figure = go.Figure(layout=_layout(title, value_name))
+    figure = go.Figure(layout=_layout(title, value_name, note))
     # All bands lie under all lines; they stay SVG, for plotly's WebGL cannot fill shapes of many corners.
     for index, line in enumerate(lines):
         band = _band(line, times[index]) | {"fillcolor": _colour(index, 0.1 if crowd else 0.22)}
@@ -213,10 +213,13 @@ def _literal(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def _layout(title: str, value_name: str) -> dict[str, Any]:
+def _layout(title: str, value_name: str, note: str) -> dict[str, Any]:
+    heading = {"text": _literal(title), "x": 0, "xref": "paper", "y": 0.97, "yanchor": "top"}
+    if note:
+        heading["subtitle"] = {"text": _literal(note), "font": {"size": 12}}
     return {
         "template": "none",
-        "title": {"text": _literal(title), "x": 0, "xref": "paper", "y": 0.97, "yanchor": "top"},
+        "title": heading,
         "font": {"family": _FONTS, "size": 13, "color": _TEXT},
         "paper_bgcolor": _CLEAR,
         "plot_bgcolor": _CLEAR,

@@ -208,20 +208,28 @@ class Release:
             title=title or f"{self.link.dataset}: {self.design.table.released}",
             promise=f"This release is {guarantee}. It protects {guarantee.unit.protects}. It does not protect "
             f"{guarantee.unit.does_not_protect}.",
-            facts=tuple(describe(self.design, self.design.delta)),
+            facts=(*describe(self.design, self.design.delta), *self._beside()),
             certificate=str(self.certificate),
             warning=warning,
+            caption=f"Each line shows released values in its band. {view.note}.",
             columns=tuple(frame.columns),
             rows=list(frame.itertuples(index=False, name=None)),
             figure=view.plot(),
         )
         return write_page(page, path)
 
+    def _beside(self) -> list[tuple[str, str]]:
+        """Return what was found and what is missing, in words."""
+        facts = [] if self.found is None else [("Found", f"privately, as a part of the price: {self.found}")]
+        return facts if self.missing is None else [*facts, ("Missing", str(self.missing))]
+
     def __repr__(self) -> str:
         return f"Release({self.link.dataset!r}, request={self.link.request!r}, {self.design.table.released})"
 
     def __str__(self) -> str:
-        return f"{self.design.table.released}\n{self.to_pandas()}\n{self.certificate}"
+        view = self.each_period()
+        beside = "".join(f"\n{label}: {text}" for label, text in self._beside())
+        return f"{self.design.table.released}\n{view.to_pandas()}\n{view.note}{beside}\n{self.certificate}"
 
     def _refuse_extremes(self, what: str) -> None:
         block = self.design.table.measure.block
@@ -320,12 +328,12 @@ class Release:
             signed=table.measure.negative,
         )
 
-    def _covers(self, everyone: bool) -> str:
-        if everyone:
-            return "noise, and what bounds took away assuming even loss (the columns with _all)"
+    def _covers(self, without_bounds: bool) -> str:
+        if without_bounds:
+            return "noise only within bounds; without bounds (…_all) also what bounds took away, assuming even loss"
         if self.design.table.measure.finished:
             return "noise only"
-        return "noise only: what bounds took away is in no band"
+        return "noise only, not what bounds took away"
 
     @cached_property
     def _content(self) -> dict[str, Any]:

@@ -85,17 +85,26 @@ class View:
         labels = self._labels()
         names = [", ".join(str(label) for label in row) for row in zip(*labels.values(), strict=True)] or [self.title]
         times = next(iter(self._times(1).values()))
+        drawn = [("", self.estimates)]
+        if self.everyone is not None:
+            drawn = [(" within bounds", self.estimates), (" without bounds", self.everyone)]
         lines = [
             Line(
-                name=name,
+                name=f"{name}{which}",
                 times=list(times),
-                values=self.estimates.value[:, place],
-                lower=self.estimates.lower[:, place],
-                upper=self.estimates.upper[:, place],
+                values=estimates.value[:, place],
+                lower=estimates.lower[:, place],
+                upper=estimates.upper[:, place],
             )
-            for place, name in enumerate(names[:_MOST_LINES])
+            for place, name in enumerate(names[: _MOST_LINES // len(drawn)])
+            for which, estimates in drawn
         ]
-        return series_figure(lines, title=self.title, value_name=self.label)
+        return series_figure(lines, title=self.title, value_name=self.label, note=self.note)
+
+    @property
+    def note(self) -> str:
+        """What bands cover, in a sentence."""
+        return f"Bands of {100 * self.level:g} %: {self.covers}"
 
     def _times(self, places: int) -> dict[str, Any]:
         import pandas

@@ -146,7 +146,12 @@ def show_table(view: View) -> shapes.TableShape:
     frame = view.to_pandas()
     rows = [[_cell(cell) for cell in row] for row in frame.itertuples(index=False, name=None)]
     return shapes.TableShape(
-        title=view.title, label=view.label, level=view.level, columns=[str(name) for name in frame.columns], rows=rows
+        title=view.title,
+        label=view.label,
+        level=view.level,
+        note=view.note,
+        columns=[str(name) for name in frame.columns],
+        rows=rows,
     )
 
 

@@ -117,11 +117,12 @@ class PlanShape(BaseModel):
 
 
 class TableShape(BaseModel):
-    """A long table: time, groups, value, lower, upper."""
+    """A long table: time, groups, value, lower, upper; a note says what the bands cover."""
 
     title: str
     label: str
     level: float
+    note: str = ""
     columns: list[str]
     rows: list[list[Any]]
 

@@ -4,31 +4,40 @@ import { draw } from "./chart.js";
 import { clock, count, make, number, table } from "./dom.js";
 
 const MOST_LINES = 12;
-const NUMBERS = 3; // value, lower, upper come last
+
+// Value, lower and upper follow the labels; where the figure of what is missing was released, the same without bounds.
+const startsOf = (columns) => {
+  const starts = [["", columns.indexOf("value")]];
+  const all = columns.indexOf("value_all");
+  return all < 0 ? starts : [["within bounds", starts[0][1]], ["without bounds", all]];
+};
 
 export const linesOf = ({ columns, rows }) => {
-  const last = columns.length - NUMBERS;
+  const starts = startsOf(columns);
   const lines = new Map();
   for (const row of rows) {
-    const name = row.slice(1, last).join(", ");
-    if (!lines.has(name)) lines.set(name, { name, x: [], y: [], lower: [], upper: [] });
-    const line = lines.get(name);
-    line.x.push(typeof row[0] === "string" ? row[0].slice(0, 19) : row[0]);
-    line.y.push(row[last]);
-    line.lower.push(row[last + 1]);
-    line.upper.push(row[last + 2]);
+    for (const [which, at] of starts) {
+      const name = [...row.slice(1, starts[0][1]), ...(which ? [which] : [])].join(", ");
+      if (!lines.has(name)) lines.set(name, { name, x: [], y: [], lower: [], upper: [] });
+      const line = lines.get(name);
+      line.x.push(typeof row[0] === "string" ? row[0].slice(0, 19) : row[0]);
+      line.y.push(row[at]);
+      line.lower.push(row[at + 1]);
+      line.upper.push(row[at + 2]);
+    }
   }
   return [...lines.values()];
 };
 
 export const showReleased = async (chart, place, found, { about, lines = linesOf(found) }) => {
   await draw(chart, lines.slice(0, MOST_LINES), { label: found.label, about });
-  const last = found.columns.length - NUMBERS;
+  const last = found.columns.indexOf("value");
   const columns = found.columns.map((label, at) => {
     if (at >= last) return { label, numeric: true, cell: (row) => number(row[at], 6) };
     return { label, cell: (row) => (at === 0 ? clock(row[0]) : String(row[at])) };
   });
   const some = `The chart shows the first ${MOST_LINES} of ${count(lines.length)} groups.`;
   const note = lines.length > MOST_LINES ? make("p", { class: "note" }, some) : "";
-  place.replaceChildren(note, table(about, columns, found.rows));
+  const covers = found.note ? make("p", { class: "note" }, `${found.note}.`) : "";
+  place.replaceChildren(covers, note, table(about, columns, found.rows));
 };
