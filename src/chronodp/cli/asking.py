@@ -49,6 +49,12 @@ OPTIONS: dict[str, Any] = {
         bool | None,
         typer.Option("--line-breaks", help="Quoted fields of CSV hold line breaks; every quote must close."),
     ],
+    "where": Annotated[
+        str | None, typer.Option(help="Count only rows of which this holds: `\"origin = 'JFK' AND dep_delay > 0\"`.")
+    ],
+    "column": Annotated[
+        list[str] | None, typer.Option(help="Make a column of others: `late='dep_delay > 15'`. May be repeated.")
+    ],
     "unit": Annotated[
         str | None, typer.Option(help="`user` (default), `event`, `user_period:1D`, `window:24`; `/replace` after it.")
     ],
@@ -102,6 +108,8 @@ class Asked:
             unit=parse_record_unit(options.get("unit", "user")),
             max_periods=options.get("max_periods"),
             reading=self._reading(),
+            where=options.get("where"),
+            columns=_derived(options.get("column")),
         )
         query: Query[Plan] = self._measured(series)
         if by := _groups(options.get("by")):
@@ -198,6 +206,19 @@ def _groups(by: object) -> dict[str, list[object]]:
             raise InvalidArgument("by", text, "a column and its keys, such as region=north,south")
         groups[column] = list(keys.split(","))
     return groups
+
+
+def _derived(columns: object) -> dict[str, str]:
+    if isinstance(columns, dict):
+        return columns
+    derived: dict[str, str] = {}
+    for text in columns if isinstance(columns, list | tuple) else []:
+        name, _, expression = str(text).partition("=")
+        name = name.strip()
+        if not name or not expression or name in derived:
+            raise InvalidArgument("column", text, "a name, once, and an expression, such as late='dep_delay > 15'")
+        derived[name] = expression
+    return derived
 
 
 def _numbers(text: object) -> tuple[float, ...]:

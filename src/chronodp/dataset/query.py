@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar, Unpack, cast
 
-from chronodp.engines import Grouping
+from chronodp.engines import Derived, Grouping, check_columns, check_where, derived_as
 from chronodp.engines.reading import Reading, check_reading, read_name
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar
+from chronodp.privacy import Calendar, check_kind
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import (
     Count,
@@ -61,10 +61,15 @@ class Queries(Generic[Planned_co]):
         max_periods: int | Find | None,
         records: RecordSource[Planned_co],
         reading: Reading | None = None,
+        *,
+        where: str | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         self.calendar, self.unit, self.max_periods = calendar, unit, max_periods
         declared = check_reading(reading)
         self.reading = None if declared == Reading() else declared  # the default is nothing to tell
+        self._columns = check_columns(columns)
+        self._where = check_where(where, self._columns)
         self._records = records
         self.count()  # refuses a unit or limit that fits no question here
 
@@ -132,8 +137,10 @@ class Queries(Generic[Planned_co]):
             max_periods=len(self.calendar) if isinstance(periods, Find) else periods,
             single_rows=self._records.user is None,
             reading=self.reading,
+            where=self._where,
+            columns=_named(self._columns, [measure.read_column]),
         )
-        query = Query(table, self._records)
+        query = Query(table, self._records, self._columns)
         return query.finding(max_periods=periods) if isinstance(periods, Find) else query
 
 
@@ -143,7 +150,17 @@ class Query(Generic[Planned_co]):
 
     table: Table
     records: RecordSource[Planned_co]
+    columns: tuple[Derived, ...] = ()
     finds: tuple[tuple[str, Find], ...] = ()
+
+    def where(self, condition: str) -> Query[Planned_co]:
+        """Count only rows of which a condition over their own columns holds; several conditions must all hold.
+
+        What cannot be read or computed is NULL, and a row for which the condition is not TRUE is left out.
+        """
+        check_kind("where", condition, str, "a text such as \"origin = 'JFK'\"")
+        joined = check_where(condition, self.columns, earlier=self.table.where)
+        return replace(self, table=replace(self.table, where=joined))
 
     def finding(self, **finds: Find) -> Query[Planned_co]:
         """Return the question with bounds to be found: what its table holds there is the reference, not a bound."""
@@ -162,11 +179,12 @@ class Query(Generic[Planned_co]):
         if taken:
             raise InvalidArgument("by", sorted(taken)[0], "a column that does not split the question already")
         split = (*self.table.groupings, *groupings)
+        named = _named(self.columns, [self.table.periods.measure.read_column, *(one.column for one in split)])
+        table = replace(self.table, groupings=split, columns=named)
         if isinstance(max_groups, Find):
             everywhere = math.prod(len(grouping.keys) for grouping in split)
-            table = replace(self.table, groupings=split, max_groups=everywhere)
-            return replace(self, table=table).finding(max_groups=max_groups)
-        return replace(self, table=replace(self.table, groupings=split, max_groups=max_groups))
+            return replace(self, table=replace(table, max_groups=everywhere)).finding(max_groups=max_groups)
+        return replace(self, table=replace(table, max_groups=max_groups))
 
     def total(self, *, every: str) -> Query[Planned_co]:
         """Add up each longer period, such as '1D' of hours; people are bounded in the shorter ones, as before.
@@ -228,6 +246,11 @@ def _clip_to_find(clip: object) -> tuple[Find | None, tuple[float, float]]:
             raise InvalidArgument("clip", clip, "(0, Find()), Find() for both sides, or a pair of numbers")
         return clip[1], (0.0, 1.0)
     return None, (0.0, 0.0)
+
+
+def _named(columns: Sequence[Derived], names: Sequence[str | None]) -> tuple[Derived, ...] | None:
+    """Return the derived columns that a question names; what it does not is no part of its plan."""
+    return tuple(one for one in columns if any(derived_as([one], name) for name in names)) or None
 
 
 def _listed(name: str, given: object, allowed: str) -> list[Any]:

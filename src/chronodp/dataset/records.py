@@ -165,6 +165,8 @@ class Records:
             groupings=table.groupings,
             edges=table.measure.bin_edges,
             reading=check_reading(table.reading),
+            where=table.where,
+            columns=table.columns or (),
         )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from chronodp.dataset.query import Queries
 from chronodp.dataset.records import Records
-from chronodp.engines import Engine, Reading
-from chronodp.errors import MissingBound
+from chronodp.engines import Engine, Reading, derived_as
+from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import Calendar, check_column
 from chronodp.privacy.units import RecordUnit, check_record_unit
 from chronodp.series import Find, Plan
@@ -31,6 +32,9 @@ class TimeSeries(Queries[Plan]):
         max_periods: for `User`, how many periods of one person count; or `Find()`, which finds it privately.
         reading: how cells are written, where that is not the default: dates, epoch numbers, decimal commas, separator
             and encoding of CSV files. It is part of the plan and of its certificate.
+        where: which rows count, as an SQL condition over the columns of one row, such as "origin = 'JFK'".
+        columns: columns made of others of the same row, by name, such as {"late": "dep_delay > 15"}; they may be added
+            up, binned, and split by like the table's own. Both are part of the plan and of its certificate.
         engine: what reads the data; unless you say otherwise, Spark for its own frames and DuckDB on this machine.
 
     >>> import chronodp as cdp
@@ -53,6 +57,8 @@ class TimeSeries(Queries[Plan]):
         unit: RecordUnit,
         max_periods: int | Find | None = None,
         reading: Reading | None = None,
+        where: str | None = None,
+        columns: Mapping[str, str] | None = None,
         engine: Engine | None = None,
     ) -> None:
         unit = check_record_unit("unit", unit)
@@ -62,7 +68,11 @@ class TimeSeries(Queries[Plan]):
         elif not unit.of_rows:
             raise MissingBound("user", f"name the column with the person: {unit} cannot be protected without it")
         records = Records(data, time, user, engine)
-        super().__init__(Calendar(every, start, end, timezone), unit, max_periods, records, reading)
+        calendar = Calendar(every, start, end, timezone)
+        super().__init__(calendar, unit, max_periods, records, reading, where=where, columns=columns)
+        for name, column in (("time", time), ("user", user)):
+            if derived_as(self._columns, column):
+                raise InvalidArgument(name, column, "a column of the table, not a derived one")
 
     def __repr__(self) -> str:
         return f"TimeSeries({self.calendar}, unit={self.unit!r})"

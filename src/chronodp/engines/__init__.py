@@ -3,6 +3,19 @@
 from chronodp.engines.csv_files import read_csv_texts as read_csv_texts
 from chronodp.engines.embedded import DuckDB
 from chronodp.engines.engine import Engine as Engine
+from chronodp.engines.expressions import (
+    FUNCTIONS as FUNCTIONS,
+    LONGEST_EXPRESSION as LONGEST_EXPRESSION,
+    Derived as Derived,
+    check_columns as check_columns,
+    check_where as check_where,
+    columns_of as columns_of,
+    derived_as as derived_as,
+    expressions_of as expressions_of,
+    functions_of as functions_of,
+    parse_expression as parse_expression,
+    texts_of as texts_of,
+)
 from chronodp.engines.losses import LossesQuestion as LossesQuestion
 from chronodp.engines.question import (
     BoundsReport as BoundsReport,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from chronodp.engines.question import Question
-from chronodp.engines.reading import ColumnCheck, Columns, Part, ReadingCheck, Role, Stored, Term
+from chronodp.engines.reading import ColumnCheck, Columns, Part, ReadingCheck, Role, Stored, Term, Wanted
 from chronodp.engines.reading.grammar import number_pattern
 from chronodp.engines.rows import complete, placed_select
 
@@ -29,25 +29,35 @@ def look(
 ) -> ReadingCheck:
     """Count what is read and left out; ``row`` runs the queries, and ``broken`` was counted before."""
     columns = Columns(dialect, question.reading, *_WIDEST)
-    rows, whole, instants, in_time, in_groups, used = row(_rows_query(question, parts, columns).sql(dialect))
+    rows, kept, whole, instants, in_time, in_groups, used = row(_rows_query(question, parts, columns).sql(dialect))
     return ReadingCheck(
         rows=rows,
-        columns=tuple(_column_check(columns, parts, row, *wanted) for wanted in question.wanted),
-        incomplete=rows - whole,
+        columns=tuple(_column_check(columns, parts, row, *wanted) for wanted in _once(question.wanted)),
+        incomplete=kept - whole,
         outside_time=whole - in_time,
         outside_groups=in_time - in_groups,
         outside_bins=in_groups - used,
         used=used,
         instants=instants,
         wall_clocks=whole - instants,
+        filtered=rows - kept,
         broken={reason: count for reason, count in broken.items() if count},
     )
+
+
+def _once(wanted: Sequence[Wanted]) -> list[Wanted]:
+    """Return what is wanted, each column that is read the same way once."""
+    first: dict[tuple[Role, str], Wanted] = {}
+    for one in wanted:
+        first.setdefault((one.role, one.column.lower()), one)
+    return list(first.values())
 
 
 def _rows_query(question: Question, parts: Sequence[Part], columns: Columns) -> exp.Select:
     """Count rows, then those that meet one condition more at a time."""
     instant, number, edges = exp.column("instant"), exp.column("number"), question.calendar.edges
-    whole = exp.and_(instant.is_(exp.null()).not_(), *complete(question))
+    kept = exp.true() if question.where is None else exp.column("kept")
+    whole = exp.and_(kept, instant.is_(exp.null()).not_(), *complete(question))
     in_time = exp.and_(whole.copy(), instant >= int(edges[0]), instant < int(edges[-1]))
     listed = [
         exp.In(this=exp.column(f"group_{index}"), expressions=[exp.Literal.string(key) for key in grouping.keys])
@@ -59,7 +69,7 @@ def _rows_query(question: Question, parts: Sequence[Part], columns: Columns) -> 
         ends = (exp.Literal.number(f"{edge:.16e}") for edge in (question.edges[0], question.edges[-1]))
         used = exp.and_(used, exp.Between(this=number, low=next(ends), high=next(ends)))
     instants = exp.and_(whole.copy(), exp.column("absolute"))
-    counts = [_count_if(exp.paren(condition)) for condition in (whole, instants, in_time, in_groups, used)]
+    counts = [_count_if(exp.paren(condition)) for condition in (kept, whole, instants, in_time, in_groups, used)]
     return exp.select(exp.Count(this=exp.Star()), *counts).from_(
         placed_select(question, parts, columns).subquery("placed")
     )

@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.engines.expressions import Cell, Derived, Expressions, expressions_of
 from chronodp.engines.reading import Reading, Wanted
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid, document
@@ -60,6 +61,8 @@ class Question:
         squares: by how many bits the square of each kept total is shifted down before squares are added up, see
             `square`; None where no squares are asked for.
         row_limit: steps beyond which a single row's value is taken as this many; public.
+        where: which rows count, as an expression over one row; None for all.
+        columns: columns that are made of others; ``value`` and groupings may name them.
     """
 
     calendar: Calendar
@@ -75,6 +78,8 @@ class Question:
     reading: Reading = field(default_factory=Reading)
     squares: int | None = None
     row_limit: int = ROW_LIMIT
+    where: str | None = None
+    columns: tuple[Derived, ...] = ()
 
     def __post_init__(self) -> None:
         if self.squares is None:
@@ -105,10 +110,34 @@ class Question:
     @property
     def wanted(self) -> tuple[Wanted, ...]:
         """The columns that are read, and as what."""
-        wanted = [Wanted("time", "time", self.time)]
-        wanted += [] if self.user is None else [Wanted("user", "name", self.user)]
-        wanted += [] if self.value is None else [Wanted("value", "number", self.value)]
-        return (*wanted, *(Wanted("by", "name", grouping.column) for grouping in self.groupings))
+        return tuple(self.read_as.values())
+
+    @property
+    def read_as(self) -> dict[str, Wanted]:
+        """The same by the names that their cells have in queries."""
+        computed = self.expressions
+        read = {"moment": Wanted("time", "time", self.time)}
+        if self.user is not None:
+            read["person"] = Wanted("user", "name", self.user)
+        if self.value is not None and computed.number is None:
+            read["number"] = Wanted("value", "number", self.value)
+        for index, (grouping, key) in enumerate(zip(self.groupings, computed.keys, strict=True)):
+            if key is None:
+                read[f"group_{index}"] = Wanted("by", "name", grouping.column)
+        names = self.expression_cells
+        return read | {names[cell]: Wanted(used, cell.role, cell.column) for cell, used in computed.cells.items()}
+
+    @property
+    def expressions(self) -> Expressions:
+        """The filter and the derived columns that are used, ready to be computed."""
+        return expressions_of(
+            self.where, self.columns, self.value, tuple(grouping.column for grouping in self.groupings)
+        )
+
+    @property
+    def expression_cells(self) -> dict[Cell, str]:
+        """The cells that expressions read, and their names in queries."""
+        return {cell: f"cell_{index}" for index, cell in enumerate(self.expressions.cells)}
 
     @property
     def groups(self) -> int:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import bisect
 import math
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from chronodp.engines.choice import PRIME, seeds_of
+from chronodp.engines.expressions import Cell, Value, evaluate
 from chronodp.engines.losses import LossesQuestion
 from chronodp.engines.question import Question, Totals
 from chronodp.engines.sizes import Sizes, SizesQuestion
@@ -22,12 +23,16 @@ __all__ = ["Record", "reference_losses", "reference_missing", "reference_sizes",
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: a person, an instant in microseconds of UTC, a number, a key for each grouping; any may be missing."""
+    """One row: a person, an instant in microseconds of UTC, a number, a key for each grouping; any may be missing.
+
+    ``cells`` are those that expressions read. A number or a key that is derived is computed, whatever is given for it.
+    """
 
     person: str | None
     instant: int | None
     number: float | None = None
     keys: tuple[str | None, ...] = ()
+    cells: Mapping[Cell, Value] = field(default_factory=dict)
 
 
 def reference_totals(records: Iterable[Record], question: Question, *, key: str) -> Totals:
@@ -93,13 +98,29 @@ def reference_missing(records: Iterable[Record], asked: MissingQuestion, *, key:
 def _held(records: Iterable[Record], question: Question) -> dict[tuple[object, int, int], int]:
     """What each person has in each cell, unbounded; a row that stands alone is a person of its own."""
     cells: dict[tuple[object, int, int], int] = defaultdict(int)
-    for row, record in enumerate(records):
+    for row, raw in enumerate(records):
+        record = _computed(raw, question)
+        if record is None:
+            continue
         period, place = _period(record, question), _place(record, question)
         if period is None or place is None or (question.user is not None and record.person is None):
             continue
         person = row if question.user is None else record.person
         cells[person, period, place] += _steps(record, question)
     return cells
+
+
+def _computed(record: Record, question: Question) -> Record | None:
+    """Return a row with its derived number and keys; None if the filter does not hold of it."""
+    computed = question.expressions
+    if computed.where is not None and evaluate(computed.where, record.cells) is not True:
+        return None
+    number = record.number if computed.number is None else evaluate(computed.number, record.cells)
+    keys = record.keys or (None,) * len(computed.keys)
+    derived = (
+        own if key is None else evaluate(key, record.cells) for own, key in zip(keys, computed.keys, strict=True)
+    )
+    return replace(record, number=number, keys=tuple(derived))
 
 
 def _chosen(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from chronodp.engines.expressions import with_expressions
 from chronodp.engines.question import ROW_LIMIT, Question
 from chronodp.engines.reading import TEXT, Columns, Part, Stored, Term, Wanted
 from chronodp.privacy import moment_at
@@ -56,6 +57,8 @@ def rows_select(
     # The end is not in the grid: the last period is [edge, edge) like all others.
     within = [instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1])]
     conditions = [*within, *complete(question, person=not written)]
+    if question.where is not None:
+        conditions.append(exp.column("kept"))  # NULL is not TRUE: the row is left out
     if question.edges:
         number = exp.column("number")
         conditions += [number >= _real(question.edges[0]), number <= _real(question.edges[-1])]
@@ -86,9 +89,13 @@ def placed_select(
     A wall clock's time loses the zone's offset, which that time alone decides.
     """
     moment, read = exp.column("moment"), union([_read(question, part, columns, name) for part in parts])
+    expressions = question.expressions.named
+    if expressions:
+        read = with_expressions(read, expressions, question.expression_cells, columns)
     names = [name for name in read.named_selects if name != "moment"]
-    if columns.dialect == "duckdb" and _has_texts(question, parts):
-        # DuckDB would move conditions below, and read each text again for every place where they name it.
+    if columns.dialect == "duckdb" and (expressions or _has_texts(question, parts)):
+        # DuckDB would move conditions below, and read each text again for every place where they name it; of terms
+        # upon terms that would be twice as many with each.
         read = read.offset(0)
     changes = question.calendar.wall_clock_changes()
     offset = lookup(moment, [start for start, _ in changes[1:]], [whole(offset) for _, offset in changes])
@@ -120,11 +127,8 @@ def union(selects: Sequence[exp.Select]) -> exp.Query:
 
 
 def _read(question: Question, part: Part, columns: Columns, name: ReadName) -> exp.Select:
-    """Each row's moment and whether that is an instant, its person, number and group keys."""
-    aliases = {"time": "moment", "user": "person", "value": "number"}
-    groups = iter(range(len(question.groupings)))
-    named = {aliases.get(one.argument) or f"group_{next(groups)}": one for one in question.wanted}
-    return exp.select(*cells_of(part, columns, named, name=name)).from_(part.table)
+    """Each row's moment and whether that is an instant, its person, number and group keys, cells of expressions."""
+    return exp.select(*cells_of(part, columns, question.read_as, name=name)).from_(part.table)
 
 
 def cells_of(

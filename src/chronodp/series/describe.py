@@ -41,6 +41,7 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
         ("Protects", f"{table.claimed}: {table.unit.protects}"),
         ("Unprotected", table.unit.does_not_protect),
         ("One unit", _reach(table)),
+        *([("Rows", table.computed)] if table.computed else []),
         *_made(table),
         *([] if table.reading is None else [("Read", str(table.reading))]),
         ("Noise", _noise(design)),

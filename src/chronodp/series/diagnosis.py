@@ -10,7 +10,7 @@ from chronodp.privacy import labelled
 
 __all__ = ["Diagnosis"]
 
-_ROLES = {"time": "Time", "user": "Person", "value": "Value", "by": "Group"}
+_ROLES = {"time": "Time", "user": "Person", "value": "Value", "by": "Group", "where": "Filter", "columns": "Derived"}
 _OWNER = "FOR THE OWNER ONLY: these figures come straight from the data and are not private."
 _BOUNDS = (
     "A bound that was chosen by looking at the figures below is not private: the choice itself tells about people. "
@@ -43,6 +43,7 @@ class Diagnosis:
         rows = [("Rows", f"{read.rows:,}; {_part(read.used, read.rows)} count")]
         rows += [(_ROLES[one.argument], self._column(one)) for one in read.columns]
         left_out = {
+            "by the filter": read.filtered,
             "incomplete": read.incomplete,
             "outside the periods": read.outside_time,
             "with keys that were not declared": read.outside_groups,

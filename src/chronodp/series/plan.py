@@ -193,9 +193,10 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         design = self.design
         names = {"laplace": "Laplace", "gaussian": "Gaussian"}
         steps = " and ".join(f"{noise.step:g}" for noise in design.noises)
-        read = "" if design.table.reading is None else f"; {design.table.reading}"
+        table = design.table
+        read = "".join(f"; {part}" for part in (table.computed, table.reading) if part)
         return Certificate(
-            mechanism=f"{design.table.released}{read}; {names[design.law]} noise, {design.shape}{_beside(design)}",
+            mechanism=f"{table.released}{read}; {names[design.law]} noise, {design.shape}{_beside(design)}",
             claim=self.claim,
             guarantee=Guarantee(design.table.claimed, design.epsilon, design.delta),
             theorem=design.noises[0].theorem,

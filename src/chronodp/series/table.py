@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from chronodp.engines import Grouping, Reading
+from chronodp.engines import Derived, Grouping, Reading, check_where, expressions_of
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import (
     LATER,
@@ -53,6 +53,8 @@ class Table:
         max_groups: in how many groups one person counts within a period.
         single_rows: whether every row stands for itself, there being no person.
         reading: what the owner declared about how cells are written; None for nothing.
+        where: which rows count, as an expression over one row; None for all.
+        columns: columns made of others that it names; None for none.
     """
 
     measure: Measure
@@ -64,6 +66,8 @@ class Table:
     max_groups: int = 1
     single_rows: bool = False
     reading: Reading | None = field(default=None, metadata=LATER)
+    where: str | None = field(default=None, metadata=LATER)
+    columns: tuple[Derived, ...] | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         check_whole("horizon", self.horizon, most=LONGEST)
@@ -84,7 +88,17 @@ class Table:
                 f"left out, or the unit's relation 'replace': when people come and go ({self.unit}) their number is no "
                 "public fact",
             )
+        self._check_expressions()
         _ = self.bounds, self.claimed
+
+    def _check_expressions(self) -> None:
+        """Refuse a filter that is none, and derived columns that cannot be what they are named for."""
+        if self.columns == ():
+            raise InvalidArgument("columns", (), "left out where there are none")
+        derived = self.columns or ()
+        check_where(self.where, derived)
+        groups = tuple(grouping.column for grouping in self.groupings)
+        expressions_of(self.where, derived, self.periods.measure.read_column, groups)
 
     def moved_to(self, horizon: int, calendar: Calendar | None) -> Table:
         """Return the same table of other periods; a limit of more periods than there are means all of them."""
@@ -127,6 +141,12 @@ class Table:
     def released(self) -> str:
         """What is released, in plain words."""
         return self.measure.words(self.unit.called)
+
+    @property
+    def computed(self) -> str:
+        """Which rows count and how columns are made of others, in words; empty if all do and none is."""
+        parts = [] if self.where is None else [f"rows where {self.where}"]
+        return "; ".join([*parts, *(str(one) for one in self.columns or ())])
 
     @property
     def label(self) -> str:

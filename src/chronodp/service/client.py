@@ -85,8 +85,10 @@ class Client:
         start: Any = None,
         end: Any = None,
         max_periods: int | None = None,
+        where: str | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> RemoteSeries:
-        """Return a dataset to be asked, on its whole grid or on the one given."""
+        """Return a dataset to be asked, on its whole grid or on the one given; see `TimeSeries` for the rest."""
         about = self.describe(name)
         calendar = Calendar(
             every or about["every"],
@@ -98,7 +100,8 @@ class Client:
         most = about["max_periods"] if max_periods is None else max_periods
         if max_periods is None and most is not None:
             most = min(most, len(calendar))
-        return RemoteSeries(calendar, unit, most, _Curated(self, name, about["user"]))
+        curated = _Curated(self, name, about["user"])
+        return RemoteSeries(calendar, unit, most, curated, where=where, columns=columns)
 
     def budget(self, dataset: str) -> dict[str, Any]:
         """Return what is spent and left: of the whole, and of your part."""

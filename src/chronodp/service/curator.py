@@ -123,7 +123,8 @@ class Curator:
                 self._plans.move_to_end(key)
                 return self._plans[key]
         grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
-        query = ask(dataset.series(grid, max_periods=question.max_periods), question)
+        series = dataset.series(grid, max_periods=question.max_periods, where=question.where, columns=question.columns)
+        query = ask(series, question)
         workload = question.workload
         check_allowed(dataset, query.table, epsilon=question.epsilon, tuned_for=workload)
         plan = query.plan(epsilon=question.epsilon, delta=question.delta, tuned_for=workload)

@@ -5,15 +5,17 @@ They are made from declarations alone: grid, keys, bounds. The same dataset give
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from chronodp.dataset import Records
+from chronodp.engines import expressions_of, parse_expression, texts_of
 from chronodp.ledger import BEGINNING, Keys, Link, digest, now, sign
 from chronodp.randomness import secure
-from chronodp.series import Plan, Release
+from chronodp.series import Plan, Release, Table
 from chronodp.service.policy import Dataset
 
 __all__ = ["make_up", "rehearse"]
@@ -22,8 +24,8 @@ _PEOPLE = 200
 _ROWS = 20_000
 
 
-def make_up(dataset: Dataset) -> Any:
-    """Return made-up rows as an Arrow table."""
+def make_up(dataset: Dataset, table: Table | None = None) -> Any:
+    """Return made-up rows as an Arrow table, with whatever other columns the expressions of a question read."""
     import pyarrow
 
     chance = np.random.default_rng(20260101)  # made-up data only; noise comes from secure entropy
@@ -39,12 +41,30 @@ def make_up(dataset: Dataset) -> Any:
         columns[name] = low + (high - low) * chance.beta(2.0, 5.0, len(chosen))
     for name, groups in dataset.groups.items():
         columns[name] = np.repeat(chance.choice(groups.keys, _PEOPLE), periods)
+    for name, texts in _other_columns(columns, table).items():
+        columns[name] = chance.choice([*texts, "other"], len(chosen)) if texts else chance.integers(0, 101, len(chosen))
     return pyarrow.table(columns)
+
+
+def _other_columns(known: Collection[str], table: Table | None) -> dict[str, tuple[str, ...]]:
+    """Return the columns that only expressions read: with the texts of these where it is read as a text."""
+    if table is None:
+        return {}
+    periods = table.periods
+    groups = tuple(grouping.column for grouping in periods.groupings)
+    read = expressions_of(periods.where, periods.columns or (), periods.measure.read_column, groups).cells
+    written = [*([] if periods.where is None else [periods.where]), *(one.expression for one in periods.columns or ())]
+    texts = tuple(text for one in written for text in texts_of(parse_expression("where", one)))
+    have, found = {name.lower() for name in known}, dict[str, tuple[str, ...]]()
+    for cell in read:
+        if cell.column.lower() not in have and not found.get(cell.column):
+            found[cell.column] = texts if cell.role == "name" else ()
+    return found
 
 
 def rehearse(dataset: Dataset, plan: Plan) -> Release:
     """Return what a plan would release, had the table only made-up rows; paid by nobody and signed by nobody known."""
-    records = Records(make_up(dataset), dataset.time, dataset.user)
+    records = Records(make_up(dataset, plan.design.table), dataset.time, dataset.user)
     rehearsed = replace(plan, origin=records)
     entropy, keys = secure(), Keys.create()
     text = rehearsed.draw(rehearsed.read(key="", progress=lambda _: None), entropy)

@@ -8,15 +8,27 @@ from functools import cached_property
 from typing import get_args
 
 from chronodp.dataset import TimeSeries
-from chronodp.engines import Reading
+from chronodp.engines import FUNCTIONS, Reading
 from chronodp.ledger import Renewal
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.measures import ASKABLE, Statistic
 
-__all__ = ["MEASURES", "WORKLOADS", "Allotment", "Allowed", "Column", "Dataset", "Groups", "Policy", "RunLimits"]
+__all__ = [
+    "EXPRESSION_FUNCTIONS",
+    "MEASURES",
+    "WORKLOADS",
+    "Allotment",
+    "Allowed",
+    "Column",
+    "Dataset",
+    "Groups",
+    "Policy",
+    "RunLimits",
+]
 
 MEASURES = (*ASKABLE, *get_args(Statistic))
+EXPRESSION_FUNCTIONS = tuple(name.lower() for name in FUNCTIONS)
 WORKLOADS = ("each_period", "running_total", "rolling", "ewm", "filter", "hierarchy")
 
 
@@ -55,6 +67,8 @@ class Allowed:
         epsilon: the most that one release may cost; None for no limit but the budget.
         cells: the most numbers in one release.
         least_group: the least declared number of people behind every group.
+        expression_columns: columns that may stand in filters and derived columns.
+        expression_functions: functions that may, of CASE, COALESCE, ABS and so on, in small letters.
     """
 
     measures: tuple[str, ...]
@@ -63,6 +77,8 @@ class Allowed:
     epsilon: float | None
     cells: int
     least_group: int
+    expression_columns: tuple[str, ...] = ()
+    expression_functions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,7 +125,14 @@ class Dataset:
     share: bool
     reading: Reading = field(default_factory=Reading)
 
-    def series(self, grid: Calendar | None = None, *, max_periods: int | None = None) -> TimeSeries:
+    def series(
+        self,
+        grid: Calendar | None = None,
+        *,
+        max_periods: int | None = None,
+        where: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> TimeSeries:
         """Return the series on its whole grid, or on another; nothing is read.
 
         The policy's limit of periods, if it is more than the grid has, means all of them.
@@ -129,6 +152,8 @@ class Dataset:
             unit=self.unit,
             max_periods=most,
             reading=self.reading,
+            where=where,
+            columns=columns,
         )
 
 

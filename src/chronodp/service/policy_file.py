@@ -11,7 +11,18 @@ from chronodp.errors import ChronodpError
 from chronodp.ledger import Budget, Renewal
 from chronodp.privacy import Calendar, Unit, parse_record_unit
 from chronodp.privacy.units import RecordUnit
-from chronodp.service.policy import MEASURES, WORKLOADS, Allotment, Allowed, Column, Dataset, Groups, Policy, RunLimits
+from chronodp.service.policy import (
+    EXPRESSION_FUNCTIONS,
+    MEASURES,
+    WORKLOADS,
+    Allotment,
+    Allowed,
+    Column,
+    Dataset,
+    Groups,
+    Policy,
+    RunLimits,
+)
 from chronodp.settings import (
     Place,
     Section,
@@ -85,6 +96,8 @@ _ALLOW = {
     "epsilon": number(least=0),
     "cells": whole(least=1, default=100_000),
     "least_group": whole(least=0, default=0),
+    "expression_columns": texts(default=()),
+    "expression_functions": texts(of=EXPRESSION_FUNCTIONS, default=()),
 }
 _ANALYST = {"epsilon": number(least=0, needed=True), "delta": number(least=0, most=1)}
 _READING = {

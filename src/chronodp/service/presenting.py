@@ -72,6 +72,8 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         largest_epsilon=allowed.epsilon,
         largest_cells=allowed.cells,
         least_group=allowed.least_group,
+        expression_columns=list(allowed.expression_columns),
+        expression_functions=list(allowed.expression_functions),
         share=dataset.share,
         epsilon=dataset.epsilon,
         delta=dataset.delta,

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.config import JsonDict
 
 from chronodp.dataset import Queries, Query
+from chronodp.engines import LONGEST_EXPRESSION
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import load
 from chronodp.series import Workload
@@ -22,6 +23,7 @@ _Number = Annotated[float, Field(allow_inf_nan=False)]
 _Whole = Annotated[int, Field(ge=1, le=2**30)]
 _Clip = Annotated[list[_Number], Field(min_length=2, max_length=2, examples=[[0.0, 3.0]])]
 _Every = Annotated[str, Field(max_length=10, pattern=r"^[1-9][0-9]{0,5}(s|min|h|D|W|mo|Y)$", examples=["1h", "1D"])]
+_Expression = Annotated[str, Field(min_length=1, max_length=LONGEST_EXPRESSION)]
 _Moment = Annotated[str, Field(max_length=40, examples=["2026-01-01"])]
 
 
@@ -91,6 +93,10 @@ class QueryRequest(_Part):
     )
     max_groups: _Whole = Field(1, description="In how many groups one person counts within a period.")
     block: BlockAsked | None = None
+    where: _Expression | None = Field(None, description="Which rows count, as an SQL condition over one row.")
+    columns: dict[_Name, _Expression] = Field(
+        default_factory=dict, max_length=32, description="Columns made of others of the same row, by name."
+    )
     every: _Every | None = None
     start: _Moment | None = None
     end: _Moment | None = None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from chronodp.engines import columns_of, derived_as, functions_of, parse_expression
 from chronodp.errors import NotAllowed
 from chronodp.privacy import Calendar, check_moment, microseconds_of, to_document
 from chronodp.series import Table, Workload
@@ -35,6 +36,7 @@ def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end:
 
 def check_allowed(dataset: Dataset, table: Table, *, epsilon: float, tuned_for: Workload) -> None:
     """Raise unless the policy allows the question."""
+    _check_expressions(dataset, table)
     _check_measure(dataset, table)
     _check_groups(dataset, table)
     allowed = dataset.allowed
@@ -57,8 +59,8 @@ def _check_measure(dataset: Dataset, table: Table) -> None:
     kind = to_document(measure)["kind"].removeprefix("panel_")
     if kind not in allowed:
         raise _refuse("measure", kind, f"one of {', '.join(allowed)}")
-    if measure.read_column is None or measure.declared is None:
-        return
+    if measure.read_column is None or measure.declared is None or derived_as(table.columns or (), measure.read_column):
+        return  # what a derived column may hold, its own columns decide
     column = dataset.columns.get(measure.read_column)
     if column is None:
         known = ", ".join(dataset.columns) or "none: people can be counted only"
@@ -69,8 +71,33 @@ def _check_measure(dataset: Dataset, table: Table) -> None:
         raise _refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
 
 
+def _check_expressions(dataset: Dataset, table: Table) -> None:
+    """Raise unless filter and derived columns are made of columns and functions that the policy names."""
+    allowed = dataset.allowed
+    written = [] if table.where is None else [("where", table.where)]
+    written += [("columns", one.expression) for one in table.columns or ()]
+    for argument, text in written:
+        node = parse_expression(argument, text)
+        for column in columns_of(node):
+            if column.lower() not in map(str.lower, allowed.expression_columns):
+                known = ", ".join(allowed.expression_columns)
+                mend = f"made of the columns {known}" if known else "left out: no column may stand in expressions"
+                raise _refuse(argument, f"with column {column}", mend)
+        for function in functions_of(node):
+            if function.lower() not in allowed.expression_functions:
+                known = ", ".join(allowed.expression_functions) or "none"
+                raise _refuse(argument, f"with {function}", f"without it; functions that may be used: {known}")
+    if allowed.least_group and table.where is not None:
+        # Nobody declared how many people such rows are about, and the data must not say it.
+        raise _refuse("where", "beside least_group", "left out: no size is declared of the rows that it leaves")
+
+
 def _check_groups(dataset: Dataset, table: Table) -> None:
     for grouping in table.groupings:
+        if derived_as(table.columns or (), grouping.column):
+            if dataset.allowed.least_group:
+                raise _refuse("by", grouping.column, "a column of the table: no size is declared of derived groups")
+            continue
         known = dataset.groups.get(grouping.column)
         if known is None:
             names = ", ".join(dataset.groups) or "none"
@@ -88,7 +115,7 @@ def _smallest(dataset: Dataset, table: Table) -> int:
     shares = (
         min(dataset.groups[grouping.column].people[key] for key in grouping.keys) / dataset.people
         for grouping in table.groupings
-    )
+    )  # none of them derived: where sizes matter these are refused
     return int(dataset.people * math.prod(shares))
 
 

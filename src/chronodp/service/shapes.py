@@ -92,6 +92,10 @@ class DatasetShape(BaseModel):
     largest_epsilon: float | None
     largest_cells: int
     least_group: int
+    expression_columns: list[str] = Field(
+        default_factory=list, description="Columns that may stand in `where` and in derived `columns`."
+    )
+    expression_functions: list[str] = Field(default_factory=list, description="Functions that may be called there.")
     share: bool = Field(description="Whether releases are shared among analysts, and repeated for nothing.")
     epsilon: float
     delta: float

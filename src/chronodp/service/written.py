@@ -28,6 +28,10 @@ def write_question(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
         "epsilon": epsilon,
         "delta": delta,
     }
+    if table.where is not None:
+        content["where"] = table.where
+    if table.columns is not None:
+        content["columns"] = {one.name: one.expression for one in table.columns}
     if table.max_periods is not None:
         content["max_periods"] = table.max_periods
     if table.measure.block is not None:

@@ -13,7 +13,7 @@ class ColumnCheck:
     """What was read of a column. For the owner's eyes only.
 
     Attributes:
-        argument: what the column is used for: 'time', 'user', 'value' or 'by'.
+        argument: what the column is used for: 'time', 'user', 'value', 'by', or in expressions 'where' or 'columns'.
         column: its name.
         types: how it is stored; more than one if files differ.
         read: cells that were read.
@@ -38,7 +38,7 @@ class ReadingCheck:
     Attributes:
         rows: rows in the table.
         columns: each column by itself.
-        incomplete: rows that lack a person, a time or a number.
+        incomplete: rows that the filter leaves, and that lack a person, a time or a number.
         outside_time: complete rows before or after the periods.
         outside_groups: rows of the periods with a key that is not on the list.
         outside_bins: rows of these groups with a value outside the bins.
@@ -46,6 +46,7 @@ class ReadingCheck:
         instants: complete rows whose time carries an offset.
         wall_clocks: complete rows whose time is read on the clocks of the time zone.
         broken: lines of CSV files that are no records, by reason.
+        filtered: rows of which the filter does not hold; counted before all others.
     """
 
     rows: int
@@ -58,3 +59,4 @@ class ReadingCheck:
     instants: int
     wall_clocks: int
     broken: Mapping[str, int]
+    filtered: int = 0

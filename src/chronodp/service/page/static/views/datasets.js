@@ -25,6 +25,10 @@ const card = (dataset, me) => {
     `one release costs at most ε ${number(dataset.largest_epsilon ?? dataset.epsilon)}`,
     `at most ${count(dataset.largest_cells)} numbers`,
     dataset.least_group ? `groups of at least ${count(dataset.least_group)} people, as declared` : null,
+    dataset.expression_columns.length
+      ? `filters and derived columns of ${dataset.expression_columns.join(", ")}` +
+        (dataset.expression_functions.length ? ` with ${dataset.expression_functions.join(", ")}` : "")
+      : null,
     dataset.share ? "releases are shared" : "releases are not shared",
   ];
   facts(list, [

@@ -1,0 +1,90 @@
+"""Spark computes expressions as the plain rule does, also in ANSI mode and on the ends of what doubles hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from chronodp.engines.expressions import Value
+from chronodp.engines.expressions.tree import Node
+from chronodp.engines.expressions.typing import Typed, Use, typed
+from chronodp.engines.reading import Part, Role, Stored, stored_in_spark
+from tests.engines.expressions import ROWS, by_python, cells_sql, table_of, wanted_for
+from tests.engines.test_expressions import MADE, ready
+
+ENDS = [
+    {"n": n, "m": m, "w": w, "s": s, "r": "JFK", "b": b}
+    for n, m, w, s, b in [
+        (1e308, 0, "1e308", "JFK", True),
+        (-1e308, 3, "-0.0", "", False),
+        (-0.0, -3, "5e-324", "é", None),
+        (float("nan"), None, "x", None, True),
+        (float("inf"), 1, "1e400", "a\\b", False),
+        (9.3e18, 2, "-9.3e18", "{x}", True),
+        (1e18, 2, "999999999999999744", "a'b", True),
+        (-0.5, -1, "2.5", "7.0", False),
+        (None, None, None, "a\nb", None),
+    ]
+]
+TEXTS: list[tuple[str, Use]] = [
+    ("n + n", "number"),
+    ("n * w - n * w", "number"),
+    ("n / m", "number"),
+    ("1 / (n * 10)", "number"),
+    ("m / (m - m)", "number"),
+    ("-n", "name"),
+    ("FLOOR(n) + CEIL(w)", "number"),
+    ("FLOOR(n)", "name"),
+    ("CEIL(n)", "number"),
+    ("n IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)", "name"),
+    ("s IN ('a\\b', '{x}', 'a''b', '7', 'é')", "condition"),
+    ("s >= 'JFK' OR s IS NULL", "condition"),
+    ("NOT (b AND n > 0)", "name"),
+    ("CASE WHEN b THEN s WHEN m > 0 THEN 'a\nb' END", "name"),
+    ("n + 0 BETWEEN m AND w", "number"),
+    ("LEAST(n, m, w) * GREATEST(n, m)", "number"),
+    ("COALESCE(n / m, w, -1)", "number"),
+    ("s IS NULL", "condition"),
+    ("ABS(w) + b", "number"),
+    ("b = TRUE", "condition"),
+]
+
+
+def by_spark(spark: Any, nodes: list[Typed], rows: list[dict[str, Any]], path: Path) -> list[list[Value]]:
+    """Return what Spark makes of each expression in each row."""
+    table = table_of(rows).append_column("row", pyarrow.array(range(len(rows))))
+    pyarrow.parquet.write_table(table, path)
+    frame = spark.read.parquet(str(path))
+    types = {column.name: stored_in_spark(column.dataType.simpleString()) for column in frame.schema.fields}
+    wanted: dict[tuple[Role, str], tuple[str, Stored]] = {("number", "row"): ("row", types["row"])}
+    wanted |= {(one.role, one.column): (one.column, types[one.column]) for one in wanted_for(nodes).values()}
+    text = cells_sql(nodes, Part("records", wanted, frame.columns), "spark").replace("{", "{{").replace("}", "}}")
+    answer = spark.sql(f"WITH records AS (SELECT * FROM {{records}}) {text}", records=frame)
+    found = sorted(answer.collect(), key=lambda row: row["nth"])
+    return [[row[f"found_{index}"] for row in found] for index in range(len(nodes))]
+
+
+@pytest.mark.parametrize("ansi", [True, False])
+def test_the_ends_of_doubles_and_odd_texts(spark: Any, ansi: bool, tmp_path: Path) -> None:
+    nodes = [typed("where", text, use) for text, use in TEXTS]
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+    try:
+        assert by_spark(spark, nodes, ENDS, tmp_path / "ends.parquet") == by_python(nodes, ENDS)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(made=st.lists(MADE, min_size=10, max_size=20), rows=ROWS)
+def test_spark_gives_what_the_plain_rule_gives(
+    made: list[tuple[Node, Use]], rows: list[dict[str, Any]], spark: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    nodes = [found for node, use in made if (found := ready(node, use)) is not None]
+    path = tmp_path_factory.mktemp("spark") / "rows.parquet"
+    assert by_spark(spark, nodes, rows, path) == by_python(nodes, rows)
