@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pyarrow
+import pytest
 from hypothesis import given, settings, strategies as st
+from sqlglot import exp
 
-from chronodp.engines.expressions import parse_expression
+from chronodp.dataset import Records
+from chronodp.engines import DuckDB, Grouping, Question, Record, find_source, parse_expression, reference_totals
+from chronodp.engines.expressions import Cell, check_columns, check_where, queries
 from chronodp.engines.expressions.tree import Node, text_of
-from chronodp.engines.expressions.typing import Typed, Use, typed
-from chronodp.errors import InvalidArgument
+from chronodp.engines.expressions.typing import AsName, Typed, Use, cells_in, typed
+from chronodp.engines.reading import Term
+from chronodp.errors import InvalidArgument, UnknownColumn, UnreadableSource, UnsuitableColumn
+from chronodp.privacy import Calendar, Grid, RecordUnit, User, Window
+from chronodp.privacy.units import Event
+from chronodp.series import EachPeriod, Sum, Table
+from chronodp.series.planner import design_release
+from tests.conftest import SCALE, Trials
 from tests.engines.expressions import CONDITIONS, NUMBERS, ROWS, TEXTS, by_duckdb, by_python
+from tests.engines.neighbours import REGIONS, neighbour, random_world
+from tests.engines.worlds import ENGINES, numbers
 
 KINDS: tuple[tuple[Any, tuple[Use, ...]], ...] = (
     (CONDITIONS, ("condition", "number", "name")),
@@ -18,6 +34,7 @@ KINDS: tuple[tuple[Any, tuple[Use, ...]], ...] = (
     (TEXTS, ("name",)),
 )
 MADE = st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(kind[0], st.sampled_from(kind[1])))
+DAYS = Calendar("1D", "2026-01-01", "2026-01-04")
 
 
 def ready(node: Node, use: Use) -> Typed | None:
@@ -28,7 +45,7 @@ def ready(node: Node, use: Use) -> Typed | None:
         return None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=max(40, int(600 * SCALE)), deadline=None)
 @given(st.lists(MADE, min_size=4, max_size=12), ROWS)
 def test_duckdb_gives_what_the_plain_rule_gives(made: list[tuple[Node, Use]], rows: list[dict[str, Any]]) -> None:
     nodes = [found for node, use in made if (found := ready(node, use)) is not None]
@@ -36,7 +53,7 @@ def test_duckdb_gives_what_the_plain_rule_gives(made: list[tuple[Node, Use]], ro
         assert by_duckdb(nodes, rows) == by_python(nodes, rows)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=max(100, int(3000 * SCALE)), deadline=None)
 @given(MADE)
 def test_the_one_text_is_read_as_the_same_expression(made: tuple[Node, Use]) -> None:
     text = text_of(made[0])
@@ -46,3 +63,284 @@ def test_the_one_text_is_read_as_the_same_expression(made: tuple[Node, Use]) -> 
         return
     assert text_of(node) == text
     assert parse_expression("where", text_of(node)) == node
+
+
+class TestRefusals:
+    """What is no expression over one row is refused, by the piece of the text that is none."""
+
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [
+            ("n > (SELECT 1)", "SELECT 1"),
+            ("n IN (SELECT m FROM t)", "SELECT"),
+            ("EXISTS (SELECT 1)", "EXISTS"),
+            ("n > read_csv('/etc/passwd')", "read_csv('/etc/passwd')"),
+            ("now() > n", "now()"),
+            ("current_timestamp > n", "CURRENT_TIMESTAMP"),
+            ("random() < 0.5", "random()"),
+            ("n > abs(random())", "random()"),
+            ("uuid() = s", "uuid()"),
+            ("PRAGMA database_list", "database_list"),
+            ("sum(n) > 1", "sum(n)"),
+            ("max(sum(n)) > 1", "max(sum(n))"),
+            ("count(*) > 1", "count(*)"),
+            ("row_number() OVER () > 1", "OVER"),
+            ("lag(n) OVER (ORDER BY m) > 1", "OVER"),
+            ("n > 1 -- ; DROP TABLE t", "-- ; DROP TABLE t"),
+            ("n > 1 /* ; */", "/* ; */"),
+            ("/* x */ n > 1", "/* x */"),
+            ("{# x #} n > 1", "{# x #}"),
+            ("n > 1; DROP TABLE t", ";"),
+            ("n::INT > 1", "CAST"),
+            ("CAST(n AS INT) > 1", "CAST"),
+            ("s LIKE 'a%'", "LIKE"),
+            ("regexp_matches(s, 'a')", "regexp_matches(s, 'a')"),
+            ("lower(s) = 'a'", "lower(s)"),
+            ("s || 'a' = 'ba'", "||"),
+            ("my_udf(n) > 1", "my_udf(n)"),
+            ("t.n > 1", "t.n"),
+            ("n % 2 = 0", "n % 2"),
+            ("n IN (m)", "IN"),
+            ("CASE n WHEN 1 THEN 2 END > 1", "CASE n"),
+            ("n IS TRUE", "IS TRUE"),
+            ("n BETWEEN SYMMETRIC 1 AND 2", "BETWEEN"),
+            ("floor(n, 2) > 1", "FLOOR(n, 2)"),
+            ("n > $1 + ?", "?"),
+            ("n = NULL", "NULL"),
+            ("INTERVAL '1' DAY > n", "INTERVAL"),
+            ("SELECT 1", "SELECT"),
+            ("n >", ""),
+            ("", ""),
+            ("n = 1e999", "1e999"),
+            ("0x1f = n", "x1f"),
+            ("n = 'a' 'b'", "'a'"),
+            ("*", "*"),
+            ("n[1] > 2", "n[1]"),
+        ],
+    )
+    def test_what_is_not_on_the_list(self, text: str, shown: str) -> None:
+        with pytest.raises(InvalidArgument, match=r"^where must be") as refused:
+            check_where(text, ())
+        assert shown in str(refused.value).rpartition("; got ")[2].replace("\\'", "'"), str(refused.value)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "(" * 10_000 + "n" + ")" * 10_000,
+            "(" * 900 + "n" + ")" * 900,
+            "(" * 30 + "n > 1" + ")" * 30,
+            "NOT " * 390 + "b",
+            "- " * 390 + "n > 1",
+            "(end + " * 90 + "1" + ")" * 90,
+            "n" + " + n" * 150 + " > 1",
+            " OR ".join(["n > 1"] * 200),
+            "CASE WHEN b THEN " * 40 + "1" + " END" * 40 + " > 1",
+            "abs(" * 60 + "n" + ")" * 60 + " > 1",
+        ],
+    )
+    def test_what_is_too_much(self, text: str) -> None:
+        with pytest.raises(InvalidArgument, match="at most 2,000 letters, 400 words and signs, and 24 levels"):
+            check_where(text, ())
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("s = 'a' AND s > 5", "number"),
+            ("s + 1 > 2 AND s = 'a'", "used as a number or as a text"),
+            ("'a' + 1 > 2", "a number, not a text, stands where one is needed"),
+            ("n = m", "whether 'n' holds numbers or texts"),
+            ("s = ''", "IS NULL"),
+            ("NOT 'a'", "a condition, not a text"),
+            ("CASE WHEN b THEN 'a' ELSE 1 END = 'a'", "text"),
+            ("s = '\ud800'", "control characters"),
+            ("s = 'a\x00'", "control characters"),
+        ],
+    )
+    def test_columns_that_are_used_both_ways(self, text: str, words: str) -> None:
+        with pytest.raises(InvalidArgument, match=words):
+            check_where(text, ())
+
+    def test_what_is_no_text(self) -> None:
+        for one in (5, ["n > 1"], True, b"n > 1"):
+            with pytest.raises(InvalidArgument, match="where"):
+                check_where(one, ())
+            with pytest.raises(InvalidArgument, match="columns"):
+                check_columns({"late": one})
+        for columns in (["n > 1"], {"": "n"}, {5: "n"}, {"a": "n", "A": "m"}, {str(n): "n" for n in range(33)}):
+            with pytest.raises(InvalidArgument, match="columns"):
+                check_columns(columns)
+
+    def test_derived_columns_are_made_of_the_tables_own(self) -> None:
+        with pytest.raises(InvalidArgument, match=r"'late' is derived, so write out \(n > 15\)"):
+            check_columns({"late": "n > 15", "later": "Late + 1"})
+        with pytest.raises(InvalidArgument, match="is derived"):
+            check_where("late", check_columns({"late": "n > 15"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "use", "cells"),
+    [
+        ("origin = 'JFK' AND dep_delay > 0", "condition", {("name", "origin"), ("number", "dep_delay")}),
+        ("cancelled", "condition", {("number", "cancelled")}),
+        ("cancelled = TRUE", "condition", {("number", "cancelled")}),
+        ("NOT cancelled OR n IN (1, 2)", "condition", {("number", "cancelled"), ("number", "n")}),
+        ("a = b AND b = 'x'", "condition", {("name", "a"), ("name", "b")}),
+        ("CASE WHEN k > 0 THEN a ELSE b END = 'x'", "condition", {("number", "k"), ("name", "a"), ("name", "b")}),
+        ("x IS NULL", "condition", {("name", "x"), ("number", "x")}),
+        ("x IS NULL OR x > 1", "condition", {("number", "x")}),
+        ("origin", "name", {("name", "origin")}),
+        ("origin", "number", {("number", "origin")}),
+        ('"odd ""name" > 1', "condition", {("number", 'odd "name')}),
+        ("user > 1 AND \"order\" = 'x'", "condition", {("number", "user"), ("name", "order")}),
+    ],
+)
+def test_how_a_column_is_used_says_how_it_is_read(text: str, use: Use, cells: set[tuple[str, str]]) -> None:
+    assert {(cell.role, cell.column) for cell in cells_in(typed("where", text, use))} == cells
+
+
+def test_texts_are_what_cells_with_them_are_read_as() -> None:
+    assert check_where("s = 'True' OR s IN ('7.0', 'a')", ()) == "s = 'true' OR s IN ('7', 'a')"
+
+
+def question(value: str | None, by: tuple[str, tuple[str, ...]] | None = None, **given: Any) -> Question:
+    groupings = () if by is None else (Grouping(*by),)
+    columns = check_columns(given.pop("columns", None))
+    where = check_where(given.pop("where", None), columns)
+    return Question(
+        DAYS, "at", "who", value, Grid(2.0**-10), (-(2**20), 2**20), groupings, where=where, columns=columns
+    )
+
+
+def table(**columns: Any) -> pyarrow.Table:
+    rows = len(next(iter(columns.values())))
+    return pyarrow.table({"at": ["2026-01-02"] * rows, "who": [f"p{row}" for row in range(rows)], **columns})
+
+
+def total(asked: Question, **columns: Any) -> list[float]:
+    found = DuckDB(threads=1).totals(find_source(table(**columns)), asked, key="")
+    return [float(number) for number in found.sums.reshape(3, -1)[1] / 1024]
+
+
+def test_rows_of_which_the_filter_is_not_true_are_left_out() -> None:
+    asked = question(None, where="n > 0")
+    assert total(asked, n=[1.0, 0.0, None, float("nan"), 2.0]) == [2.0]
+    assert total(asked, n=["1", "x", "", None, "2"]) == [2.0]
+
+
+def test_numbers_that_cannot_be_computed_are_left_out() -> None:
+    asked = question("speed", columns={"speed": "d / t * 60"})
+    assert total(asked, d=[10.0, 5.0, 1e308, None], t=[60.0, 0.0, 1e-10, 1.0]) == [10.0]
+
+
+def test_groups_may_be_derived() -> None:
+    late = question(None, ("late", ("true", "false")), columns={"late": "n > 15"})
+    assert total(late, n=[20, 3, 16, None]) == [2.0, 1.0]
+    quarter = question("n", ("quarter", ("0", "1", "-1")), columns={"quarter": "FLOOR(n / 15)"})
+    assert total(quarter, n=[20, 3, 14, -2, 1e300]) == [17.0, 20.0, -2.0]
+    coast = question(
+        None, ("coast", ("east", "west")), columns={"coast": "CASE WHEN s = 'JFK' THEN 'east' ELSE 'west' END"}
+    )
+    assert total(coast, s=["JFK", "SFO", None]) == [1.0, 2.0]
+
+
+def test_missing_columns_and_times_are_refused_as_others_are() -> None:
+    with pytest.raises(UnknownColumn, match=r"where: the table has no column 'dely'.*did you mean delay\?"):
+        total(question(None, where="dely > 1"), delay=[1])
+    with pytest.raises(UnknownColumn, match="columns: the table has no column 'x'"):
+        total(question("y", columns={"y": "x + 1"}), delay=[1])
+    with pytest.raises(UnsuitableColumn, match="where: column 'day' holds"):
+        total(question(None, where="day > 1"), day=pyarrow.array([1], pyarrow.date32()))
+    assert total(question(None, where="DELAY > 0"), Delay=[1]) == [1.0]  # capitals aside, as everywhere
+
+
+def test_the_owner_sees_how_many_rows_the_filter_leaves_out() -> None:
+    source = find_source(table(n=[1.0, -1.0, None], k=["1", "x", "2"]))
+    check = DuckDB(threads=1).look(source, question("k", where="n > 0"))
+    assert (check.rows, check.filtered, check.incomplete, check.used) == (3, 2, 0, 1)
+    assert [(one.argument, one.column) for one in check.columns] == [
+        ("time", "at"), ("user", "who"), ("value", "k"), ("where", "n"),
+    ]  # fmt: skip
+
+
+WHERE = "number / 2 > -1 AND (region = 'north' OR number IS NULL OR 1 / number < 2)"
+COLUMNS = check_columns({"twice": "number * 2 + (region = 'north')"})
+
+
+def changed(unit: RecordUnit, engine: str, worlds: int, *, mutant: bool = False) -> float:
+    """Return the largest change of filtered sums between neighbours over the stated one."""
+    table = Table(
+        Sum("twice", (-1.0, 3.0)), unit, len(DAYS), DAYS, (Grouping("region", REGIONS[:2]),),
+        max_periods=2 if isinstance(unit, User) else None, where=WHERE, columns=COLUMNS,
+    )  # fmt: skip
+    design = design_release(table, epsilon=1.0, delta=1e-6, tuned_for=EachPeriod())[0]
+    asked = Records("", "at", "who").question(design)
+    chance = random.Random(f"{unit} {engine}")
+    ones = [random_world(chance, DAYS) for _ in range(worlds)]
+    others = [neighbour(chance, world, DAYS, unit) for world in ones]
+    if mutant:
+        asked = replace(asked, where=None)
+        ones, others = ([of_groups(world) for world in side] for side in (ones, others))
+    before, after = (numbers(design, asked, ENGINES[engine](side, asked, "k"))[0] for side in (ones, others))
+    change = np.abs(before - after)
+    assert change.any()
+    return float(change.sum(axis=1).max() / design.table.sensitivities()[0].l1)
+
+
+def of_groups(world: list[Record]) -> list[Record]:
+    """Filter as a mistaken engine would: a row stays if any row of its group meets the condition."""
+    kept = {row.keys for row in world if row.number is not None and row.number > 2}
+    return [row for row in world if row.keys in kept]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("unit", [Event(), User(), User("replace"), Window(2)], ids=str)
+def test_a_row_changes_only_itself(engine: str, unit: RecordUnit, trials: Trials) -> None:
+    assert changed(unit, engine, trials(2000, least=200)) <= 1 + 1e-12
+
+
+def test_a_filter_of_groups_is_caught() -> None:
+    assert changed(User(), "reference", 400, mutant=True) > 1.01
+
+
+HOSTILE = {
+    "n": [0.0, -0.0, 1e308, -1e308, 5e-324, float("nan"), float("inf"), None, 9.3e18],
+    "w": ["0", "x", "", "1e400", "-9.3e18", "\U0001f600", None, " 1 ", "1e308"],
+}
+TEXT = "1 / n + n * n - w / n + FLOOR(w * 10) + CEIL(n) + FLOOR(1 / w) > -1 OR w / w IS NULL"
+
+
+def test_no_cell_causes_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = question("x", where=TEXT, columns={"x": "n / w + w / n"})
+    total(asked, **HOSTILE)
+
+    def failing(_: Any, sign: str, left: Term, right: Term) -> Term:
+        broken = exp.Anonymous(this="ERROR", expressions=[exp.Literal.string("division by zero")])
+        computed = queries._COMPUTED[sign](this=left, expression=right)
+        return exp.case().when(right.copy().eq(exp.Literal.number("0e0")), broken).else_(computed)
+
+    monkeypatch.setattr(queries._Writer, "_computed", failing)  # an engine that says "division by zero"
+    with pytest.raises(UnreadableSource):
+        total(asked, **HOSTILE)
+
+
+def test_the_reference_computes_what_engines_do() -> None:
+    asked = question("x", ("late", ("true", "false")), where="n > -5", columns={"x": "n * 2", "late": "n > 1"})
+    cell = Cell("number", "n")
+    values = [0.0, 2.0, -7.0, None, 1.5]
+    instant = int(DAYS.edges[1])
+    records = [Record(f"p{row}", instant, cells={cell: value}) for row, value in enumerate(values)]
+    found = reference_totals(records, asked, key="").sums.reshape(3, -1)[1] / 1024
+    assert found.tolist() == total(asked, n=values) == [7.0, 0.0]
+
+
+def test_names_of_numbers_are_those_of_cells() -> None:
+    assert isinstance(typed("columns", "n + 1", "name"), AsName)
+    asked = question(None, ("k", ("7", "-1")), columns={"k": "n + 0"})
+    assert total(asked, n=[7.0, 7.5, -1.0, 1e300]) == [1.0, 1.0]
+
+
+def test_expressions_of_any_size_that_is_allowed_take_no_time() -> None:
+    deep = "n" + " * 2" * 23
+    node = parse_expression("where", deep)
+    assert text_of(node) == deep
+    assert total(question("x", columns={"x": deep}), n=[2.0**-23]) == [1.0]

@@ -26,7 +26,8 @@ from chronodp.engines import (
     statement,
 )
 from chronodp.engines.attach import attached
-from chronodp.engines.reading import Part
+from chronodp.engines.expressions import Cell, Value
+from chronodp.engines.reading import Part, Reading, read_number
 from chronodp.privacy import Grid
 from chronodp.series import Design
 
@@ -109,10 +110,17 @@ def _joined(worlds: Sequence[World]) -> list[Record]:
             record.instant,
             record.number,
             (str(number), *record.keys),
+            _cells(record),
         )
         for number, world in enumerate(worlds)
         for record in world
     ]
+
+
+def _cells(record: Record) -> dict[Cell, Value]:
+    """Return the cells of a record that expressions may read, as they are read."""
+    number = None if record.number is None else read_number(record.number, Reading())
+    return {Cell("number", "number"): number, Cell("name", "region"): record.keys[0] if record.keys else None}
 
 
 def widened(question: Question, worlds: int) -> Question:

@@ -177,7 +177,11 @@ class _Kinds:
 
     def _fits(self, node: Node, kind: Kind, wanted: Kind | None) -> Kind:
         if wanted is not None and (kind == "text") != (wanted == "text"):
-            words = {"text": "a text", "number": "a number", "truth": "a condition or a number"}
+            words = {
+                "text": "a text, not a number,",
+                "number": "a number, not a text,",
+                "truth": "a condition, not a text,",
+            }
             raise InvalidArgument(self.argument, text_of(node), f"such that {words[wanted]} stands where one is needed")
         return kind
 
