@@ -184,3 +184,24 @@ def test_demo_does_the_main_job_and_repeats_itself(tmp_path: Path) -> None:
     assert again["release"] == first.text
     assert len(first.to_pandas()) == 744
     assert (tmp_path / "demo" / "release.html").exists()
+
+
+def test_a_filter_and_derived_columns(shop: Path, refuse: Callable[..., str]) -> None:
+    flags = ("--where", "region = 'north' AND kwh > 0", "--column", "much=kwh >= 2", "--column", "twice = kwh * 2")
+    said = run("plan", *FLAGS, *flags, "--sum", "twice", "--clip", "0", "6", "--by", "much=true,false")
+    flat = " ".join(said.split())
+    assert "rows where region = 'north' AND kwh > 0; much = kwh >= 2; twice = kwh * 2" in flat
+    text = (shop / "load.toml").read_text(encoding="utf-8")
+    said_in_file = """
+        where = "region = 'north' AND kwh > 0"
+        sum = "twice"
+        """
+    rows = text.replace('sum = "kwh"', said_in_file).replace(
+        "[by]", '[column]\n        twice = "kwh * 2"\n        [by]'
+    )
+    (shop / "north.toml").write_text(rows, encoding="utf-8")
+    assert "rows where region = 'north' AND kwh > 0; twice = kwh * 2" in " ".join(
+        run("plan", "-c", "north.toml").split()
+    )
+    assert "where must be an expression" in refuse("plan", *FLAGS, "--count", "--where", "random() < 1")
+    assert "such as late=" in refuse("plan", *FLAGS, "--count", "--column", "late")

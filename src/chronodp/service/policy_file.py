@@ -96,8 +96,8 @@ _ALLOW = {
     "epsilon": number(least=0),
     "cells": whole(least=1, default=100_000),
     "least_group": whole(least=0, default=0),
-    "expression_columns": texts(default=()),
-    "expression_functions": texts(of=EXPRESSION_FUNCTIONS, default=()),
+    "expression_columns": texts(),
+    "expression_functions": texts(of=EXPRESSION_FUNCTIONS),
 }
 _ANALYST = {"epsilon": number(least=0, needed=True), "delta": number(least=0, most=1)}
 _READING = {
