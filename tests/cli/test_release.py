@@ -190,7 +190,7 @@ def test_a_filter_and_derived_columns(shop: Path, refuse: Callable[..., str]) ->
     flags = ("--where", "region = 'north' AND kwh > 0", "--column", "much=kwh >= 2", "--column", "twice = kwh * 2")
     said = run("plan", *FLAGS, *flags, "--sum", "twice", "--clip", "0", "6", "--by", "much=true,false")
     flat = " ".join(said.split())
-    assert "rows where region = 'north' AND kwh > 0; much = kwh >= 2; twice = kwh * 2" in flat
+    assert "Rows where region = 'north' AND kwh > 0 Columns much = kwh >= 2; twice = kwh * 2" in flat
     text = (shop / "load.toml").read_text(encoding="utf-8")
     said_in_file = """
         where = "region = 'north' AND kwh > 0"
@@ -200,8 +200,7 @@ def test_a_filter_and_derived_columns(shop: Path, refuse: Callable[..., str]) ->
         "[by]", '[column]\n        twice = "kwh * 2"\n        [by]'
     )
     (shop / "north.toml").write_text(rows, encoding="utf-8")
-    assert "rows where region = 'north' AND kwh > 0; twice = kwh * 2" in " ".join(
-        run("plan", "-c", "north.toml").split()
-    )
+    said = " ".join(run("plan", "-c", "north.toml").split())
+    assert "Rows where region = 'north' AND kwh > 0 Columns twice = kwh * 2" in said
     assert "where must be an expression" in refuse("plan", *FLAGS, "--count", "--where", "random() < 1")
     assert "such as late=" in refuse("plan", *FLAGS, "--count", "--column", "late")

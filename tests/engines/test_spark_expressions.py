@@ -10,11 +10,14 @@ import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from chronodp.engines.expressions import Value
+from chronodp.engines import DuckDB, Grouping, Question, Spark, find_source
+from chronodp.engines.expressions import Value, check_columns, check_where
 from chronodp.engines.expressions.tree import Node
 from chronodp.engines.expressions.typing import Typed, Use, typed
 from chronodp.engines.reading import Part, Role, Stored, stored_in_spark
+from chronodp.privacy import Calendar, Grid
 from tests.engines.expressions import ROWS, by_python, cells_sql, table_of, wanted_for
+from tests.engines.tables import digest
 from tests.engines.test_expressions import MADE, ready
 
 ENDS = [
@@ -88,3 +91,27 @@ def test_spark_gives_what_the_plain_rule_gives(
     nodes = [found for node, use in made if (found := ready(node, use)) is not None]
     path = tmp_path_factory.mktemp("spark") / "rows.parquet"
     assert by_spark(spark, nodes, rows, path) == by_python(nodes, rows)
+
+
+def test_totals_and_the_owners_look_are_those_of_duckdb(spark: Any, tmp_path: Path) -> None:
+    days = Calendar("1D", "2026-01-01", "2026-01-03")
+    columns = check_columns({"x": "n" + " * 1.5 - m" * 11, "late": "CASE WHEN w > 1 THEN b ELSE s = 'JFK' END"})
+    where = check_where("n / m > -1e300 OR s IS NOT NULL OR FLOOR(w) > 1", columns)
+    asked = Question(
+        days, "at", "who", "x", Grid(2.0**-10), (-(2**20), 2**20), (Grouping("late", ("1", "0")),),
+        max_periods=1, where=where, columns=columns,
+    )  # fmt: skip
+    rows = [row for row in ENDS for _ in range(3)]
+    names = [f"p{number % 7}" for number in range(len(rows))]
+    table = table_of(rows).append_column("who", pyarrow.array(names))
+    table = table.append_column("at", pyarrow.array([f"2026-01-0{1 + number % 2}" for number in range(len(rows))]))
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    frame = find_source(spark.read.parquet(str(tmp_path / "rows.parquet")))
+    one, other = DuckDB(threads=1), Spark()
+    expected = one.totals(find_source(table), asked, key="k")
+    assert digest(other.totals(frame, asked, key="k")) == digest(expected)
+    assert expected.people.any()
+    assert other.tally(frame, asked, key="k") == one.tally(find_source(table), asked, key="k")
+    seen = one.look(find_source(table), asked)
+    assert other.look(frame, asked).filtered == seen.filtered > 0
+    assert other.look(frame, asked).used == seen.used

@@ -83,15 +83,9 @@ def typed(argument: str, text: str, use: Use) -> Typed:
     node = parse_expression(argument, text)
     kinds = _Kinds(argument)
     wanted: Kind | None = {"condition": "truth", "number": "number", "name": None}[use]
-    while True:  # each round settles another column, or is the last
-        before = len(kinds.known)
-        found = kinds.of(node, wanted)
-        if len(kinds.known) == before:
-            break
+    found = kinds.settle(node, wanted)
     if use == "name" and found is None:  # such as a column alone
-        kinds.of(node, "text")
-        kinds.of(node, "text")
-        found = "text"
+        found = kinds.settle(node, "text")
     ready = kinds.ready(node, found if use == "name" else wanted)
     return AsName(ready, found) if use == "name" and found in ("number", "truth") else ready
 
@@ -118,6 +112,14 @@ class _Kinds:
     def __init__(self, argument: str) -> None:
         self.argument = argument
         self.known: dict[str, Kind] = {}
+
+    def settle(self, node: Node, wanted: Kind | None) -> Kind | None:
+        """Return the kind of a whole expression once nothing more follows from it."""
+        while True:  # each round settles another column, or is the last
+            before = len(self.known)
+            found = self.of(node, wanted)
+            if len(self.known) == before:
+                return found
 
     def of(self, node: Node, wanted: Kind | None = None) -> Kind | None:  # noqa: PLR0912  # one case a kind of node
         """Return the kind of a node, None if it is open; ``wanted`` settles what is."""
