@@ -12,10 +12,10 @@ from tests.series.shapes.matrices import lower, tree_matrices, workload_matrix
 
 from chronodp.privacy import Event, RecordUnit, User, Window
 from chronodp.series.design import Design
-from chronodp.series.table import Table
 from chronodp.series.measures import Total
 from chronodp.series.planner import design_release
 from chronodp.series.shapes import Tree
+from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal, Workload
 
 

@@ -10,6 +10,7 @@ from chronodp.accounting import adversary, gaussian
 from chronodp.postprocess import deviations, quantiles
 from chronodp.privacy import periods_held
 from chronodp.series.design import Design
+from chronodp.series.missing import MissingDesign
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, RunningTotal
@@ -47,6 +48,7 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
         *([] if table.reading is None else [("Read", str(table.reading))]),
         ("Noise", _noise(design)),
         ("Error", _error(design)),
+        *([] if design.missing is None else [("Missing", _missing(design.missing))]),
         ("Price", _price(design, delta)),
         ("Adversary", _adversary(design)),
     ]
@@ -65,6 +67,11 @@ def _reach(table: Table) -> str:
     return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}"
 
 
+def _missing(figure: MissingDesign) -> str:
+    about = f"assuming {figure.assume}" if figure.assume else "on average over all periods"
+    return f"what bounds took away of cells up to {figure.top:g} is released too, {about}"
+
+
 def _made(table: Table) -> list[tuple[str, str]]:
     return [(table.measure.noun.capitalize(), table.measure.note)] if table.measure.note else []
 
@@ -81,7 +88,7 @@ def _noise(design: Design) -> str:
 def _error(design: Design) -> str:
     width = half_width(design, 0.95)
     what = "" if isinstance(design.tuned_for, EachPeriod) else f" for {design.tuned_for}, at worst"
-    bias = "; noise only: what bounds and unreadable cells take away, `plan.diagnose()` shows the owner"
+    bias = "; noise only: Missing() also releases what bounds take away, plan.diagnose() shows the owner what is unread"
     measure = design.table.measure
     return f"{measure.error(width)}{what}{'; noise only' if measure.finished else bias}"
 

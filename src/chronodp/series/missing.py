@@ -65,6 +65,10 @@ class Missing:
         if self.assume not in (EVEN, None):
             raise InvalidArgument("assume", self.assume, f"{EVEN!r}, or None for the mean over all periods alone")
 
+    def __str__(self) -> str:
+        about = f"assuming {self.assume}" if self.assume else "on average over all periods"
+        return f"{100 * self.share:.3g} % of the price releases what bounds took away, {about}"
+
     def parts(self, table: Table) -> tuple[float, ...]:
         """Return the parts of the whole price: for the figure, and for how many reach beyond it, if any can."""
         if counts_people(table):

@@ -14,17 +14,20 @@ _FEW_PERIODS = 7
 def describe_find(design: FindDesign) -> list[tuple[str, str]]:
     """Return the plan as labelled sentences."""
     table = design.table
+    words = table.measure.open_words if design.finds_size else table.measure.words
     groups = (
         "" if not table.groupings else f"; {table.groups:,} groups by {', '.join(g.column for g in table.groupings)}"
     )
     return [
-        ("Releases", f"{table.measure.open_words(table.unit.called)}; {table.calendar}{groups}"),
+        ("Releases", f"{words(table.unit.called)}; {table.calendar}{groups}"),
         ("Protects", f"{table.claimed}: {table.unit.protects}"),
         ("Unprotected", table.unit.does_not_protect),
         ("Finds", _finds(design)),
         ("Needs", _needs(design)),
         *([] if table.reading is None else [("Read", str(table.reading))]),
+        *([("Rows", table.computed)] if table.computed else []),
         ("Error", _error(design)),
+        *([] if design.missing is None else [("Missing", str(design.missing))]),
         ("Price", _price(design)),
     ]
 
