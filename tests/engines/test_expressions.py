@@ -65,6 +65,27 @@ def test_the_one_text_is_read_as_the_same_expression(made: tuple[Node, Use]) -> 
     assert parse_expression("where", text_of(node)) == node
 
 
+WORDS = """
+    n s 1 .5 1e ( ) + - / * % = < > <> , ; -- /* */ :: [ ] { } . $1 ? @ ` || -> | ^ ~ é AND OR NOT IS NULL IN BETWEEN CASE
+    WHEN THEN ELSE END ABS( COALESCE( LEAST SELECT FROM INT OVER TRUE INTERVAL DATE LIKE ESCAPE CAST( AS x'1f' EXISTS ANY(
+    DISTINCT 'a' ' "odd "o" \\"""
+PIECES = st.sampled_from((*WORDS.split(), "\n"))
+
+
+@settings(max_examples=max(300, int(20_000 * SCALE)), deadline=None)
+@given(
+    st.one_of(st.lists(PIECES, max_size=30).map(" ".join), st.text(max_size=60)), st.sampled_from(("condition", "name"))
+)
+def test_any_text_is_read_or_refused_in_our_words(text: str, use: Use) -> None:
+    try:
+        node = typed("where", text, use)
+    except InvalidArgument as refused:
+        assert str(refused).startswith("where must be")  # noqa: PT017  # of those that are refused
+        return
+    assert text_of(parse_expression("where", text_of(parse_expression("where", text)))) != ""
+    assert by_python([node], [{cell.column: None for cell in cells_in(node)}])
+
+
 class TestRefusals:
     """What is no expression over one row is refused, by the piece of the text that is none."""
 
