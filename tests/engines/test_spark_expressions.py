@@ -16,6 +16,7 @@ from chronodp.engines.expressions.tree import Node
 from chronodp.engines.expressions.typing import Typed, Use, typed
 from chronodp.engines.reading import Part, Role, Stored, stored_in_spark
 from chronodp.privacy import Calendar, Grid
+from tests.conftest import SCALE
 from tests.engines.expressions import ROWS, by_python, cells_sql, table_of, wanted_for
 from tests.engines.tables import digest
 from tests.engines.test_expressions import MADE, ready
@@ -83,7 +84,7 @@ def test_the_ends_of_doubles_and_odd_texts(spark: Any, ansi: bool, tmp_path: Pat
         spark.conf.set("spark.sql.ansi.enabled", before)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=max(6, int(60 * SCALE)), deadline=None, suppress_health_check=list(HealthCheck))
 @given(made=st.lists(MADE, min_size=10, max_size=20), rows=ROWS)
 def test_spark_gives_what_the_plain_rule_gives(
     made: list[tuple[Node, Use]], rows: list[dict[str, Any]], spark: Any, tmp_path_factory: pytest.TempPathFactory
