@@ -35,7 +35,7 @@ def measure() -> Topic:
     )
     for crowd in crowds():
         best, best_norm = _best(crowd), _best_norm(crowd)
-        found = find_clip_and_periods(crowd, MU, SHARE)
+        found = find_clip_and_periods(crowd, SHARE)
         google, silent = approx_bounds(crowd, MU, SHARE)
         cells = [
             _ratio(found, best),
@@ -45,7 +45,7 @@ def measure() -> Topic:
             "no answer" if silent > 0.5 else _ratio(google, best),
             _ratio(get_bounds(crowd, MU, SHARE), best),
             f"{best_norm / best:.2f}",
-            _ratio(find_norm(crowd, MU, SHARE), best),
+            _ratio(find_norm(crowd, SHARE), best),
         ]
         topic.rows.append((crowd.name, crowd.people, crowd.periods, *cells))
     topic.notes = [
@@ -55,8 +55,8 @@ def measure() -> Topic:
         " price; private rules spend 5 % of μ² on choosing, and what they lack for the release is in the figure",
         "root mean square over the rule's own randomness, the worst 0.1 % of outcomes left out; computed from the"
         " probabilities, not sampled (2,000 draws for Tumult's rule)",
-        "the rule was fixed before these tables were made; found norm: one l2 bound on a person's series, by the"
-        " same rule",
+        "found: the probabilities of the library's own steps; the rule was fixed before these tables were made. Found"
+        " norm: one l2 bound on a person's series, by the same steps",
         "Google's and Tumult's rules are made anew here from what they publish, they were not run: one value"
         " of each person in bins of powers of two, Laplace noise; 95 % of people's periods as the limit; no answer: no"
         " bin passes Google's threshold more often than not",

@@ -6,15 +6,25 @@ The private ones spend half of the price of choosing on the clip and half on the
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import logit
 from scipy.stats import norm
 
 from benchmarks.crowds import Crowd, Floats, Integers
-from benchmarks.finding import GRID, Outcome, limits, price, softmax
+from benchmarks.finding import Outcome, softmax
+from chronodp.series.finding.joint import candidates_up_to
 
 __all__ = ["approx_bounds", "exact_quantile", "get_bounds", "private_quantile"]
 
 OCTAVES = np.arange(-100, 101)
 DRAWS = 2000
+
+
+GRID = np.arange(-40, 81)  # half octaves: 2^-20 to 2^40
+
+
+def price(squared: float) -> float:
+    """Return the epsilon of a bounded-range choice that costs so much of the squared GDP parameter."""
+    return float(2 * logit(norm.cdf(np.sqrt(squared) / 2)))
 
 
 def exact_quantile(crowd: Crowd, mu: float, quantile: float) -> list[Outcome]:
@@ -71,7 +81,7 @@ def _powers() -> Floats:
 
 def _joined(crowd: Crowd, values: Floats, chances: Floats, mu: float, share: float, quantile: float) -> list[Outcome]:
     """Return the outcomes of a choice of clip, and of a private quantile of how many periods people have."""
-    ks, present = limits(crowd.periods), np.sort(crowd.present[crowd.present > 0])
+    ks, present = np.array(candidates_up_to(crowd.periods)), np.sort(crowd.present[crowd.present > 0])
     rank = np.searchsorted(present, ks, side="right") - quantile * len(present)
     ranks = softmax(-price(share * mu**2 / 2) * np.abs(rank) / (2 * max(quantile, 1 - quantile)))
     outcomes = []

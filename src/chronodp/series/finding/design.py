@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,7 +10,7 @@ from functools import cached_property
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import LATER, Cost, document
 from chronodp.series.design import Design
-from chronodp.series.finding.joint import Joint, bounded_table
+from chronodp.series.finding.joint import Joint, bounded_table, group_candidates, period_candidates
 from chronodp.series.finding.scale import Scale
 from chronodp.series.found import Find, Found
 from chronodp.series.missing import Missing, check_missing
@@ -77,10 +78,26 @@ class FindDesign:
             return Scale(self.table, self.split.law, median, tail, between=self.between)
         return Scale(self.table, self.split.law, median, tail, reach=self.table.measure.reach)
 
+    @cached_property
+    def noise(self) -> dict[tuple[int, int], float]:
+        """The error by noise of each candidate number of periods and of groups, for sizes up to 1."""
+        reach = 1.0 if self.finds_size else self.table.measure.reach
+        pairs = itertools.product(period_candidates(self.table, self.finds), group_candidates(self.table, self.finds))
+        return {(periods, groups): self._error(periods, groups) / reach for periods, groups in pairs}
+
+    def _error(self, periods: int, groups: int) -> float:
+        limited = periods if "max_periods" in self.finds else None
+        table = bounded_table(self.table, size=None, max_periods=limited, max_groups=groups)
+        best, *_ = design_release(
+            table, epsilon=self.epsilon, delta=self.delta, tuned_for=self.tuned_for, split=self.split
+        )
+        return best.errors.rmse_mean
+
     def joint(self, median: int, upper: int) -> Joint:
         """Return the choice of bounds, given a median and an upper end."""
-        terms = (self.epsilon, self.delta, median, upper, self.between if self.finds_size else None)
-        return Joint(self.table, self.finds, self.split, self.tuned_for, *terms)
+        between = self.between if self.finds_size else None
+        price = self.split.choices[-1]
+        return Joint(self.table, self.finds, self.noise, self.split.law, price, median, upper, between)
 
     def found(self, joint: Joint, place: int) -> Found:
         """Return the bounds at a place of a choice."""

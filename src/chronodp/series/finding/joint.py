@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from chronodp.postprocess import Law
 from chronodp.privacy import Grid
 from chronodp.randomness import Entropy
 from chronodp.selection import ChoiceDesign, design_choice, pick_whole
 from chronodp.series.finding.scale import mechanism_for
-from chronodp.series.planner import design_release
-from chronodp.series.split import Split
 from chronodp.series.table import Table
 from chronodp.series.voters import voters_of
-from chronodp.series.workloads import Workload
 
-__all__ = ["Joint", "bounded_table", "candidates_up_to"]
+__all__ = ["Joint", "bounded_table", "candidates_up_to", "group_candidates", "period_candidates"]
 
 _FINEST = range(-8, 13)  # quarter octaves about the upper end of means in which the largest size is looked for
 _CAP_PART, _CAP_LEAST, _CAP_MOST, _CAP_TAIL = 0.07, 0.1, 16.0, 0.2
@@ -42,6 +40,18 @@ def candidates_up_to(most: int) -> tuple[int, ...]:
     raise AssertionError("counting never ends")
 
 
+def period_candidates(table: Table, finds: Container[str]) -> tuple[int, ...]:
+    """Return candidates for how many periods of a person count; the declared limit where it is not found."""
+    if "max_periods" in finds:
+        return candidates_up_to(table.horizon)
+    return (table.max_periods or table.horizon,)
+
+
+def group_candidates(table: Table, finds: Container[str]) -> tuple[int, ...]:
+    """Return candidates for in how many groups of a period a person counts; the declared where it is not found."""
+    return candidates_up_to(table.groups) if "max_groups" in finds else (table.max_groups,)
+
+
 def bounded_table(table: Table, *, size: float | None, max_periods: int | None, max_groups: int | None) -> Table:
     """Return a table with the bounds that are given; the others stay."""
     return replace(
@@ -59,10 +69,9 @@ class Joint:
     Attributes:
         table: at the reference bounds: sizes of 1 where they are found, else as declared; all periods and groups.
         finds: the names of the bounds that are found.
-        split: the price of each step.
-        tuned_for: what the error is made small for.
-        epsilon: of the whole guarantee.
-        delta: of the whole guarantee.
+        noise: the error by noise of each number of periods and of groups, for sizes up to 1.
+        law: of the noise.
+        epsilon: of this choice.
         median: the half octave of the median of means over all periods.
         upper: the half octave of their upper end.
         between: public ends of the largest size, if there are any.
@@ -70,10 +79,9 @@ class Joint:
 
     table: Table
     finds: tuple[str, ...]
-    split: Split
-    tuned_for: Workload
+    noise: Mapping[tuple[int, int], float]
+    law: Law
     epsilon: float
-    delta: float
     median: int
     upper: int
     between: tuple[float, float] | None = None
@@ -120,29 +128,12 @@ class Joint:
     @cached_property
     def periods(self) -> tuple[int, ...]:
         """Candidates for how many periods of a person count."""
-        if "max_periods" in self.finds:
-            return candidates_up_to(self.table.horizon)
-        return (self.table.max_periods or self.table.horizon,)
+        return period_candidates(self.table, self.finds)
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
         """Candidates for in how many groups of a period a person counts."""
-        return candidates_up_to(self.table.groups) if "max_groups" in self.finds else (self.table.max_groups,)
-
-    @cached_property
-    def noise(self) -> dict[tuple[int, int], float]:
-        """The error by noise of each number of periods and of groups, for sizes up to 1."""
-        reach = 1.0 if self.finds_size else self.table.measure.reach
-        pairs = itertools.product(self.periods, self.groups)
-        return {(periods, groups): self._error(periods, groups) / reach for periods, groups in pairs}
-
-    def _error(self, periods: int, groups: int) -> float:
-        limited = periods if "max_periods" in self.finds else None
-        table = bounded_table(self.table, size=None, max_periods=limited, max_groups=groups)
-        best, *_ = design_release(
-            table, epsilon=self.epsilon, delta=self.delta, tuned_for=self.tuned_for, split=self.split
-        )
-        return best.errors.rmse_mean
+        return group_candidates(self.table, self.finds)
 
     @cached_property
     def cap(self) -> int:
@@ -154,7 +145,7 @@ class Joint:
         periods = horizon if voters.whole_person else voters.held
         noise = self.noise[self.periods[-1], self.groups[-1]]
         factor = 1 if not voters.altered else 2
-        wide = _CAP_PART * self.split.choices[-1] / factor * noise * horizon / periods
+        wide = _CAP_PART * self.epsilon / factor * noise * horizon / periods
         tail = math.exp2(_CAP_TAIL * max(0, self.upper - self.median) / 2)
         typical = min(max(wide, _CAP_LEAST), _CAP_MOST) * tail * self.end / self.grid.step
         return max(10, round(typical * horizon if voters.whole_person else typical / voters.held))
@@ -169,14 +160,14 @@ class Joint:
         """The choice as it is drawn."""
         voters = voters_of(self.table)
         return design_choice(
-            mechanism_for(self.split.law),
+            mechanism_for(self.law),
             [self.words(place) for place in range(len(self.candidates))],
             unit=self.table.claimed,
             # A voter that comes raises every loss by 0 … cap and with it every error; one that is altered moves some
             # up and others down.
             change=float(voters.held * self.cap),
             monotone=not voters.altered,
-            epsilon=self.split.choices[-1],
+            epsilon=self.epsilon,
             purpose="bounds, by what they take away and their noise",
         )
 

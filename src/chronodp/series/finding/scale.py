@@ -90,6 +90,11 @@ class Scale:
         return tuple(max(1, round(point)) for point in points)
 
     @property
+    def before(self) -> int:
+        """How many sizes stand before those of the grid of medians."""
+        return -_BELOW
+
+    @property
     def top(self) -> int:
         """The most that one cell counts, in steps: what is declared, or so much that its voter is above every size."""
         return self.sizes[-1] + 1 if self.reach is None else round(self.reach / _FINE.step)
@@ -130,8 +135,7 @@ class Scale:
 
     def pick(self, counts: Sizes, entropy: Entropy) -> tuple[int, int]:
         """Draw the half octaves of the median and of the upper end."""
-        beside = -_BELOW  # sizes begin before the grid of medians
-        middle = slice(beside, beside + len(self.first))
+        middle = slice(self.before, self.before + len(self.first))
         place = pick_whole(self.median, median_utilities(counts.above[middle], counts.voters), entropy)
         above = counts.above[place : place + len(self.tail.candidates)]
         chosen = pick_whole(self.tail, self.tail_utilities(above), entropy)
