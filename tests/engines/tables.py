@@ -67,10 +67,13 @@ def random_question(chance: random.Random) -> Question:
         unit=unit,
         max_periods=limit,
     )
+    weight = 1 if isinstance(unit, cdp.Event) else chance.randrange(1, 4)
     measures: list[Callable[[], Query[cdp.Plan]]] = [
         lambda: series.count(at_most=1 if alone else 2),
         lambda: series.sum("kwh", clip=(-1.0, 5.0)),
-        lambda: series.mean("kwh", clip=(0.0, 5.0)),
+        lambda: series.mean("kwh", clip=(0.0, 5.0), of="totals"),
+        lambda: series.mean("kwh", clip=(-1.0, 5.0), at_most=weight),
+        lambda: series.histogram("kwh", edges=(-1.0, 0.0, 0.1, 3.0), of="rows", at_most=weight),
         lambda: series.variance("kwh", clip=(-1.0, 5.0)),
         lambda: series.histogram("kwh", edges=(-1.0, 0.0, 0.1, 3.0), at_most=1 if alone else 2),
     ]

@@ -52,6 +52,11 @@ def questions(calendar: Calendar) -> list[Question]:
         replace(summed, squares=5, max_periods=3),
         replace(summed, value=None, clip=(0, 2**20), max_periods=1, max_places=2),
         replace(summed, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20), max_periods=2, max_places=2),
+        replace(summed, rows=3, max_periods=2, max_places=1),
+        replace(summed, rows=1, user=None),
+        replace(summed, rows=2, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20), max_periods=2, max_places=1),
+        replace(summed, rows=1, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20)),
+        replace(summed, rows=1, edges=(-2.0, 0.0, 0.1, 3.0), clip=(0, 2**20), user=None),
     ]
 
 

@@ -13,7 +13,19 @@ from chronodp.dataset import Records
 from chronodp.engines import Grouping, Question
 from chronodp.privacy import Calendar, RecordUnit, User, UserPeriod, Window
 from chronodp.privacy.units import Event
-from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, Sum, Table, Variance
+from chronodp.series import (
+    Count,
+    Design,
+    EachPeriod,
+    Histogram,
+    Mean,
+    Measure,
+    RowHistogram,
+    RowMean,
+    Sum,
+    Table,
+    Variance,
+)
 from chronodp.series.planner import design_release
 from tests.conftest import Trials
 from tests.engines.neighbours import REGIONS, neighbour, random_world
@@ -33,6 +45,12 @@ MEASURES: dict[str, Measure] = {
     "variance": Variance("number", (-1.0, 3.0)),
     "histogram": Histogram("number", (-2.0, 0.0, 1.0, 3.0)),
     "histogram of 2": Histogram("number", (-2.0, 0.0, 1.0, 3.0), at_most=2),
+    "mean of rows": RowMean("number", (-1.0, 3.0)),
+    "histogram of rows": RowHistogram("number", (-2.0, 0.0, 1.0, 3.0)),
+}
+OF_PEOPLE: dict[str, Measure] = {  # of rows that are protected one by one, there is no weight
+    "mean of 3 rows": RowMean("number", (-1.0, 3.0), at_most=3),
+    "histogram of 2 rows": RowHistogram("number", (-2.0, 0.0, 1.0, 3.0), at_most=2),
 }
 UNITS: list[RecordUnit] = [
     kind
@@ -93,8 +111,8 @@ def test_reference_stays_within_the_stated_change(name: str, unit: RecordUnit, t
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 @pytest.mark.long
 def test_engines_stay_within_the_stated_change(unit: RecordUnit, trials: Trials) -> None:
-    for index, name in enumerate(MEASURES):
-        case = Case(MEASURES[name], unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)
+    for index, measure in enumerate([*MEASURES.values(), *([] if unit.of_rows else OF_PEOPLE.values())]):
+        case = Case(measure, unit, (HOURS, SPRING, SHIFTED)[index % 3], max_groups=1 + index % 2)
         worlds, key = trials(2000, least=200), HOSTILE[index % len(HOSTILE)]
         assert worst(case, "duckdb", "statement", worlds=worlds, seed=index, key=key) <= 1 + 1e-12
 
@@ -102,7 +120,7 @@ def test_engines_stay_within_the_stated_change(unit: RecordUnit, trials: Trials)
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 @pytest.mark.long
 def test_rows_that_stand_for_themselves(relation: str, trials: Trials) -> None:
-    for name in ("count", "sum", "signed sum", "histogram", "mean", "variance"):
+    for name in ("count", "sum", "signed sum", "histogram", "mean", "variance", "mean of rows", "histogram of rows"):
         case = Case(MEASURES[name], Event(relation), HOURS, single_rows=True)  # type: ignore[arg-type]
         assert worst(case, *ENGINES, worlds=trials(3000, least=300), seed=1, key="k") <= 1 + 1e-12
 
@@ -154,6 +172,10 @@ class TestBrokenTwinsAreCaught:
 
     def test_a_choice_of_groups_under_events(self) -> None:
         assert broken(Case(MEASURES["sum"], Event(), HOURS), max_places=1) > 1.01
+
+    def test_more_weight_than_is_stated(self) -> None:
+        for name in ("mean of rows", "histogram of rows"):
+            assert broken(Case(MEASURES[name], User(), HOURS), rows=4) > 1.01
 
     @pytest.mark.long
     def test_days_that_do_not_fit_counted_as_if_they_did(self) -> None:

@@ -95,7 +95,7 @@ ENGINES: dict[str, Run] = {"reference": run_reference, "duckdb": run_duckdb, "st
 
 def numbers(design: Design, question: Question, totals: Totals) -> list[NDArray[np.float64]]:
     """Return the released numbers before noise, by kind: worlds × (periods and places), in units of the data."""
-    horizon, places = len(question.calendar), question.places
+    horizon, places = len(question.calendar), design.table.places
     parts = numbers_of(totals, question, design)
     return [
         Grid(noise.step).to_values(part.reshape(horizon, -1, places).transpose(1, 0, 2).reshape(-1, horizon * places))

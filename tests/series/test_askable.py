@@ -10,7 +10,7 @@ import pytest
 
 from chronodp.cli.asking import OPTIONS
 from chronodp.errors import InvalidArgument
-from chronodp.series import Count, Histogram, Mean, Measure, PanelMean, Sum, Variance
+from chronodp.series import Count, Histogram, Mean, Measure, PanelMean, RowHistogram, RowMean, Sum, Variance
 from chronodp.series.measures import ASKABLE, Asking, ask_for
 from chronodp.service import policy
 from chronodp.service.question import QueryRequest
@@ -47,11 +47,27 @@ def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
         PanelMean("kwh", (0.0, 3.0), 50),
         Variance("kwh", (-1.0, 3.0)),
         Histogram("kwh", (0.0, 1.0, 2.5), 2),
+        RowMean("kwh", (-1.0, 3.0)),
+        RowMean("kwh", (0.0, 3.0), 4),
+        RowHistogram("kwh", (0.0, 1.0, 2.5), 5),
     ],
     ids=str,
 )
 def test_a_question_is_read_as_it_is_written(measure: Measure) -> None:
-    assert ask_for(measure.to_question()) == measure
+    question = measure.to_question()
+    assert ask_for(question) == measure
+    assert ("of" in question) == (question["kind"] in ("mean", "histogram"))
+
+
+def test_questions_from_before_there_was_a_choice_mean_what_they_meant() -> None:
+    mean = {"kind": "mean", "column": "kwh", "clip": [0.0, 3.0]}
+    bins = {"kind": "histogram", "column": "kwh", "edges": [0.0, 1.0, 2.0], "at_most": 2}
+    for question, measure in ((mean, Mean("kwh", (0.0, 3.0))), (bins, Histogram("kwh", (0.0, 1.0, 2.0), 2))):
+        assert ask_for(question) == measure
+        asked = QueryRequest.model_validate({"measure": question, "epsilon": 1.0})
+        assert ask_for(asked.measure.model_dump()) == measure
+    assert ask_for(mean | {"people": 5}) == PanelMean("kwh", (0.0, 3.0), 5)
+    assert ask_for(mean | {"of": "rows"}) == ask_for(mean | {"of": "people"}) == RowMean("kwh", (0.0, 3.0), 1)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +79,11 @@ def test_a_question_is_read_as_it_is_written(measure: Measure) -> None:
         ({"kind": "count", "clip": [0, 1]}, "clip must be left out for count, which takes at_most"),
         ({"kind": "sum", "column": 3, "clip": [0, 1]}, "column must be the name of a column"),
         ({"kind": "mean", "column": None, "clip": [0, 1]}, "column must be given for mean"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "flights"}, "of must be one of|of must be 'rows'"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "people", "at_most": 2}, "at_most must be left out"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "at_most": 2}, "at_most must be left out for a mean of tot"),
+        ({"kind": "mean", "column": "kwh", "clip": [0, 1], "of": "rows", "people": 2}, "people must be left out"),
+        ({"kind": "histogram", "column": "kwh", "edges": [0, 1], "of": "totals"}, "of must be"),
         (None, "question must be a mapping with a kind"),
         ([1], "question must be a mapping with a kind"),
     ],

@@ -61,15 +61,25 @@ OPTIONS: dict[str, Any] = {
     "max_periods": Annotated[int | None, typer.Option(help="How many periods of one person count.")],
     "count": Annotated[bool | None, typer.Option("--count", help="Count people (or rows, see --at-most).")],
     "sum": Annotated[str | None, typer.Option(help="Add up this column.")],
-    "mean": Annotated[str | None, typer.Option(help="Average this column over the people present.")],
+    "mean": Annotated[str | None, typer.Option(help="Average this column, over rows unless --of says otherwise.")],
     "variance": Annotated[
         str | None, typer.Option(help="How far this column's totals lie apart over the people present: their variance.")
     ],
-    "histogram": Annotated[str | None, typer.Option(help="Count people by bins of this column.")],
-    "clip": Annotated[
-        tuple[float, float] | None, typer.Option(help="Least and most of one person in a period: two numbers.")
+    "histogram": Annotated[str | None, typer.Option(help="Count people, or --of rows, by bins of this column.")],
+    "of": Annotated[
+        str | None,
+        typer.Option(
+            help="What a mean is of: `rows` (default), `people` (their own means) or `totals` (people's totals in a "
+            "period); a histogram: `people` (default) or `rows`."
+        ),
     ],
-    "at_most": Annotated[int | None, typer.Option(help="Most rows (or bins) of one person in a period.")],
+    "clip": Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Least and most of one person in a period, or of a row in a mean of rows: two numbers."),
+    ],
+    "at_most": Annotated[
+        int | None, typer.Option(help="Most rows (or bins) of one person in a period; of means, their weight.")
+    ],
     "edges": Annotated[str | None, typer.Option(help="Edges of bins, such as `0,1,2,5`.")],
     "people": Annotated[int | None, typer.Option(help="Public number of people, for means under `/replace`.")],
     "by": Annotated[
@@ -134,7 +144,7 @@ class Asked:
         return Reading(**given)
 
     def _measured(self, series: Any) -> Any:
-        from chronodp.series.measures import ASKABLE, ask_for
+        from chronodp.series.measures import ASKABLE
 
         options = self.options
         asked = [name for name in ASKABLE if options.get(name)]
@@ -142,14 +152,14 @@ class Asked:
             allowed = f"one of {', '.join(f'--{name}' for name in ASKABLE)}"
             raise InvalidArgument("measure", " and ".join(asked) or None, allowed)
         asking = ASKABLE[asked[0]]
-        question: dict[str, Any] = {"kind": asking.kind}
+        question: dict[str, Any] = {}
         for argument in asking.arguments:
             if argument.kind == "column":
                 question[argument.name] = options[asking.kind]
             elif argument.needed or options.get(argument.name) is not None:
                 given = self.needed(argument.name)
                 question[argument.name] = _numbers(given) if argument.kind == "edges" else given
-        return series.ask(ask_for(question))
+        return getattr(series, asking.kind)(**question)  # a method for each kind, with the defaults of the library
 
     def needed(self, name: str) -> Any:
         """Return an option that must be given."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar, Unpack, cast
+from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack, cast
 
 from chronodp.engines import Derived, Grouping, check_columns, check_where, derived_as
 from chronodp.engines.reading import Reading, check_reading, read_name
@@ -17,16 +17,15 @@ from chronodp.series import (
     EachPeriod,
     Find,
     FindPlan,
-    Histogram,
-    Mean,
     Measure,
     Missing,
-    PanelMean,
     Sum,
     Table,
     Terms,
     Variance,
     Workload,
+    histogram_of,
+    mean_of,
 )
 
 __all__ = ["Queries", "Query", "RecordSource"]
@@ -93,14 +92,33 @@ class Queries(Generic[Planned_co]):
             return self.ask(Sum(column, reference)).finding(clip=find)
         return self.ask(Sum(column, clip))  # type: ignore[arg-type]  # a pair of numbers, or refused
 
-    def mean(self, column: str, *, clip: tuple[float, float], people: int | None = None) -> Query[Planned_co]:
-        """Average people's totals, each clipped to ``clip``, over the people present in a period.
+    def mean(
+        self,
+        column: str,
+        *,
+        clip: tuple[float, float],
+        of: Literal["rows", "people", "totals"] | None = None,
+        at_most: int | None = None,
+        people: int | None = None,
+    ) -> Query[Planned_co]:
+        """Average rows, people's own means or people's totals, over all that are present in a period.
 
-        How many are present is not public, so a sum and a count are released together and both are paid for. Under a
-        unit with ``relation="replace"``, where the list of people is public, ``people`` says how many they are: then
-        only the sum is paid for, and the mean is right where all of them are present in every period.
+        How many are present is not public: it is released with the rest, and paid for.
+
+        Args:
+            column: what is averaged.
+            clip: least and most of a row; of totals, of a person's total in a period.
+            of: 'rows', which is the default: the mean of all rows. 'people': a person's rows count together as one,
+                with their mean. 'totals': a person's rows are added up before people are averaged.
+            at_most: of rows, the weight of how many one person has in a period and group, by default 1. Who has more
+                rows has them all, each with less weight. Larger is nearer to the mean of all rows, with more noise.
+                Under `Event` every row counts in full, also one that names no person.
+            people: of totals, under a unit with ``relation="replace"``, where the list of people is public: how many
+                they are. Then only the sum is paid for, and the mean is right where all of them are present in every
+                period.
         """
-        return self.ask(Mean(column, clip) if people is None else PanelMean(column, clip, people))
+        said = of or ("rows" if people is None else "totals")
+        return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))
 
     def variance(self, column: str, *, clip: tuple[float, float]) -> Query[Planned_co]:
         """Tell how far people's totals, each clipped to ``clip``, lie apart in a period: their variance.
@@ -110,14 +128,17 @@ class Queries(Generic[Planned_co]):
         """
         return self.ask(Variance(column, clip))
 
-    def histogram(self, column: str, *, edges: Sequence[float], at_most: int = 1) -> Query[Planned_co]:
-        """Count people by the bin of their value; one person counts in at most ``at_most`` bins of a period.
+    def histogram(
+        self, column: str, *, edges: Sequence[float], of: Literal["people", "rows"] = "people", at_most: int = 1
+    ) -> Query[Planned_co]:
+        """Count people, or rows, by the bin of their value.
 
-        A bin holds its lower edge, the last one its upper edge too; values outside are left out. Quantiles of the
-        release are free: ``release.quantile(0.5)``.
+        One person counts in at most ``at_most`` bins of a period; of rows, one person's have the weight of at most
+        ``at_most`` in all bins together. A bin holds its lower edge, the last one its upper edge too; values outside
+        are left out. Quantiles of the release are free: ``release.quantile(0.5)``.
         """
         ascending = tuple(_listed("edges", edges, "a list of finite ascending numbers"))
-        return self.ask(Histogram(column, ascending, at_most))
+        return self.ask(histogram_of(column, ascending, of=of, at_most=at_most))
 
     def ask(self, measure: Measure) -> Query[Planned_co]:
         """Ask for any measure of rows: a count, a sum, a mean, a variance or a histogram."""

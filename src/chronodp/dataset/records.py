@@ -92,7 +92,7 @@ class Records:
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
         question = self.question(design)
         totals = self.reader.totals(self.source, question, key=key, progress=progress)
-        shape = (len(question.calendar), question.places)
+        shape = (len(question.calendar), design.table.periods.places)
         parts = tuple(part.reshape(shape) for part in numbers_of(totals, question, design))
         return tuple(_in_blocks(part, design.table) for part in parts)
 
@@ -149,6 +149,7 @@ class Records:
             max_periods=table.max_periods if unit.whole_person else None,
             max_places=None if unit.of_rows else table.max_places,
             squares=measure.squares_shift(design.noises),
+            rows=measure.row_weight,
         )
 
     def _question(self, table: Table, grid: Grid) -> Question:
@@ -158,7 +159,7 @@ class Records:
         return Question(
             calendar=table.calendar,
             time=self.time,
-            user=self.user,
+            user=None if table.rows_apart else self.user,
             value=table.measure.read_column,
             grid=grid,
             clip=(0, 1),

@@ -22,7 +22,7 @@ from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.partitions import Partitions
 from chronodp.engines.people_index import PeopleIndex
-from chronodp.engines.question import BoundsReport, Progress, Question, Totals
+from chronodp.engines.question import TALLIED, BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
@@ -79,7 +79,7 @@ class DuckDB:
             answer = Totals.none(question)
             for part in self._parts(session, question, key, progress):
                 np.add.at(answer.sums, part.cells, part.totals)
-                np.add.at(answer.people, part.cells, 1)
+                np.add.at(answer.people, part.cells, 1 if part.rows is None else question.weights(part.rows))
                 if question.squares is not None:
                     np.add.at(answer.squares, part.cells, question.square(part.totals))
             return answer
@@ -120,10 +120,11 @@ class DuckDB:
         self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None
     ) -> BoundsReport:
         """Return what the bounds take away, for the owner only."""
-        step = question.grid.step
+        weighed = question.rows is not None
+        step = 1 / TALLIED if weighed else question.grid.step
         if question.user is None:
             rows, before, clipped = self._answered(source, question, lambda session: _tally_rows(session, question))
-            return BoundsReport(rows, 0, rows, rows, before * step, clipped * step, clipped * step)
+            return BoundsReport(rows, 0, rows, rows, before * step, clipped * step, clipped * step, weighed)
         parts = self._answered(source, question, lambda session: list(self._parts(session, question, key, progress)))
         progress(1.0)
         return BoundsReport(
@@ -133,7 +134,8 @@ class DuckDB:
             cells_kept=sum(len(part.cells) for part in parts),
             before=sum(part.before for part in parts) * step,
             clipped=sum(part.clipped for part in parts) * step,
-            kept=sum(int(part.totals.sum()) for part in parts) * step,
+            kept=sum(part.kept(question) for part in parts) * step,
+            weighed=weighed,
         )
 
     def _answered(self, source: Source, question: Question, ask: Callable[[Session], Result]) -> Result:
@@ -168,6 +170,8 @@ class DuckDB:
 def _tally_rows(session: Session, question: Question) -> tuple[int, ...]:
     """Return how many rows count, and the sums of their steps before and after clipping."""
     selected = rows_select(question, session.parts).subquery("selected").sql("duckdb")
+    if question.rows is not None:  # each with its whole weight
+        return session.row(f"SELECT count(*), {TALLIED} * count(*), {TALLIED} * count(*) FROM {selected}")
     low, high = question.clip
     clipped = f"greatest(least(steps, {high}), {low})"
     return session.row(f"SELECT count(*), coalesce(sum(steps), 0), coalesce(sum({clipped}), 0) FROM {selected}")

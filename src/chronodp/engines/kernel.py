@@ -15,13 +15,13 @@ sort equal (person, cell) lie together, and the row says which of ``steps`` belo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines.choice import Seeds, Words, priorities
-from chronodp.engines.question import Question
+from chronodp.engines.question import TALLIED, Question
 
 __all__ = ["Bounded", "bound"]
 
@@ -32,18 +32,24 @@ class Bounded:
 
     Attributes:
         cells: the cell of each kept total.
-        totals: the kept totals, clipped.
+        totals: the kept totals, clipped, or weighed.
+        rows: of how many rows each kept total is made; None where totals are clipped.
         people: how many people there were, ``people_over`` of them over a limit.
         everything: how many totals there were, ``before`` and ``clipped`` their sums.
     """
 
     cells: Words
     totals: Words
+    rows: Words | None
     people: int
     people_over: int
     everything: int
     before: int
     clipped: int
+
+    def kept(self, question: Question) -> int:
+        """Return the sum of what is kept, or the weight of its rows."""
+        return int((self.totals if self.rows is None else question.tallied(self.totals, self.rows)).sum())
 
 
 def bound(
@@ -53,18 +59,22 @@ def bound(
 
     The words are sorted where they lie, and lost.
     """
-    persons, cells, totals = _add_up(words, steps, cell_bits)
-    everything, before = len(totals), int(totals.sum())
-    np.clip(totals, *question.clip, out=totals)
-    clipped = int(totals.sum())
+    persons, cells, totals, rows = _add_up(words, steps, cell_bits, question)
+    everything = len(totals)
+    if rows is None:
+        before = int(totals.sum())
+        np.clip(totals, *question.clip, out=totals)
+        clipped = int(totals.sum())
+    else:
+        before = TALLIED * int(rows.sum())
+        totals = question.weigh(totals, _beside(persons, cells, rows, question))
+        clipped = int(question.tallied(totals, rows).sum())
     people = len(_runs(persons)) - 1
     over = np.zeros(len(seeds[0]), dtype=bool)
-    if question.max_places is not None and question.max_places < question.places:
-        visits = _runs(persons * len(question.calendar) + cells // question.places)
-        # T + z in place of x: periods and cells of one person must not share a place in the order.
-        keep = _lowest(visits, question.max_places, cells + len(question.calendar), persons, seeds, over)
-        if keep is not None:
-            persons, cells, totals = persons[keep], cells[keep], totals[keep]
+    keep = _within_places(persons, cells, question, seeds, over)
+    if keep is not None:
+        persons, cells, totals = persons[keep], cells[keep], totals[keep]
+        rows = rows if rows is None else rows[keep]
     keep = None
     if question.max_periods is not None and question.places == 1:
         keep = _lowest(_runs(persons), question.max_periods, cells, persons, seeds, over)
@@ -76,11 +86,14 @@ def bound(
         keep = keep if keep is None else np.repeat(keep, np.diff(visits))
     if keep is not None:
         cells, totals = cells[keep], totals[keep]
-    return Bounded(cells, totals, people, int(over.sum()), everything, before, clipped)
+        rows = rows if rows is None else rows[keep]
+    return Bounded(cells, totals, rows, people, int(over.sum()), everything, before, clipped)
 
 
-def _add_up(words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int) -> tuple[Words, Words, Words]:
-    """Return person, cell and total for every person and cell that occurs, in this order."""
+def _add_up(
+    words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int, question: Question
+) -> tuple[Words, Words, Words, Words | None]:
+    """Return person, cell, total, and rows where these are weighed, for every person and cell that occurs, in order."""
     row_bits = np.uint64(max(1, (len(words) - 1).bit_length()))
     words <<= row_bits
     words |= np.arange(len(words), dtype=np.uint64)
@@ -88,11 +101,42 @@ def _add_up(words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int)
     ordered = steps[(words & ((np.uint64(1) << row_bits) - np.uint64(1))).view(np.int64)]
     words >>= row_bits
     keys = words.view(np.int64)
-    starts = _runs(keys)[:-1]
+    runs = _runs(keys)
+    starts = runs[:-1]
     # In 64 bits: a row has at most 2^31 steps, and 2^32 rows of one person in one cell still fit.
     totals = np.add.reduceat(ordered, starts, dtype=np.int64) if len(starts) else np.zeros(0, np.int64)
     keys = keys[starts]
-    return keys >> cell_bits, keys & ((1 << cell_bits) - 1), totals
+    rows = None if question.rows is None else np.diff(runs)
+    return keys >> cell_bits, keys & ((1 << cell_bits) - 1), totals, rows
+
+
+def _beside(persons: Words, cells: Words, rows: Words, question: Question) -> Words:
+    """Return, for each total, how many rows its person has in the same group of the same period, in whichever bins."""
+    if question.weighed_bins == 1:
+        return rows
+    runs = _runs(persons * question.cells + cells // question.weighed_bins)
+    together = np.add.reduceat(rows, runs[:-1]) if len(rows) else rows
+    return np.repeat(together, np.diff(runs))
+
+
+def _within_places(
+    persons: Words, cells: Words, question: Question, seeds: Seeds, over: NDArray[np.bool_]
+) -> NDArray[np.bool_] | None:
+    """Return which totals are in places of their person and period that count; None if all are."""
+    bins = question.weighed_bins
+    places = question.places // bins
+    if question.max_places is None or question.max_places >= places:
+        return None
+    if bins == 1:
+        visits = _runs(persons * len(question.calendar) + cells // places)
+        # T + z in place of x: periods and cells of one person must not share a place in the order.
+        return _lowest(visits, question.max_places, cells + len(question.calendar), persons, seeds, over)
+    # Groups are chosen, with all of their bins, as single numbers are that stand for them.
+    groups = cells // bins
+    held = _runs(persons * question.cells + groups)
+    starts = held[:-1]
+    keep = _within_places(persons[starts], groups[starts], replace(question, edges=()), seeds, over)
+    return keep if keep is None else np.repeat(keep, np.diff(held))
 
 
 def _runs(ordered: Words) -> Words:

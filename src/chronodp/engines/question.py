@@ -20,11 +20,28 @@ from chronodp.engines.reading import Reading, Wanted
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid, document
 
-__all__ = ["ROW_LIMIT", "WIDEST_SQUARED", "BoundsReport", "Grouping", "Progress", "Question", "Totals"]
+__all__ = [
+    "ROW_LIMIT",
+    "TALLIED",
+    "WIDEST_SQUARED",
+    "WIDEST_WEIGHED",
+    "BoundsReport",
+    "Grouping",
+    "Progress",
+    "Question",
+    "Totals",
+]
 
 WIDEST_SQUARED = 2**31
 """Most steps between the ends of a clip whose squares are asked for: twice a total less both ends, squared, is then at
 most 2^62 and fits 64 bits in every engine."""
+
+WIDEST_WEIGHED = 2**30
+"""Most steps of a row times the rows of a person, where rows are weighed: sums of 2^32 such rows are then at most 2^62
+and fit 64 bits in every engine."""
+
+TALLIED = 1000
+"""Parts of a row in which weights are told to the owner."""
 
 ROW_LIMIT = 2**31 - 1
 """Steps of a single row that count at most where totals are released; never below twice the clip."""
@@ -63,6 +80,9 @@ class Question:
         row_limit: steps beyond which a single row's value is taken as this many; public.
         where: which rows count, as an expression over one row; None for all.
         columns: columns that are made of others; ``value`` and groupings may name them.
+        rows: of how many rows a person has the weight in a group of a period. ``clip`` is then of a row, and totals are
+            of what rows lie above its lower end, or of ones in bins, see `weigh`; ``max_places`` is a limit of groups.
+            None where people's totals are clipped.
     """
 
     calendar: Calendar
@@ -80,8 +100,12 @@ class Question:
     row_limit: int = ROW_LIMIT
     where: str | None = None
     columns: tuple[Derived, ...] = ()
+    rows: int | None = None
 
     def __post_init__(self) -> None:
+        if self.rows is not None and self.rows * self.row_reach > WIDEST_WEIGHED:
+            allowed = f"at most {WIDEST_WEIGHED:,} steps wide, times the rows of a person, where rows are weighed"
+            raise InvalidArgument("clip", self.clip, allowed)
         if self.squares is None:
             return
         if not 0 <= self.squares <= 62:
@@ -90,6 +114,38 @@ class Question:
             raise InvalidArgument(
                 "clip", self.clip, f"at most {WIDEST_SQUARED:,} steps wide where squares are added up"
             )
+
+    @property
+    def row_reach(self) -> int:
+        """The most steps that one row adds where rows are weighed: the clip's width, or 1 in its bin."""
+        return round(1 / self.grid.step) if self.edges else self.clip[1] - self.clip[0]
+
+    @property
+    def weighed_bins(self) -> int:
+        """How many places share the weight of a person's rows: the bins of a group where rows are weighed."""
+        return 1 if self.rows is None else max(1, len(self.edges) - 1)
+
+    def weigh(self, totals: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return ⌊total / max(rows, L)⌋ for L = ``rows`` of the question, in whole numbers throughout.
+
+        A total is of L times each row, and ``rows`` are the person's in the group and period. So each row counts with
+        the weight min(1, L / rows): up to L rows exactly, and more of them as their mean times L, rounded down once.
+        All that is added up is 0 or more, so rounding down is rounding towards 0. Engines that have no numpy write the
+        same formula.
+        """
+        if self.rows is None:
+            raise AssertionError("no rows are weighed")
+        return totals // np.maximum(rows, self.rows)
+
+    def weights(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the weight of a person's rows in a group and period: as many as they are, and at most L."""
+        if self.rows is None:
+            raise AssertionError("no rows are weighed")
+        return np.minimum(rows, self.rows)
+
+    def tallied(self, totals: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the weight of a person's rows in a place, in parts of `TALLIED`, from their total as weighed."""
+        return totals * TALLIED // self.row_reach if self.edges else TALLIED * self.weights(rows)
 
     @property
     def both_ends(self) -> int:
@@ -170,6 +226,7 @@ class BoundsReport:
         before: sum of people's totals before anything was bounded.
         clipped: the same after clipping.
         kept: the same after leaving out periods and places as well: what is released, before noise.
+        weighed: whether rows are weighed: the three are then how many rows there are, and their weight.
     """
 
     people: int
@@ -179,6 +236,7 @@ class BoundsReport:
     before: float
     clipped: float
     kept: float
+    weighed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +245,8 @@ class Totals:
 
     Attributes:
         sums: clipped totals added up, in steps of the grid, by period and place.
-        people: how many people (or rows, where there is no person) were added up there.
+        people: how many people (or rows, where there is no person) were added up there; where rows are weighed, their
+            weight, of one person at most `Question.rows`.
         squares: their squares added up, as `Question.square` has them; all 0 where none are asked for.
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from chronodp.engines.choice import PRIME, seeds_of
@@ -37,11 +37,19 @@ class Record:
 
 def reference_totals(records: Iterable[Record], question: Question, *, key: str) -> Totals:
     """Return the bounded totals of rows in memory."""
-    cells = _held(records, question)
+    listed = list(records)
+    cells, rows = _held(listed, question), _counted(listed, question)
     totals = Totals.none(question)
     low, high = question.clip
     for who, period, place in _chosen(cells.keys(), question, key):
         cell = period * question.places + place
+        if question.rows is not None:
+            first = place - place % question.weighed_bins  # of the bins that share the person's weight
+            beside = sum(rows.get((who, period, first + bin_), 0) for bin_ in range(question.weighed_bins))
+            # L times what rows add, over max(rows, L): each row with the weight min(1, L / rows), rounded down once.
+            totals.sums[cell] += cells[who, period, place] * question.rows // max(beside, question.rows)
+            totals.people[cell] += min(rows[who, period, place], question.rows)
+            continue
         total = min(max(cells[who, period, place], low), high)
         totals.sums[cell] += total
         totals.people[cell] += 1
@@ -98,6 +106,20 @@ def reference_missing(records: Iterable[Record], asked: MissingQuestion, *, key:
 def _held(records: Iterable[Record], question: Question) -> dict[tuple[object, int, int], int]:
     """What each person has in each cell, unbounded; a row that stands alone is a person of its own."""
     cells: dict[tuple[object, int, int], int] = defaultdict(int)
+    for cell, record in _located(records, question):
+        cells[cell] += _steps(record, question)
+    return cells
+
+
+def _counted(records: Iterable[Record], question: Question) -> dict[tuple[object, int, int], int]:
+    """How many rows each person has in each cell."""
+    cells: dict[tuple[object, int, int], int] = defaultdict(int)
+    for cell, _ in _located(records, question):
+        cells[cell] += 1
+    return cells
+
+
+def _located(records: Iterable[Record], question: Question) -> Iterator[tuple[tuple[object, int, int], Record]]:
     for row, raw in enumerate(records):
         record = _computed(raw, question)
         if record is None:
@@ -105,9 +127,7 @@ def _held(records: Iterable[Record], question: Question) -> dict[tuple[object, i
         period, place = _period(record, question), _place(record, question)
         if period is None or place is None or (question.user is not None and record.person is None):
             continue
-        person = row if question.user is None else record.person
-        cells[person, period, place] += _steps(record, question)
-    return cells
+        yield (row if question.user is None else record.person, period, place), record
 
 
 def _computed(record: Record, question: Question) -> Record | None:
@@ -132,14 +152,16 @@ def _chosen(
     for person, period, place in cells:
         held[person][period].append(place)
     chosen = []
-    horizon, places = len(question.calendar), question.places
+    horizon, bins = len(question.calendar), question.weighed_bins
+    places = question.places // bins
     for person, visited in held.items():
         seeds = seeds_of(key, str(person))
         kept = sorted(visited, key=lambda period: _priority(period, seeds))[: question.max_periods]
         for period in kept:
             base = horizon + period * places
-            in_order = sorted(visited[period], key=lambda place: _priority(base + place, seeds))
-            chosen += [(person, period, place) for place in in_order[: question.max_places]]
+            together = {place // bins for place in visited[period]}  # bins of weighed rows are not chosen among
+            in_order = sorted(together, key=lambda place: _priority(base + place, seeds))[: question.max_places]
+            chosen += [(person, period, place) for place in visited[period] if place // bins in in_order]
     return chosen
 
 
@@ -177,4 +199,6 @@ def _steps(record: Record, question: Question) -> int:
         return round(1 / question.grid.step)
     limit = float(question.row_limit)
     held = max(-limit, min(limit, record.number / question.grid.step))
-    return math.floor(held + 0.5)
+    steps = math.floor(held + 0.5)
+    low, high = question.clip
+    return steps if question.rows is None else min(max(steps, low), high) - low

@@ -173,13 +173,20 @@ def _place(question: Question) -> Term:
 
 def _steps(question: Question) -> Term:
     if question.value is None or question.edges:
-        return whole(round(1 / question.grid.step))
+        return whole(round(1 / question.grid.step) * (question.rows or 1))
     # Limited before it is rounded, so that the cast cannot fail. 1 / step is a power of two: the product is exact, or
     # infinite and then limited. ⌊x + 1/2⌋ is the one rounding, the same on every engine.
     limit = float(question.row_limit)
     steps = exp.column("number") * _real(1 / question.grid.step)
     held = between(_real(-limit), steps, _real(limit))
-    return exp.cast(exp.Floor(this=held + _real(0.5)), "INTEGER" if question.row_limit <= ROW_LIMIT else "BIGINT")
+    width = "INTEGER" if question.row_limit <= ROW_LIMIT else "BIGINT"
+    rounded = exp.cast(exp.Floor(this=held + _real(0.5)), width)
+    if question.rows is None:
+        return rounded
+    # Each row by itself, before any are added up: how far it lies above the clip's lower end, times L.
+    low, high = question.clip
+    above = exp.paren(between(whole(low), rounded, whole(high)) - whole(low))
+    return exp.cast(above * question.rows, "INTEGER")
 
 
 def between(low: Term, value: Term, high: Term) -> Term:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text, seed_texts
-from chronodp.engines.question import ROW_LIMIT, Grouping, Question
+from chronodp.engines.question import ROW_LIMIT, TALLIED, Grouping, Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, rows_select, whole
 
@@ -44,7 +44,11 @@ def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: s
     """
     bounded = exp.select("cell", "total").from_("chosen").where(*_within_limits(question))
     sums = exp.cast(_sum(exp.column("total"), dialect), "BIGINT")
-    answer = exp.select("cell", sums.as_("sums"), exp.Count(this=exp.Star()).as_("people"))
+    people: Term = exp.Count(this=exp.Star())
+    if question.rows is not None:
+        bounded = bounded.select("weight")
+        people = exp.cast(_sum(exp.column("weight"), dialect), "BIGINT")
+    answer = exp.select("cell", sums.as_("sums"), people.as_("people"))
     if question.squares is not None:
         squares = exp.cast(_sum(_square(question, exp.column("total")), dialect), "BIGINT")
         answer = answer.select(squares.as_("squares"))
@@ -58,14 +62,14 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
     The sums are of totals as they were, of totals clipped, and of those kept.
     """
     names = ("cells", "cells_kept", "before", "clipped", "kept")
-    one, total = exp.Literal.number(1), exp.column("total")
+    one, (before, total) = exp.Literal.number(1), _tallied(question)
     kept = exp.and_(exp.true(), *_within_limits(question))
     if question.user is None:
-        each: list[Term] = [one, one, exp.column("raw"), total, total]
+        each: list[Term] = [one, one, before, total, total]
     else:
         held = exp.case().when(kept, total).else_(exp.Literal.number(0))
         count = exp.Count(this=exp.case().when(kept.copy(), one))
-        raw = exact_sum(exp.column("raw"))
+        raw = exact_sum(before)
         each = [exp.Count(this=exp.Star()), count, raw, exact_sum(total), exact_sum(held)]
     people = exp.select(*(term.copy().as_(name) for term, name in zip(each, names, strict=True))).from_("chosen")
     people = people.group_by("person") if question.user is not None else people
@@ -148,24 +152,37 @@ def held_tables(question: Question, parts: Sequence[Part], dialect: str) -> list
     # What a row may hold beyond 32 bits can exceed 64 when added up.
     added = _sum(steps, dialect) if question.row_limit <= ROW_LIMIT else exact_sum(steps)
     held = exp.select("person", "cell", added.as_("raw")).from_("located")
+    if question.rows is not None:
+        held = held.select(exp.Count(this=exp.Star()).as_("counted"))
     return [*tables, ("held", held.group_by("person", "cell"))]
 
 
 def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
     """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any."""
     tables = held_tables(question, parts, dialect)
+    raw = exp.column("raw")
     if question.user is None:
-        chosen = exp.select("cell", "raw", _clipped(question, exp.column("raw")).as_("total"))
+        total = _clipped(question, raw) if question.rows is None else _weighed(question, raw, _one())
+        chosen = exp.select("cell", "raw", total.as_("total"))
+        if question.rows is not None:
+            chosen = chosen.select(_one().as_("counted"), _one().as_("weight"))
         return [*tables, ("chosen", chosen.from_("held"))]
-    total = _clipped(question, exp.column("raw")).as_("total")
-    cells = exp.select("person", "cell", "raw", total).from_("held")
+    names = ["person", "cell", "raw", "total"]
+    if question.rows is None:
+        cells = exp.select("person", "cell", "raw", _clipped(question, raw).as_("total"))
+    else:
+        counted = exp.column("counted")
+        weight = exp.Least(this=counted, expressions=[exp.Literal.number(question.rows)], ignore_nulls=True)
+        total = _weighed(question, raw, _beside(question, counted.copy()))
+        cells = exp.select("person", "cell", "raw", total.as_("total"), "counted", weight.as_("weight"))
+        names += ["counted", "weight"]
+    cells = cells.from_("held")
     ranks = _ranks(question)
     if not ranks:
         return [*tables, ("chosen", cells)]
     if dialect == "spark":
         # A person's cells meet here, once, to be ranked: without it Spark would sort them on both sides of the way.
         cells = cells.hint("REPARTITION(person)", dialect=dialect)
-    names = ("person", "cell", "raw", "total")
     tables.append(("cells", cells))
     tables.append(("digested", exp.select(*names, _digest(key).as_("digest")).from_("cells")))
     tables.append(("seeded", exp.select(*names, *_named(_seeds(exp.column("digest"), dialect))).from_("digested")))
@@ -176,7 +193,7 @@ def _limits(question: Question) -> dict[str, int]:
     """How many periods and places of a person count, where that is fewer than there are."""
     most = {
         "period_rank": (question.max_periods, len(question.calendar)),
-        "place_rank": (question.max_places, question.places),
+        "place_rank": (question.max_places, question.places // question.weighed_bins),
     }
     return {rank: limit for rank, (limit, all_) in most.items() if limit is not None and limit < all_}
 
@@ -195,8 +212,11 @@ def _ranks(question: Question) -> dict[str, Term]:
     for rank in _limits(question):
         # Dense: all cells of a period have one rank, since they have one priority. Places are ranked row by row.
         function, number, within = "DENSE_RANK", period, [person]
-        if rank == "place_rank":
+        if rank == "place_rank" and question.weighed_bins == 1:
             function, number, within = "ROW_NUMBER", exp.paren(cell + len(question.calendar)), [person, period]
+        elif rank == "place_rank":  # all bins of a group have one rank
+            group = exp.IntDiv(this=cell.copy(), expression=exp.Literal.number(question.weighed_bins))
+            number, within = exp.paren(group + len(question.calendar)), [person, period]
         ranks[rank] = exp.Window(
             this=exp.Anonymous(this=function),
             partition_by=[term.copy() for term in within],
@@ -225,6 +245,38 @@ def _seeds(digest: Term, dialect: str) -> dict[str, Term]:
 def _clipped(question: Question, steps: Term) -> Term:
     low, high = (exp.Literal.number(end) for end in question.clip)
     return exp.cast(between(low, steps, high), "BIGINT")
+
+
+def _weighed(question: Question, total: Term, rows: Term) -> Term:
+    """The formula of `Question.weigh`; a sum beyond 64 bits, null in Spark, counts as 0, which is within the bound."""
+    most = exp.Literal.number(question.rows or 1)
+    over = exp.Greatest(this=rows, expressions=[most], ignore_nulls=True)
+    share = exp.cast(exp.IntDiv(this=total, expression=over), "BIGINT")
+    return exp.Coalesce(this=share, expressions=[exp.Literal.number(0)])
+
+
+def _beside(question: Question, counted: Term) -> Term:
+    """How many rows a person has in the same group of the same period, in whichever bins."""
+    if question.weighed_bins == 1:
+        return counted
+    group = exp.IntDiv(this=exp.column("cell"), expression=exp.Literal.number(question.weighed_bins))
+    return exp.Window(this=exp.Sum(this=counted), partition_by=[exp.column("person"), group])
+
+
+def _tallied(question: Question) -> tuple[Term, Term]:
+    """What stands for a person's total in a place before it is bounded and after: itself, or its rows' weight."""
+    if question.rows is None:
+        return exp.column("raw"), exp.column("total")
+    parts = exp.Literal.number(TALLIED)
+    weight: Term = exp.column("weight") * parts
+    if question.edges:  # the formula of `Question.tallied`
+        share = exp.paren(exp.column("total") * parts.copy())
+        weight = exp.IntDiv(this=share, expression=exp.Literal.number(question.row_reach))
+    return exp.column("counted") * parts.copy(), weight
+
+
+def _one() -> Term:
+    return exp.Literal.number(1)
 
 
 def _square(question: Question, total: Term) -> Term:

@@ -14,9 +14,13 @@ from chronodp.series.measures import (
     Mean,
     Measure as Measure,
     PanelMean,
+    RowHistogram,
+    RowMean,
     Sum,
     Total as Total,
     Variance,
+    histogram_of as histogram_of,
+    mean_of as mean_of,
 )
 from chronodp.series.missing import Missing, MissingFigure
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated
@@ -60,6 +64,8 @@ __all__ = [
     "Plan",
     "Release",
     "Rolling",
+    "RowHistogram",
+    "RowMean",
     "RunningTotal",
     "Stream",
     "StreamAnswer",

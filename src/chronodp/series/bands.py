@@ -25,7 +25,8 @@ def level_for_all(design: Design, windows: Windows, level: float) -> float:
     """
     from scipy.special import ndtr
 
-    count = len(windows.starts) * design.table.places
+    measure, table = design.table.measure, design.table
+    count = len(windows.starts) * (table.groups if measure.ratio else table.places)
     shared = 1 - (1 - level) / count
     if design.law != "gaussian" or design.table.measure.ratio or isinstance(design.shape, Tree):
         return shared

@@ -79,13 +79,15 @@ class Diagnosis:
 
 def _bounds(tally: BoundsReport, called: str | None) -> list[tuple[str, str]]:
     label, one = ("People", "a person") if called is None else (called.capitalize(), f"one {called}")
+    taken = _part(tally.before - tally.clipped, tally.before)
+    bounded = ("Weights", f"take {taken} of the rows") if tally.weighed else ("Clipping", f"takes {taken} of the sum")
     return [
         (label, f"{tally.people:,}; {_part(tally.people_over, tally.people)} over the limits"),
-        ("Clipping", f"takes {_part(tally.before - tally.clipped, tally.before)} of the sum"),
+        bounded,
         (
             "Limits",
             f"leave out {tally.cells - tally.cells_kept:,} of {tally.cells:,} pairs of {one} and a cell, "
-            f"{_part(tally.clipped - tally.kept, tally.clipped)} of the clipped sum",
+            f"{_part(tally.clipped - tally.kept, tally.clipped)} of the {'weight' if tally.weighed else 'clipped sum'}",
         ),
     ]
 

@@ -123,7 +123,7 @@ def _rounded(table: Table, shape: ReleasedShape, noise: Noise) -> float:
     # E is taken for draws twice as wide, since the scale is yet to grow by what E adds. A unit that moves leaves so
     # many series and enters as many.
     bound = rounding_bound(shape, table.horizon, 2 * noise.scale / noise.step)
-    touched = min(table.places, 2 * periods_held(table.unit, table.bounds) * table.max_places)
+    touched = min(table.places, 2 * periods_held(table.unit, table.bounds) * table.places_touched)
     return 2 * bound * noise.step * math.sqrt(table.horizon * touched)
 
 

@@ -88,6 +88,9 @@ class Table:
                 f"left out, or the unit's relation 'replace': when people come and go ({self.unit}) their number is no "
                 "public fact",
             )
+        if self.rows_apart and self.measure.row_weight not in (None, 1):
+            allowed = f"1 or left out for {self.unit}: every row counts in full there"
+            raise InvalidArgument("at_most", self.measure.row_weight, allowed)
         self._check_expressions()
         _ = self.bounds, self.claimed
 
@@ -140,7 +143,7 @@ class Table:
     @property
     def released(self) -> str:
         """What is released, in plain words."""
-        return self.measure.words(self.unit.called)
+        return self.measure.words_alone() if self.rows_apart else self.measure.words(self.unit.called)
 
     @property
     def computed(self) -> str:
@@ -168,6 +171,19 @@ class Table:
         """In how many places one person counts within a period."""
         return self.max_groups * self.measure.bins_of_one
 
+    @property
+    def places_touched(self) -> int:
+        """In how many places one person can change anything within a period."""
+        return self.max_groups * self.measure.bins_touched
+
+    @property
+    def rows_apart(self) -> bool:
+        """Whether rows are added up one by one: they stand for themselves, or single rows are protected and weighed.
+
+        With a person's other rows in its weight, one row would change theirs.
+        """
+        return self.single_rows or (self.unit.of_rows and self.measure.row_weight is not None)
+
     @cached_property
     def bounds(self) -> Bounds:
         """Where one unit may appear; of blocks, in the periods that they are made of."""
@@ -189,11 +205,11 @@ class Table:
     def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
         """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
         parts = self.measure.contributions(rounding=rounding)
-        return tuple(part.of_single_rows() for part in parts) if self.single_rows else parts
+        return tuple(part.of_single_rows() for part in parts) if self.rows_apart else parts
 
     def opposite(self, part: Contribution) -> Fraction | None:
         """Return how far what a unit adds can go against the sign of its largest; None if as far."""
-        if self.unit.of_rows and not self.single_rows and not self.measure.whole:
+        if self.unit.of_rows and not self.rows_apart and not self.measure.whole:
             return None  # a row can lift or lower a total that it shares
         return self.measure.opposite(part)
 

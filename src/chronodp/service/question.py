@@ -43,7 +43,7 @@ def _described(asking: Asking) -> type[_Part]:
     """Return the model of a kind of question, as it is described beside its measure."""
     fields: dict[str, Any] = {"kind": (Literal[asking.kind], ...)}
     for argument in asking.arguments:
-        kind = _KINDS[argument.kind]
+        kind = Literal[argument.words] if argument.kind == "word" else _KINDS[argument.kind]
         optional = not argument.needed and argument.default is None
         default = ... if argument.needed else argument.default
         described = Field(default, description=argument.about or None)

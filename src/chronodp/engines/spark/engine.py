@@ -9,7 +9,7 @@ from typing import Any
 
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
-from chronodp.engines.question import BoundsReport, Progress, Question, Totals
+from chronodp.engines.question import TALLIED, BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import Part, ReadingCheck, check_parts
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, SparkSource, find_source
@@ -84,8 +84,9 @@ class Spark:
         people, over, *sums = _row(frame, tally_statement(question, [part], key=key, dialect="spark"))
         cells, cells_kept, before, clipped, kept = sums
         progress(1.0)
-        step = question.grid.step
-        return BoundsReport(people, over, cells, cells_kept, before * step, clipped * step, kept * step)
+        weighed = question.rows is not None
+        step = 1 / TALLIED if weighed else question.grid.step
+        return BoundsReport(people, over, cells, cells_kept, before * step, clipped * step, kept * step, weighed)
 
 
 def _checked(source: Source, question: Question) -> tuple[Any, Part]:

@@ -8,7 +8,9 @@ from chronodp.series.measures.askable import ASKABLE, ask_for
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Floats, Measure, Statistic
 from chronodp.series.measures.blocks import Blocks
+from chronodp.series.measures.choices import histogram_of, mean_of
 from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
+from chronodp.series.measures.rows import RowHistogram, RowMean
 from chronodp.series.measures.sums import Mean, PanelMean, Sum
 from chronodp.series.measures.totals import Total
 from chronodp.series.measures.variance import Variance
@@ -26,9 +28,13 @@ __all__ = [
     "Mean",
     "Measure",
     "PanelMean",
+    "RowHistogram",
+    "RowMean",
     "Statistic",
     "Sum",
     "Total",
     "Variance",
     "ask_for",
+    "histogram_of",
+    "mean_of",
 ]

@@ -8,8 +8,9 @@ from typing import Any
 from chronodp.errors import InvalidArgument
 from chronodp.series.measures.asking import Asking
 from chronodp.series.measures.base import Measure
-from chronodp.series.measures.counts import COUNT, HISTOGRAM
-from chronodp.series.measures.sums import MEAN, SUM
+from chronodp.series.measures.choices import HISTOGRAM, MEAN
+from chronodp.series.measures.counts import COUNT
+from chronodp.series.measures.sums import SUM
 from chronodp.series.measures.variance import VARIANCE
 
 __all__ = ["ASKABLE", "ask_for"]

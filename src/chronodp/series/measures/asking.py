@@ -10,7 +10,7 @@ from chronodp.series.measures.base import Measure
 
 __all__ = ["Argument", "Asking"]
 
-Kind: TypeAlias = Literal["column", "clip", "edges", "whole"]
+Kind: TypeAlias = Literal["column", "clip", "edges", "whole", "word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,13 @@ class Argument:
 
     Attributes:
         name: of it, in JSON, as an option of commands and as a field of the page.
-        kind: a column's name, two numbers in order, a list of ascending numbers, or a whole number from 1 on.
+        kind: a column's name, two numbers in order, a list of ascending numbers, a whole number from 1 on, or one of
+            some words.
         about: what it says; empty where its kind says all.
         default: what it is where it is left out.
         needed: whether it must be said.
         on_page: whether the page's form has it.
+        words: those that it may be, the one first that the page offers first.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Argument:
     default: int | None = None
     needed: bool = True
     on_page: bool = True
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

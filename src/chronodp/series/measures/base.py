@@ -125,6 +125,16 @@ class Measure(ABC):
         return 1
 
     @property
+    def bins_touched(self) -> int:
+        """In how many of them one person can change anything: more than in which one counts, where weight is shared."""
+        return self.bins_of_one
+
+    @property
+    def row_weight(self) -> int | None:
+        """The weight of how many rows one person has, where rows count and not people's totals; None otherwise."""
+        return None
+
+    @property
     def divisor(self) -> int | None:
         """The public number of people that sums are divided by, if they are."""
         return None
@@ -200,6 +210,10 @@ class Measure(ABC):
     def open_words(self, called: str | None = None) -> str:
         """Return what is released in plain words while its sizes are still to be found."""
         return self.words(called)
+
+    def words_alone(self) -> str:
+        """Return what is released in plain words where every row stands for itself."""
+        return self.words()
 
     @property
     def note(self) -> str:

@@ -16,11 +16,22 @@ from chronodp.privacy import Contribution, check_column, check_number, check_who
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
 
-__all__ = ["COUNT", "HISTOGRAM", "MOST_BINS", "Count", "Histogram"]
+__all__ = ["COUNT", "MOST_BINS", "Count", "Histogram", "check_edges"]
 
 MOST_BINS = 10_000
 
 _MOST_ROWS = 2**30
+
+
+def check_edges(edges: object) -> tuple[float, ...]:
+    """Return the edges of bins, if they are: finite ascending numbers."""
+    allowed = f"2 to {MOST_BINS + 1:,} finite ascending numbers"
+    if not isinstance(edges, tuple | list) or not 2 <= len(edges) <= MOST_BINS + 1:
+        raise InvalidArgument("edges", edges, allowed)
+    numbers = tuple(check_number("edges", edge, allowed) for edge in edges)
+    if any(low >= high for low, high in itertools.pairwise(numbers)):
+        raise InvalidArgument("edges", numbers, allowed)
+    return numbers
 
 
 @document("count")
@@ -95,14 +106,8 @@ class Histogram(Measure):
 
     def __post_init__(self) -> None:
         check_column("column", self.column)
-        allowed = f"2 to {MOST_BINS + 1:,} finite ascending numbers"
-        if not isinstance(self.edges, tuple | list) or not 2 <= len(self.edges) <= MOST_BINS + 1:
-            raise InvalidArgument("edges", self.edges, allowed)
-        edges = tuple(check_number("edges", edge, allowed) for edge in self.edges)
-        if any(low >= high for low, high in itertools.pairwise(edges)):
-            raise InvalidArgument("edges", edges, allowed)
-        settle(self, edges=edges)
-        check_whole("at_most", self.at_most, most=len(edges) - 1)
+        settle(self, edges=check_edges(self.edges))
+        check_whole("at_most", self.at_most, most=len(self.edges) - 1)
 
     @property
     def label(self) -> str:
@@ -159,7 +164,13 @@ class Histogram(Measure):
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""
-        return {"kind": "histogram", "column": self.column, "edges": list(self.edges), "at_most": self.at_most}
+        return {
+            "kind": "histogram",
+            "column": self.column,
+            "edges": list(self.edges),
+            "of": "people",
+            "at_most": self.at_most,
+        }
 
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
@@ -181,15 +192,4 @@ COUNT = Asking(
         ),
     ),
     Count,
-)
-HISTOGRAM = Asking(
-    "histogram",
-    "histogram",
-    "How many people have a value in each bin.",
-    (
-        Argument("column", "column"),
-        Argument("edges", "edges"),
-        Argument("at_most", "whole", default=1, needed=False, on_page=False),
-    ),
-    Histogram,
 )

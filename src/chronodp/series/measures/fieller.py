@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from chronodp.postprocess import mixed_quantile, quantiles
 from chronodp.series.measures.base import Floats
 from chronodp.series.noise import Noise
 
-__all__ = ["fieller_ends"]
+__all__ = ["fieller_ends", "split_ends"]
 
 _POINTS = 129  # values of a mean at which Laplace noise is tabulated
 
@@ -22,8 +24,29 @@ def fieller_ends(
     noises: Sequence[Noise], sums: Floats, counts: Floats, terms: Floats, *, half: float, level: float
 ) -> tuple[Floats, Floats]:
     """Return Fieller's interval: all means m inside ± half for which sum - m * count is within its own noise of 0."""
-    ends = _gaussian_ends if noises[0].law == "gaussian" else _laplace_ends
-    return ends(noises[:2], sums, counts, terms, half, level)
+    if noises[0].law == "gaussian":
+        return _gaussian_ends(noises[:2], sums, counts, terms, half, level)
+    on_sum, on_count = (noise.scale for noise in noises[:2])
+    return _laplace_ends(lambda mean: (on_sum, on_count * mean), sums, counts, terms, half, level)
+
+
+def split_ends(
+    noise: Noise, sums: Floats, counts: Floats, terms: Floats, *, half: float, level: float
+) -> tuple[Floats, Floats]:
+    """Return Fieller's interval where sum and count are made of two numbers with the same noise.
+
+    With ``above`` and ``below`` these numbers, the sum is (above - below) / 2 and the count (above + below) / (2 half).
+    """
+    if noise.law == "gaussian":  # half the difference and the sum of two equal Gaussians are independent
+        on_sum, on_count = noise.scale / math.sqrt(2), noise.scale / (math.sqrt(2) * half)
+        noises = (replace(noise, scale=on_sum), replace(noise, scale=on_count))
+        return _gaussian_ends(noises, sums, counts, terms, half, level)
+
+    # sum - m count is (1 - m / half) / 2 of the one's noise less (1 + m / half) / 2 of the other's.
+    def scales(mean: float) -> tuple[float, float]:
+        return noise.scale * (1 - mean / half) / 2, noise.scale * (1 + mean / half) / 2
+
+    return _laplace_ends(scales, sums, counts, terms, half, level)
 
 
 def _gaussian_ends(
@@ -41,15 +64,21 @@ def _gaussian_ends(
 
 
 def _laplace_ends(
-    noises: Sequence[Noise], sums: Floats, counts: Floats, terms: Floats, half: float, level: float
+    scales: Callable[[float], tuple[float, float]],
+    sums: Floats,
+    counts: Floats,
+    terms: Floats,
+    half: float,
+    level: float,
 ) -> tuple[Floats, Floats]:
+    """``scales`` are of the two noises in sum - m count for a mean m of 0 or more; for -m its noise is the same."""
     points = np.linspace(0.0, half, _POINTS)
-    on_sum, on_count = (noise.scale for noise in noises)
     lower, upper = np.full(sums.shape, -half), np.full(sums.shape, half)
     for count in np.unique(terms):
         rows = np.flatnonzero(terms == count)
+        pairs = [scales(float(mean)) for mean in points]
         widths = np.array(
-            [mixed_quantile("laplace", (on_sum, int(count)), (on_count * mean, int(count)), level) for mean in points]
+            [mixed_quantile("laplace", (one, int(count)), (other, int(count)), level) for one, other in pairs]
         )
         # As long as the count is above how fast the width can grow, sum - m count crosses each end of it once.
         steepest = float(np.max(np.diff(widths) / np.diff(points)))

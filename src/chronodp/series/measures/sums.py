@@ -23,7 +23,7 @@ from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
 from chronodp.series.measures.fieller import fieller_ends
 from chronodp.series.noise import Noise, with_grid
 
-__all__ = ["CLIP", "MEAN", "SUM", "Clipped", "Mean", "PanelMean", "Sum"]
+__all__ = ["CLIP", "SUM", "Clipped", "Mean", "PanelMean", "Sum"]
 
 _WIDEST = 2**20
 
@@ -174,7 +174,7 @@ class Mean(Clipped):
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""
-        return {"kind": "mean", "column": self.column, "clip": list(self.clip)}
+        return {"kind": "mean", "column": self.column, "clip": list(self.clip), "of": "totals"}
 
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
@@ -212,7 +212,13 @@ class PanelMean(Clipped):
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""
-        return {"kind": "mean", "column": self.column, "clip": list(self.clip), "people": self.people}
+        return {
+            "kind": "mean",
+            "column": self.column,
+            "clip": list(self.clip),
+            "of": "totals",
+            "people": self.people,
+        }
 
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
@@ -229,21 +235,6 @@ class PanelMean(Clipped):
         return f"± {width / self.people:.4g} in 95 of 100 periods"
 
 
-def _mean(column: str, clip: Clip, people: int | None = None) -> Measure:
-    return Mean(column, clip) if people is None else PanelMean(column, clip, people)
-
-
-CLIP = Argument("clip", "clip", "Least and most of one person's total in a period.")
+CLIP = Argument("clip", "clip", "Least and most of one person's total in a period, or of a row.")
 
 SUM = Asking("sum", "sum", "The sum of a column.", (Argument("column", "column"), CLIP), Sum)
-MEAN = Asking(
-    "mean",
-    "mean",
-    "The mean of people's totals, over the people present.",
-    (
-        Argument("column", "column"),
-        CLIP,
-        Argument("people", "whole", "How many people there are, where that is public.", needed=False, on_page=False),
-    ),
-    _mean,
-)

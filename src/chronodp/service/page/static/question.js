@@ -11,6 +11,7 @@ const WORKLOADS = {
   filter: "a filter of ours",
   hierarchy: "longer periods too",
 };
+const KINDS = { rows: "rows", people: "people", totals: "people's totals" }; // of what a mean or a histogram is
 const MOST_KEYS = 30; // past which all keys go together
 
 // Every measure, as the page came with it: its name for people, and what is said beside it.
@@ -18,7 +19,12 @@ const measuresOf = (form) =>
   Object.fromEntries(
     [...form.querySelectorAll("[data-slot=measures] option")].map((option) => [
       option.value,
-      { title: option.label, names: option.dataset.arguments.split(" "), column: option.dataset.arguments.includes("column") },
+      {
+        title: option.label,
+        names: option.dataset.arguments.split(" "),
+        words: option.dataset.words.split(" ").filter(Boolean),
+        column: option.dataset.arguments.includes("column"),
+      },
     ]),
   );
 
@@ -75,7 +81,10 @@ const offerGroups = (fieldset, dataset) => {
 
 // Shows the fields that the chosen measure and workload have.
 export const reveal = (form) => {
-  const { measure, workload, block } = form.elements;
+  const { measure, of, workload, block } = form.elements;
+  const words = measuresOf(form)[measure.value]?.words ?? [];
+  options(of, words, words.includes(of.value) && of.dataset.measure === measure.value ? of.value : words[0], (word) => KINDS[word]);
+  of.dataset.measure = measure.value;
   for (const part of form.querySelectorAll("[data-for]")) {
     part.hidden = !part.dataset.for.split(" ").includes(measure.value);
   }
@@ -92,7 +101,8 @@ const ARGUMENTS = {
   column: ({ column }) => column,
   clip: ({ low, high }) => [figure(low), figure(high)],
   edges: ({ edges }) => list(edges),
-  at_most: ({ at_most: most }) => figure(most),
+  of: ({ of }) => of,
+  at_most: ({ measure, of, at_most: most }) => (measure === "mean" && of !== "rows" ? undefined : figure(most)),
 };
 
 const measureOf = (form, fields) => {

@@ -1,0 +1,78 @@
+"""Of what a mean or a histogram is: of rows, of people, or of people's totals.
+
+Questions written before there was a choice name none: their means are of totals, and their histograms of people.
+"""
+
+from __future__ import annotations
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import check_word
+from chronodp.series.measures.asking import Argument, Asking
+from chronodp.series.measures.base import Clip, Measure
+from chronodp.series.measures.counts import Histogram
+from chronodp.series.measures.rows import RowHistogram, RowMean
+from chronodp.series.measures.sums import CLIP, Mean, PanelMean
+
+__all__ = ["HISTOGRAM", "MEAN", "histogram_of", "mean_of"]
+
+_MEANS = ("rows", "people", "totals")
+_HISTOGRAMS = ("people", "rows")
+
+
+def mean_of(
+    column: str, clip: Clip, *, of: str = "totals", at_most: int | None = None, people: int | None = None
+) -> Measure:
+    """Return the mean of rows, of people's own means, or of people's totals.
+
+    >>> print(mean_of("delay", (-30.0, 120.0), of="rows"))
+    mean of delay over rows, each clipped to -30 … 120, at most 1 row's weight for each person in a period
+    """
+    check_word("of", of, _MEANS)
+    if people is not None and of != "totals":
+        raise InvalidArgument("people", people, f"left out for a mean of {of}: only sums of totals are divided by it")
+    if at_most not in (None, 1) and of != "rows":
+        raise InvalidArgument("at_most", at_most, f"left out for a mean of {of}; of='rows' takes it")
+    if of == "totals":
+        return Mean(column, clip) if people is None else PanelMean(column, clip, people)
+    # A person's mean is all of their rows with the weight of one.
+    return RowMean(column, clip, 1 if at_most is None else at_most)
+
+
+def histogram_of(column: str, edges: tuple[float, ...], *, of: str = "people", at_most: int = 1) -> Measure:
+    """Return how many people, or how many rows, have a value in each bin."""
+    check_word("of", of, _HISTOGRAMS)
+    return Histogram(column, edges, at_most) if of == "people" else RowHistogram(column, edges, at_most)
+
+
+MEAN = Asking(
+    "mean",
+    "mean",
+    "The mean of rows, of people's own means, or of people's totals; of totals where that is left out.",
+    (
+        Argument("column", "column"),
+        CLIP,
+        Argument("of", "word", "What is averaged.", needed=False, words=_MEANS),
+        Argument("at_most", "whole", "The weight of how many rows one person has in a period.", needed=False),
+        Argument("people", "whole", "How many people there are, where that is public.", needed=False, on_page=False),
+    ),
+    mean_of,
+)
+HISTOGRAM = Asking(
+    "histogram",
+    "histogram",
+    "How many people, or rows, have a value in each bin; people where that is left out.",
+    (
+        Argument("column", "column"),
+        Argument("edges", "edges"),
+        Argument("of", "word", "What is counted.", needed=False, words=_HISTOGRAMS),
+        Argument(
+            "at_most",
+            "whole",
+            "Most bins of one person in a period, or the weight of how many rows.",
+            1,
+            needed=False,
+            on_page=False,
+        ),
+    ),
+    histogram_of,
+)
