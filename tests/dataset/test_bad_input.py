@@ -88,6 +88,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "no column of a variance": (lambda: series().variance("", clip=(0, 5)), errors.InvalidArgument, "name of a column"),
     "flat mean": (lambda: series().mean("kwh", clip=(2, 2)), errors.InvalidArgument, "low < high"),
+    "flat mean of totals": (
+        lambda: series().mean("kwh", clip=(2, 2), of="totals"),
+        errors.InvalidArgument,
+        "low < high",
+    ),
     "no column": (lambda: series().sum(None, clip=(0, 5)), errors.InvalidArgument, "name of a column"),  # type: ignore[arg-type]
     "no column of a mean": (lambda: series().mean("", clip=(0, 5)), errors.InvalidArgument, "name of a column"),
     "no column of bins": (lambda: series().histogram(5, edges=[0, 1]), errors.InvalidArgument, "name of a column"),  # type: ignore[arg-type]

@@ -11,7 +11,21 @@ from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess.tails import Law
 from chronodp.privacy import Calendar, RecordUnit
-from chronodp.series import Count, Design, EachPeriod, Histogram, Mean, Measure, PanelMean, Sum, Table, Total, Variance
+from chronodp.series import (
+    Count,
+    Design,
+    EachPeriod,
+    Histogram,
+    Mean,
+    Measure,
+    PanelMean,
+    RowHistogram,
+    RowMean,
+    Sum,
+    Table,
+    Total,
+    Variance,
+)
 from chronodp.series.planner import design_release
 
 __all__ = [
@@ -79,7 +93,9 @@ def feasible(released: Table, epsilon: float, delta: float) -> tuple[Design, ...
 
 
 def width(measure: Measure) -> float:
-    return measure.clip[1] - measure.clip[0] if isinstance(measure, Mean | Variance) else min(measure.reach, 2.0**10)
+    if isinstance(measure, Mean | Variance | RowMean):
+        return measure.clip[1] - measure.clip[0]
+    return 1.0 if isinstance(measure, RowHistogram) else min(measure.reach, 2.0**10)
 
 
 EPSILONS = st.floats(-4.0, 6.0).map(lambda power: 10.0**power)
@@ -93,6 +109,8 @@ MEASURES: st.SearchStrategy[Measure] = st.one_of(
     st.builds(Variance, st.just("kwh"), WIDE_CLIPS),
     st.builds(lambda bins: Histogram("age", tuple(range(bins + 1))), st.integers(1, 30)),
     st.builds(Total, st.floats(1e-9, 1e9)),
+    st.builds(RowMean, st.just("kwh"), WIDE_CLIPS),
+    st.builds(lambda bins: RowHistogram("age", tuple(range(bins + 1))), st.integers(1, 30)),
 )
 
 

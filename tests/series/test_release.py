@@ -42,7 +42,9 @@ def test_totals_are_those_of_the_table(ledger: cdp.Ledger) -> None:
     assert by_region[0::2] == pytest.approx(hours(h0=3.5, h3=1.5), abs=1e-6)
     assert by_region[1::2] == pytest.approx(hours(h0=4.0, h2=2.0), abs=1e-6)
     nobody = dict.fromkeys((f"h{hour}" for hour in range(25)), 2.0)  # the middle of the clip
-    means = exact(series.mean("kwh", clip=(0.0, 4.0)), "mean")
+    of_rows = exact(series.mean("kwh", clip=(0.0, 4.0)), "mean of rows")
+    assert of_rows == pytest.approx(hours(**nobody | {"h0": 2.875, "h2": 2.0, "h3": 1.5, "h24": 0.5}), abs=1e-6)
+    means = exact(series.mean("kwh", clip=(0.0, 4.0), of="totals"), "mean")
     assert means == pytest.approx(hours(**nobody | {"h0": 3.75, "h2": 2.0, "h3": 1.5, "h24": 0.5}), abs=1e-6)
     spread = exact(series.variance("kwh", clip=(0.0, 4.0)), "variance")
     nobody = dict.fromkeys((f"h{hour}" for hour in range(25)), 2.0)  # half of the most that it can be

@@ -133,6 +133,8 @@ def test_every_plan_tells_price_error_and_promise(unit: cdp.privacy.Unit, delta:
         series.count().by(region=["north", "south"]),
         series.sum("kwh", clip=(0.0, 4.0)),
         series.mean("kwh", clip=(0.0, 4.0)),
+        series.mean("kwh", clip=(0.0, 4.0), of="totals"),
+        series.histogram("kwh", edges=EDGES, of="rows"),
         series.variance("kwh", clip=(0.0, 4.0)),
         series.histogram("kwh", edges=EDGES),
     ]

@@ -95,7 +95,8 @@ def test_running_rolling_and_resampled_are_numpys(delta: float, ledger: cdp.Ledg
 def test_means_over_longer_periods_are_means_over_everyone(ledger: cdp.Ledger) -> None:
     table = crowd()
     totals = table.assign(day=table["at"].dt.strftime("%Y-%m-%d"))  # one reading an hour at most, on the hour
-    release = made(three_days().mean("kwh", clip=(0.0, 4.0)).plan(epsilon=1.0), ledger, entropy=Silent())
+    query = three_days().mean("kwh", clip=(0.0, 4.0), of="totals")
+    release = made(query.plan(epsilon=1.0), ledger, entropy=Silent())
     expected = totals.groupby("day")["kwh"].mean().to_numpy()
     assert values(release.resample("1D"))[:, 0] == pytest.approx(expected, abs=1e-6)
     per_hour = totals.groupby("at")["kwh"].agg(["sum", "count"])
@@ -169,7 +170,8 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, cdp.
         numbered = cdp.Aggregate([1.0, 2.0], change=1.0, unit=cdp.User(), max_periods=2).plan(epsilon=1.0)
         yield {
             "sum": made(series.sum("kwh", clip=clip).plan(epsilon=1.0), ledger, "sum"),
-            "mean": made(series.mean("kwh", clip=clip).plan(epsilon=1.0), ledger, "mean"),
+            "mean": made(series.mean("kwh", clip=clip, of="totals").plan(epsilon=1.0), ledger, "mean"),
+            "mean of rows": made(series.mean("kwh", clip=clip).plan(epsilon=1.0), ledger, "mean of rows"),
             "variance": made(series.variance("kwh", clip=clip).plan(epsilon=1.0), ledger, "variance"),
             "bins": made(series.histogram("kwh", edges=EDGES).plan(epsilon=1.0), ledger, "bins"),
             "panel": made(panel, ledger, "panel", dataset="panel"),

@@ -31,6 +31,9 @@ def queries(series: Any) -> list[Query[Any]]:
         load.by(region=["north", "south"]).total(every="1D"),
         series.count().trough(every="1D"),
         series.mean("kwh", clip=(0.0, 3.0)),
+        series.mean("kwh", clip=(0.0, 3.0), at_most=4),
+        series.mean("kwh", clip=(0.0, 3.0), of="totals"),
+        series.histogram("kwh", edges=[0.0, 1.0, 2.0, 5.0], of="rows", at_most=2),
         series.variance("kwh", clip=(0.0, 3.0)),
         series.histogram("kwh", edges=[0.0, 1.0, 2.0, 5.0]),
     ]

@@ -148,6 +148,7 @@ def test_plans_fit_their_budget_and_have_the_error_they_say(trials: Trials) -> N
             people.trough(every="12h"),
             load.total(every="2D"),
             hours.mean("kwh", clip=(0.0, 5.0)),
+            hours.mean("kwh", clip=(0.0, 5.0), of="totals"),
             hours.histogram("kwh", edges=(0.0, 1.0, 2.0)),
             load.by(region=["north", "south"]).peak(every="3D"),
             alarm,

@@ -70,7 +70,7 @@ def six(data: object = HOUSES) -> dict[str, Any]:
         "peak": load.peak(every="1D"),
         "trough": load.trough(every="1D"),
         "total": load.total(every="1D"),
-        "mean": whole.mean("kwh", clip=(0.0, 100.0)),
+        "mean": whole.mean("kwh", clip=(0.0, 100.0), of="totals"),
         "spectrum": spectrum(data).plan(Lowest(4), epsilon=1.0),
         "alarm": alarm(),
     }
