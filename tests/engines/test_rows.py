@@ -193,7 +193,7 @@ def by_hand(
     for row in rows:
         steps = round((row.number or 0.0) / question.grid.step)
         share = min(Fraction(1), Fraction(most, sum(beside(row, other) for other in rows)))
-        period = int(np.searchsorted(question.calendar.edges, row.instant, side="right")) - 1
+        period = int(np.searchsorted(question.calendar.edges, row.instant or 0, side="right")) - 1
         above[period] += share * (min(max(steps, low), high) - low if clipped == "rows" else steps - low)
         weight[period] += share
     found = []

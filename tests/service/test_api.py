@@ -83,6 +83,20 @@ def test_the_same_request_and_the_same_question_cost_once(house: House) -> None:
     assert clash.json()["error"]["kind"] == "conflict"
 
 
+def test_a_mean_that_names_nothing_is_of_totals_and_a_policy_of_means_allows_both(house: House) -> None:
+    mean = {"kind": "mean", "column": "kwh", "clip": [0.0, 3.0]}
+    before = house.submit("ana", "mean", SUM | {"measure": mean})
+    assert house.finish("ana", before.json()["id"])["state"] == "done"
+    again = house.submit("ana", "mean", SUM | {"measure": mean | {"of": "totals"}})
+    assert (again.status_code, again.json()["id"]) == (200, before.json()["id"])
+    for rows in (mean | {"of": "rows"}, {"kind": "histogram", "column": "kwh", "edges": [0.0, 1.0, 5.0], "of": "rows"}):
+        plan = house.post("ana", "/datasets/meters/plan", SUM | {"measure": rows})
+        assert plan.status_code == 200, plan.text
+        assert "row's weight for each person" in plan.text
+    clash = house.submit("ana", "mean", SUM | {"measure": mean | {"of": "rows"}})
+    assert clash.status_code == 409
+
+
 def test_two_alike_that_come_together_are_drawn_once(house: House) -> None:
     jobs = [house.submit(who, "together", SUM).json() for who in ("ana", "ben")]
     ended = [house.finish(who, job["id"]) for who, job in zip(("ana", "ben"), jobs, strict=True)]

@@ -124,6 +124,25 @@ def test_either_slider_moves_the_other_by_way_of_plans(visit: Visits) -> None:
     assert page.tab.get_by_label("south").is_checked()
 
 
+def test_a_mean_is_of_rows_unless_another_word_is_chosen(visit: Visits) -> None:
+    page = visit("ana")
+    page.open("ask/meters")
+    page.planned()
+    of = page.tab.locator("select[name=of]")
+    assert not of.is_visible()  # a sum has no such choice
+    page.tab.locator("select[name=measure]").select_option("mean")
+    page.tab.locator(".facts", has_text="mean of kwh over rows").wait_for()
+    assert of.locator("option").all_inner_texts() == ["rows", "people", "people's totals"]
+    page.tab.get_by_label("Rows of a person").fill("3")
+    page.tab.locator(".facts", has_text="at most 3 rows' weight").wait_for()
+    of.select_option("totals")
+    page.tab.locator(".facts", has_text="mean of kwh over the people present").wait_for()
+    page.tab.locator("select[name=measure]").select_option("histogram")
+    page.tab.locator(".facts", has_text="people by kwh").wait_for()
+    of.select_option("rows")
+    page.tab.locator(".facts", has_text="rows by kwh").wait_for()
+
+
 def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, house: House) -> None:
     page = visit("ana", forgiven="status of 4(03|09)")
     page.open("ask/meters")

@@ -117,7 +117,7 @@ class Queries(Generic[Planned_co]):
                 they are. Then only the sum is paid for, and the mean is right where all of them are present in every
                 period.
         """
-        said = of or ("rows" if people is None else "totals")
+        said = of if of is not None else "rows" if people is None else "totals"
         return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))
 
     def variance(self, column: str, *, clip: tuple[float, float]) -> Query[Planned_co]:

@@ -56,7 +56,7 @@ def _check_measure(dataset: Dataset, table: Table) -> None:
     if block is not None and block.statistic not in allowed:
         raise _refuse("block", block.statistic, f"one of {', '.join(allowed)}")
     measure = table.periods.measure
-    kind = to_document(measure)["kind"].removeprefix("panel_")
+    kind = measure.to_question()["kind"]
     if kind not in allowed:
         raise _refuse("measure", kind, f"one of {', '.join(allowed)}")
     if measure.read_column is None or measure.declared is None or derived_as(table.columns or (), measure.read_column):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chronodp.accounting import gaussian
 from chronodp.audit.mutants.mutant import Mutant
 from chronodp.audit.mutants.noise import noisy
-from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost, User
+from chronodp.privacy import Claim, Event, GaussianCost, LaplaceCost, User, UserPeriod
 from chronodp.randomness import Entropy
 
 __all__ = ["MUTANTS"]
@@ -14,6 +14,7 @@ Values = tuple[int, ...]
 
 _BOUNDING = "docs/explanation/proofs/bounding.md"
 _SENSITIVITY = "docs/explanation/proofs/sensitivity.md"
+_ROWS = "docs/explanation/proofs/rows.md"
 _VARIANCE = "docs/explanation/proofs/variance.md"
 _SCALE = 0.5
 
@@ -36,6 +37,16 @@ def add_up_squares(values: Values, *, entropy: Entropy) -> int:
 def add_up_squares_about_zero(values: Values, *, entropy: Entropy) -> int:
     """Add up squares of values from 0 to 2, with noise for squares about the middle."""
     return sum(2 * min(2, max(0, value)) ** 2 - 1 for value in values) + int(entropy.laplace(_SCALE, 1)[0])
+
+
+def weigh_by_day(rows: Values, *, entropy: Entropy) -> tuple[int, ...]:
+    """Release the weight of a person's rows on each day, in halves: that of one row if there are any."""
+    return noisy([2 * min(1, count) for count in rows], 2 * _SCALE, entropy)
+
+
+def weigh_by_history(rows: Values, *, entropy: Entropy) -> tuple[int, ...]:
+    """Release the same where one row's weight is shared by a person's rows on all days: a busy day takes it away."""
+    return noisy([2 * count // max(1, sum(rows)) for count in rows], 2 * _SCALE, entropy)
 
 
 def count_by_place(places: Values, *, entropy: Entropy) -> tuple[int, ...]:
@@ -87,6 +98,13 @@ MUTANTS: tuple[Mutant, ...] = (
         sound=add_up_squares,
         broken=add_up_squares_about_zero,
         neighbours=(((0, 2), (0,)), ((1, 2), (2,))),
+    ),
+    Mutant(
+        name="rows weighed by a person's whole history, charged for a day",
+        claim=Claim(UserPeriod("1D"), LaplaceCost(2.0, 2 * _SCALE), _ROWS),
+        sound=weigh_by_day,
+        broken=weigh_by_history,
+        neighbours=(((3, 1), (0, 1)),),
     ),
     Mutant(
         name="a person who moves, charged for a person who comes",
