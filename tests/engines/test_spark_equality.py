@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import pyarrow.parquet
 import pytest
 
 from chronodp.engines import DuckDB, Spark, find_source
+from chronodp.privacy import Grid
 from tests.conftest import Trials
 from tests.engines.neighbours import random_world
 from tests.engines.tables import digest, random_question, random_table
 from tests.engines.test_equality import CALENDARS, largest_squares, questions, same
-from tests.engines.worlds import run_reference, widened_table
+from tests.engines.worlds import run_duckdb, run_reference, widened_table
 
 
 def test_random_questions_have_equal_digests(spark: Any, trials: Trials, tmp_path: Path) -> None:
@@ -64,6 +66,24 @@ def test_small_worlds_agree_with_the_reference(spark: Any, trials: Trials, tmp_p
         expected = run_reference(worlds, question, "key")
         assert expected.people.sum() > 100
         assert same(Spark().totals(find_source(frame), wide, key="key"), expected)
+
+
+def test_weighed_rows_agree_with_the_reference_and_so_does_what_the_owner_sees(spark: Any, tmp_path: Path) -> None:
+    calendar = CALENDARS[1]
+    chance = random.Random(4)
+    worlds = [random_world(chance, calendar, most=60) for _ in range(25)]
+    weighed = [question for question in questions(calendar) if question.rows is not None]
+    widest = replace(weighed[0], grid=Grid(2.0**-28), clip=(-(2**28), 2**28 + 2**26), rows=1)
+    assert widest.row_reach == 2**29 + 2**26
+    for index, question in enumerate([*weighed, widest, replace(widest, clip=(-(2**22), 2**22), rows=2**7)]):
+        wide, table = widened_table(worlds, question)
+        pyarrow.parquet.write_table(table, tmp_path / f"{index}.parquet")
+        source = find_source(spark.read.parquet(str(tmp_path / f"{index}.parquet")))
+        expected = run_reference(worlds, question, "key")
+        assert expected.people.sum() > 100
+        assert same(Spark().totals(source, wide, key="key"), expected)
+        assert same(run_duckdb(worlds, question, "key"), expected)
+        assert Spark().tally(source, wide, key="key") == DuckDB(threads=2).tally(find_source(table), wide, key="key")
 
 
 @pytest.mark.parametrize("user", ["who", None])
