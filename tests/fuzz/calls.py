@@ -67,9 +67,9 @@ FREE: dict[str, Call] = {
     ),
     "TimeSeries.sum": _call(_TABLE.sum, column="kwh", clip=(0.0, 5.0)),
     "TimeSeries.count": _call(_TABLE.count, at_most=1),
-    "TimeSeries.mean": _call(_TABLE.mean, column="kwh", clip=(0.0, 5.0)),
+    "TimeSeries.mean": _call(_TABLE.mean, column="kwh", clip=(0.0, 5.0), of="rows", at_most=2),
     "TimeSeries.variance": _call(_TABLE.variance, column="kwh", clip=(0.0, 5.0)),
-    "TimeSeries.histogram": _call(_TABLE.histogram, column="kwh", edges=[0.0, 1.0, 5.0]),
+    "TimeSeries.histogram": _call(_TABLE.histogram, column="kwh", edges=[0.0, 1.0, 5.0], of="rows", at_most=2),
     "Query.by": _call(_TABLE.count().by, site=["north", "south"], max_groups=1),
     "Query.plan": _call(_TABLE.count().plan, epsilon=1.0, delta=1e-6, tuned_for=cdp.RunningTotal()),
     "Aggregate": _call(

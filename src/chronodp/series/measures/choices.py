@@ -6,7 +6,7 @@ Questions written before there was a choice name none: their means are of totals
 from __future__ import annotations
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_word
+from chronodp.privacy import check_whole, check_word
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
 from chronodp.series.measures.counts import Histogram
@@ -30,7 +30,7 @@ def mean_of(
     check_word("of", of, _MEANS)
     if people is not None and of != "totals":
         raise InvalidArgument("people", people, f"left out for a mean of {of}: only sums of totals are divided by it")
-    if at_most not in (None, 1) and of != "rows":
+    if at_most is not None and check_whole("at_most", at_most) > 1 and of != "rows":
         raise InvalidArgument("at_most", at_most, f"left out for a mean of {of}; of='rows' takes it")
     if of == "totals":
         return Mean(column, clip) if people is None else PanelMean(column, clip, people)
