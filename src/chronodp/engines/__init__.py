@@ -27,6 +27,7 @@ from chronodp.engines.question import (
 from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck
 from chronodp.engines.reference import (
     Record as Record,
+    Reference as Reference,
     reference_losses as reference_losses,
     reference_missing as reference_missing,
     reference_sizes as reference_sizes,

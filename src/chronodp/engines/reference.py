@@ -10,15 +10,19 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from chronodp.engines.choice import PRIME, seeds_of
 from chronodp.engines.expressions import Cell, Value, evaluate
 from chronodp.engines.losses import LossesQuestion
-from chronodp.engines.question import Question, Totals
+from chronodp.engines.question import BoundsReport, Progress, Question, Totals
+from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.sizes import Sizes, SizesQuestion
+from chronodp.engines.sources import Source
 from chronodp.engines.statement import MissingQuestion
+from chronodp.errors import UnreadableSource
 
-__all__ = ["Record", "reference_losses", "reference_missing", "reference_sizes", "reference_totals"]
+__all__ = ["Record", "Reference", "reference_losses", "reference_missing", "reference_sizes", "reference_totals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Record:
     instant: int | None
     number: float | None = None
     keys: tuple[str | None, ...] = ()
-    cells: Mapping[Cell, Value] = field(default_factory=dict)
+    cells: Mapping[Cell, Value] = field(default_factory=dict, hash=False)
 
 
 def reference_totals(records: Iterable[Record], question: Question, *, key: str) -> Totals:
@@ -101,6 +105,41 @@ def reference_missing(records: Iterable[Record], asked: MissingQuestion, *, key:
         voter[1] = max(voter[1], abs(held) > asked.top)
     lost = sum(min(max(lost, -asked.cap), asked.cap) for lost, _ in voters.values())
     return lost, sum(far or abs(lost) > asked.cap for lost, far in voters.values()) if asked.beyond else 0
+
+
+class Reference:
+    """An engine in plain Python: lists of records as data, for tables of a few rows."""
+
+    def find(self, data: object) -> Source:
+        """Return the records themselves: what this engine reads is what it is given."""
+        return cast("Source", data)
+
+    def totals(self, source: Any, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
+        """Return the bounded totals."""
+        progress(1.0)
+        return reference_totals(source, question, key=key)
+
+    def sizes(self, source: Any, asked: SizesQuestion) -> Sizes:
+        """Return counts over a public grid of sizes."""
+        return reference_sizes(source, asked)
+
+    def losses(self, source: Any, asked: LossesQuestion) -> tuple[int, ...]:
+        """Return what each candidate for bounds would take away."""
+        return reference_losses(source, asked)
+
+    def missing(self, source: Any, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:
+        """Return what bounds take away, capped, and how many reach beyond."""
+        return reference_missing(source, asked, key=key)
+
+    def look(self, source: Any, question: Question) -> ReadingCheck:
+        """Refuse: records were read by whoever made them."""
+        del source, question
+        raise UnreadableSource("records in memory are not read: whoever made them knows how")
+
+    def tally(self, source: Any, question: Question, *, key: str, progress: Progress = lambda _: None) -> BoundsReport:
+        """Refuse: what bounds take away of records in memory, `missing` says."""
+        del source, question, key, progress
+        raise UnreadableSource("records in memory have no owner's report")
 
 
 def _held(records: Iterable[Record], question: Question) -> dict[tuple[object, int, int], int]:

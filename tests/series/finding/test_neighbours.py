@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from tests.conftest import Trials
 from tests.engines.neighbours import neighbour, random_world
-from tests.engines.plain import Plain
 
 import chronodp as cdp
-from chronodp.engines import Record
+from chronodp.engines import Record, Reference
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.selection import ChoiceDesign, design_choice, exponents_of, whole_gaps
@@ -55,7 +54,7 @@ def planned(world: Sequence[Record], unit: RecordUnit, user: str | None, **terms
         end="2026-01-05",
         unit=unit,
         max_periods=periods,
-        engine=Plain(),
+        engine=Reference(),
     )
     query = series.sum("number", clip=cdp.Find()).by(max_groups=2, **GROUPED)
     # A wide budget: in tables of a few rows noise would otherwise be all that counts.
@@ -134,7 +133,7 @@ def test_one_unit_moves_the_figure_as_far_as_claimed(
         end="2026-01-05",
         unit=unit,
         max_periods=2 if unit.whole_person else None,
-        engine=Plain(),
+        engine=Reference(),
     )
     query = series.sum("number", clip=(-0.1, 0.2)).by(**GROUPED)
     plan = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())

@@ -3,6 +3,6 @@
 from chronodp.series.finding.design import FindDesign as FindDesign
 from chronodp.series.finding.joint import Joint as Joint
 from chronodp.series.finding.plan import FindPlan as FindPlan, make_find_plan as make_find_plan
-from chronodp.series.finding.scale import Scale as Scale
+from chronodp.series.finding.scale import Scale as Scale, median_utilities as median_utilities
 
 __all__: list[str] = []
