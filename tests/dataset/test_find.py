@@ -192,6 +192,23 @@ def test_found_bounds_are_public_for_the_next_month(ledger: cdp.Ledger) -> None:
         plan.on(frame(seed=3), found={"size": 3})
 
 
+def test_one_search_serves_several_queries(ledger: cdp.Ledger) -> None:
+    series = meters(frame())
+    sums, days = series.sum("kwh", clip=Find()), series.count()
+    with pytest.raises(InvalidArgument, match="bounded"):
+        cdp.plan_together([sums, days], epsilon=1.0, delta=1e-6)  # its reference is no bound
+    found = released(ledger, sums).found
+    together = cdp.plan_together([sums.bounded(found), days.bounded(found)], epsilon=1.0, delta=1e-6)
+    made = together.release(ledger, dataset="meters", request="both")
+    assert len(made.names) == 2
+    assert sums.bounded(found).table.measure == Sum("kwh", (-found.size, found.size))
+    assert days.bounded(found).table.max_periods == found.max_periods
+    with pytest.raises(InvalidArgument, match="found"):
+        sums.bounded({"size": 3})  # type: ignore[arg-type]
+    # What the release did not find is still to be found.
+    assert dict(sums.bounded(released(ledger, days, "days").found).finds).keys() == {"clip"}
+
+
 def test_documents_are_read_again_and_old_ones_stay(ledger: cdp.Ledger) -> None:
     made = released(ledger, meters(frame()).sum("kwh", clip=Find()), missing=Missing())
     design = made.design

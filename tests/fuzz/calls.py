@@ -175,6 +175,8 @@ FREE: dict[str, Call] = {
         correlated.compare_definitions, model=_CHAIN, query=correlated.Sum(), ages=1, epsilon=1.0
     ),
     "simulate": _call(correlated.simulate, model=_CHAIN, length=4, seed=1, runs=1, warm_up=2, start=None),
+    "Find": _call(cdp.Find, share=0.1, between=(1.0, 2.0)),
+    "Missing": _call(cdp.Missing, share=0.1, assume="even loss"),
     "RandomizedResponse": _call(local.RandomizedResponse, epsilon=1.0, choices=4),
     "OptimizedUnary": _call(local.OptimizedUnary, epsilon=1.0, choices=4),
     "LocalHashing": _call(local.LocalHashing, epsilon=1.0, choices=40),

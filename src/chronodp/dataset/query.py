@@ -17,6 +17,7 @@ from chronodp.series import (
     EachPeriod,
     Find,
     FindPlan,
+    Found,
     Measure,
     Missing,
     Sum,
@@ -27,6 +28,7 @@ from chronodp.series import (
     histogram_of,
     mean_of,
 )
+from chronodp.series.finding import bounded_table
 
 __all__ = ["Queries", "Query", "RecordSource"]
 
@@ -187,6 +189,22 @@ class Query(Generic[Planned_co]):
         """Return the question with bounds to be found: what its table holds there is the reference, not a bound."""
         return replace(self, finds=(*self.finds, *finds.items()))
 
+    def bounded(self, found: Found) -> Query[Planned_co]:
+        """Return the question with bounds that an earlier release found, ``release.found``: they are public by then.
+
+        Only bounds that this question is to find are taken. One that the release did not find is still to be found.
+        """
+        check_kind("found", found, Found, "release.found of an earlier release")
+        known = {name: value for name, value in _bounds_of(self.table, found).items() if value is not None}
+        taken = {name: known[name] for name, _ in self.finds if name in known}
+        table = bounded_table(
+            self.table,
+            size=taken.get(self.table.measure.size_name),
+            max_periods=taken.get("max_periods"),
+            max_groups=taken.get("max_groups"),
+        )
+        return replace(self, table=table, finds=tuple(one for one in self.finds if one[0] not in taken))
+
     def by(self, *, max_groups: int | Find = 1, **columns: Sequence[object]) -> Query[Planned_co]:
         """Split by columns with public keys; a person counts in at most ``max_groups`` groups of a period.
 
@@ -256,6 +274,15 @@ class Query(Generic[Planned_co]):
     def __str__(self) -> str:
         words = self.table.measure.open_words if self.finds else self.table.measure.words
         return f"{words(self.table.unit.called)}; {self.table.calendar}"
+
+
+def _bounds_of(table: Table, found: Found) -> dict[str, Any]:
+    """Return found bounds by their arguments; no more periods or groups count than there are."""
+    return {
+        table.measure.size_name: found.size,
+        "max_periods": found.max_periods and min(found.max_periods, table.horizon),
+        "max_groups": found.max_groups and min(found.max_groups, table.groups),
+    }
 
 
 def _clip_to_find(clip: object) -> tuple[Find | None, tuple[float, float]]:

@@ -62,7 +62,7 @@ class Missing:
     def __post_init__(self) -> None:
         if not check_fraction("share", self.share) <= _LARGEST_SHARE:
             raise InvalidArgument("share", self.share, f"a part of the price above 0 and at most {_LARGEST_SHARE}")
-        if self.assume not in (EVEN, None):
+        if self.assume is not None and not (isinstance(self.assume, str) and self.assume == EVEN):
             raise InvalidArgument("assume", self.assume, f"{EVEN!r}, or None for the mean over all periods alone")
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Bounds found by a private step: a scale by votes, then all bounds together by the error they would leave."""
 
 from chronodp.series.finding.design import FindDesign as FindDesign
-from chronodp.series.finding.joint import Joint as Joint
+from chronodp.series.finding.joint import Joint as Joint, bounded_table as bounded_table
 from chronodp.series.finding.plan import FindPlan as FindPlan, make_find_plan as make_find_plan
 from chronodp.series.finding.scale import Scale as Scale, median_utilities as median_utilities
 
