@@ -245,6 +245,7 @@ def _query(**changes: Any) -> Any:
         (lambda: meters("x.csv").count().peak(every="7D").plan(epsilon=1.0), "clip"),
         (lambda: meters("x.csv", unit=cdp.Event()), "max_periods"),
         (lambda: meters("x.csv").count().plan(epsilon=-1), "epsilon"),
+        (lambda: cdp.plan_together({"days": meters("x.csv").count()}, epsilon=1.0), "max_periods of query 'days'"),
         (lambda: meters("x.csv").count().plan(epsilon=1.0, delta=2), "delta"),
     ],
 )  # fmt: skip

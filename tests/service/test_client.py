@@ -132,3 +132,16 @@ def test_a_failed_release_tells_its_number(tmp_path: Path) -> None:
         (tmp_path / "rows.csv").unlink()
         with pytest.raises(errors.ReleaseFailed, match="under number"):
             client.dataset("meters").count().plan(epsilon=0.5, delta=1e-7).release(request="r")
+
+
+@pytest.mark.processes
+def test_a_dataset_whose_cells_are_declared_can_be_asked_from_afar(tmp_path: Path) -> None:
+    policy = write_policy(tmp_path)
+    declared = '\n[datasets.meters.reading]\ntime_format = "%Y-%m-%d %H:%M:%S"\n'
+    policy.write_text(policy.read_text(encoding="utf-8") + declared, encoding="utf-8")
+    with open_house(policy, str(tmp_path / "budget.db")) as house, client_of(house, "ana") as client:
+        plan = client.dataset("meters").count().plan(epsilon=0.5, delta=1e-7)
+        assert plan.design.table.reading == cdp.Reading(time_format="%Y-%m-%d %H:%M:%S")
+        assert len(plan.rehearse()) == 48
+        assert plan.release(request="r").design.table.reading == plan.design.table.reading
+        assert client.describe("meters")["reading"]["time_format"] == "%Y-%m-%d %H:%M:%S"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from urllib.parse import quote
 
 from chronodp.dataset import Queries
+from chronodp.engines import Reading
 from chronodp.errors import InvalidArgument, ServiceError
 from chronodp.extras import check_extra
 from chronodp.ledger import SignedLink, verify
@@ -101,7 +102,10 @@ class Client:
         if max_periods is None and most is not None:
             most = min(most, len(calendar))
         curated = _Curated(self, name, about["user"])
-        return RemoteSeries(calendar, unit, most, curated, where=where, columns=columns)
+        # How cells are written is the curator's to say, and part of every plan; a curator of 0.1.0 declares nothing.
+        declared = about.get("reading")
+        reading: Reading | None = None if declared is None else load(declared, Reading)
+        return RemoteSeries(calendar, unit, most, curated, reading, where=where, columns=columns)
 
     def budget(self, dataset: str) -> dict[str, Any]:
         """Return what is spent and left: of the whole, and of your part."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from chronodp.engines import Reading
 from chronodp.errors import BudgetExhausted, LedgerError
 from chronodp.ledger import StoredRelease
 from chronodp.privacy import to_document
@@ -74,6 +75,7 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         least_group=allowed.least_group,
         expression_columns=list(allowed.expression_columns),
         expression_functions=list(allowed.expression_functions),
+        reading=None if dataset.reading == Reading() else to_document(dataset.reading),
         share=dataset.share,
         epsilon=dataset.epsilon,
         delta=dataset.delta,

@@ -96,6 +96,9 @@ class DatasetShape(BaseModel):
         default_factory=list, description="Columns that may stand in `where` and in derived `columns`."
     )
     expression_functions: list[str] = Field(default_factory=list, description="Functions that may be called there.")
+    reading: _Document | None = Field(
+        None, description="How cells are written, as a document; none where that is the default."
+    )
     share: bool = Field(description="Whether releases are shared among analysts, and repeated for nothing.")
     epsilon: float
     delta: float
