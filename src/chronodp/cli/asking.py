@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,13 +18,14 @@ from chronodp.reading import closed_file
 from chronodp.settings import Section, anything, load_settings
 
 if TYPE_CHECKING:
-    from chronodp.dataset import Query
+    from chronodp.dataset import FindBounds, Query
     from chronodp.engines import Reading
-    from chronodp.series import Plan
+    from chronodp.series import Missing, Plan
 
 __all__ = ["FILE_OPTIONS", "Asked", "asks", "read_options"]
 
 _BLOCKS = ("total", "peak", "trough")
+_ASSUMED: dict[str, Literal["even loss"] | None] = {"even-loss": "even loss", "none": None}
 
 OPTIONS: dict[str, Any] = {
     "data": Annotated[
@@ -89,6 +90,27 @@ OPTIONS: dict[str, Any] = {
     "peak": Annotated[str | None, typer.Option(help="Take the largest within longer periods, such as `1D` of hours.")],
     "trough": Annotated[str | None, typer.Option(help="Take the least within longer periods.")],
     "max_groups": Annotated[int | None, typer.Option(help="In how many groups one person counts in a period.")],
+    "find": Annotated[
+        list[str] | None,
+        typer.Option(help="Find a bound privately: `clip`, `at_most`, `max_periods` or `max_groups`. May be repeated."),
+    ],
+    "find_share": Annotated[float | None, typer.Option(help="Part of the price that finds bounds; 0.05 if not given.")],
+    "find_between": Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Public ends of the largest size of one person in a period: two positive numbers."),
+    ],
+    "find_from_zero": Annotated[
+        bool | None,
+        typer.Option("--find-from-zero", help="Totals below 0 count as 0: only the most of a person is found."),
+    ],
+    "missing": Annotated[
+        float | None,
+        typer.Option(help="Part of the price that releases what bounds took away, such as 0.05."),
+    ],
+    "missing_assume": Annotated[
+        str | None,
+        typer.Option(help="`even-loss` (default): intervals for every period; `none`: for the mean of all periods."),
+    ],
     "epsilon": Annotated[float | None, typer.Option(help="Epsilon of the release.")],
     "delta": Annotated[float | None, typer.Option(help="Delta of the release; 0 for a pure guarantee.")],
 }
@@ -104,9 +126,9 @@ class Asked:
 
     def query(self) -> Query[Plan]:
         """Return the question about the series."""
-        from chronodp.dataset import TimeSeries
+        from chronodp.dataset import TimeSeries, ask_question
 
-        options = self.options
+        options, find = self.options, self._find()
         series = TimeSeries(
             self.needed("data"),
             time=self.needed("time"),
@@ -116,24 +138,61 @@ class Asked:
             end=self.needed("end"),
             timezone=options.get("timezone", "UTC"),
             unit=parse_record_unit(options.get("unit", "user")),
-            max_periods=options.get("max_periods"),
+            max_periods=find.instead_of("max_periods", options.get("max_periods")),
             reading=self._reading(),
             where=options.get("where"),
             columns=_derived(options.get("column")),
         )
-        query: Query[Plan] = self._measured(series)
-        if by := _groups(options.get("by")):
-            query = query.by(max_groups=options.get("max_groups", 1), **by)
         blocks = [name for name in _BLOCKS if options.get(name)]
         if len(blocks) > 1:
             raise InvalidArgument("blocks", " and ".join(blocks), "one of --total, --peak, --trough")
-        for name in blocks:
-            query = getattr(query, name)(every=options[name])
-        return query
+        by = _groups(options.get("by"))
+        return ask_question(
+            series,
+            self._measure(find),
+            by=by,
+            # Several queries of a file share their options, and not all of them are split.
+            max_groups=options.get("max_groups") if by else None,
+            block=(blocks[0], options[blocks[0]]) if blocks else None,
+            find=find,
+        )
 
     def plan(self) -> Plan:
         """Return its plan."""
-        return self.query().plan(epsilon=self.needed("epsilon"), delta=self.options.get("delta", 0.0))
+        query, missing = self.query(), self._missing()
+        return query.plan(epsilon=self.needed("epsilon"), delta=self.options.get("delta", 0.0), missing=missing)
+
+    def _find(self) -> FindBounds:
+        """Return which bounds are found."""
+        from chronodp.dataset import FindBounds
+
+        given = self.options.get("find")
+        names = (given,) if isinstance(given, str) else tuple(given or ())
+        options = {"find_share": "share", "find_between": "between", "find_from_zero": "from_zero"}
+        said = {argument: self.needed(name) for name, argument in options.items() if self.options.get(name) is not None}
+        if said and not names:
+            raise InvalidArgument("find", None, "given beside options of finding, such as --find clip")
+        try:
+            return FindBounds(tuple(map(str, names)), **said)
+        except InvalidArgument as error:
+            written = {argument: name for name, argument in options.items()}
+            raise error.renamed(written[error.name]) if error.name in written else error from None
+
+    def _missing(self) -> Missing | None:
+        """Return the figure of what bounds took away, if it is asked for."""
+        from chronodp.series import Missing
+
+        share, assume = self.options.get("missing"), self.options.get("missing_assume")
+        if share is None:
+            if assume is not None:
+                raise InvalidArgument("missing_assume", assume, "left out unless --missing is given")
+            return None
+        if assume is not None and str(assume) not in _ASSUMED:
+            raise InvalidArgument("missing_assume", assume, f"one of {', '.join(_ASSUMED)}")
+        try:
+            return Missing(share) if assume is None else Missing(share, _ASSUMED[str(assume)])
+        except InvalidArgument as error:
+            raise error.renamed("missing") from None
 
     def _reading(self) -> Reading:
         """Return what was declared about how cells are written."""
@@ -143,7 +202,8 @@ class Asked:
         given = {name: self.options[name] for name in names if self.options.get(name) is not None}
         return Reading(**given)
 
-    def _measured(self, series: Any) -> Any:
+    def _measure(self, find: FindBounds) -> dict[str, Any]:
+        """Return the measure in words, with the options that it has."""
         from chronodp.series.measures import ASKABLE
 
         options = self.options
@@ -152,14 +212,17 @@ class Asked:
             allowed = f"one of {', '.join(f'--{name}' for name in ASKABLE)}"
             raise InvalidArgument("measure", " and ".join(asked) or None, allowed)
         asking = ASKABLE[asked[0]]
-        question: dict[str, Any] = {}
+        question: dict[str, Any] = {"kind": asking.kind}
         for argument in asking.arguments:
             if argument.kind == "column":
                 question[argument.name] = options[asking.kind]
-            elif argument.needed or options.get(argument.name) is not None:
+            elif options.get(argument.name) is not None or (argument.needed and argument.name not in find.bounds):
                 given = self.needed(argument.name)
                 question[argument.name] = _numbers(given) if argument.kind == "edges" else given
-        return getattr(series, asking.kind)(**question)  # a method for each kind, with the defaults of the library
+        if asking.kind == "mean" and "of" not in question:
+            # As in Python: rows. In JSON a mean without a word is that of totals, since 0.1.0 wrote it so.
+            question["of"] = "totals" if "people" in question else "rows"
+        return question
 
     def needed(self, name: str) -> Any:
         """Return an option that must be given."""

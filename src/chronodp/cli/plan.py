@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from chronodp.cli.terminal import table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import to_document
+
+if TYPE_CHECKING:
+    from chronodp.series import Plan
 
 __all__ = ["plan"]
 
@@ -33,6 +36,10 @@ def plan(
 
     `chronodp plan --config load.toml --epsilon 0.5`; `chronodp diagnose --config load.toml` shows how the table is read
 
+    `chronodp plan jan.parquet --time read_at --user meter_id --every 1h --start 2026-01-01 --end 2026-02-01
+    --sum kwh --find clip --find max_periods --missing 0.05 --epsilon 1 --delta 1e-6` where nobody knows good bounds: a
+    private step finds them, and a private figure tells what they took away
+
     `chronodp plan workload.toml` for several queries with one price: what they share stands at the top of the file, and
     each has a table such as `[queries.peak]` with its options, or with `of = "load"` and `peak = "1D"`.
     """
@@ -41,18 +48,24 @@ def plan(
     if is_workload(asked):
         _plan_workload(asked, as_json=as_json)
         return
-    made = asked.plan()
+    from chronodp.series import FindPlan
+
+    made: Plan | FindPlan = asked.plan()
     if as_json:
         content = {
             "design": to_document(made.design),
-            "half_width": made.half_width(),
+            "half_width": None if isinstance(made, FindPlan) else made.half_width(),  # bounds that are found decide it
             "alternatives": made.alternatives.to_dict("records"),
         }
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
         console = terminal()
         console.print(str(made))
-        console.print(table_of(made.alternatives, "Candidates, the chosen one first"))
+        title = "Candidates, the chosen one first"
+        if isinstance(made, FindPlan):
+            of = " of a size of 1" if made.design.finds_size else ""
+            title = f"What may be found, and the noise then{of}"
+        console.print(table_of(made.alternatives, title))
         console.print("Before you pay, look at how the table is read: chronodp diagnose, with the same options.")
 
 

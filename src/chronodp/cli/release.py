@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from chronodp.cli.places import check_place
 from chronodp.cli.terminal import show_series, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_fraction
+from chronodp.privacy import check_fraction, to_document
 
 if TYPE_CHECKING:
     from chronodp.dataset import ReleaseTogether
@@ -55,6 +56,9 @@ def release(
     --max-periods 24 --sum kwh --clip 0 5 --epsilon 1 --delta 1e-6 --dataset meters --request load-2026-01
     --out load.csv --page load.html`
 
+    `... --sum kwh --find clip --find max_periods --missing 0.05 ...` where nobody knows good bounds; see `chronodp plan
+    --help`
+
     `chronodp release --config load.toml --dataset meters --request load-2026-01 --out load.json`
 
     `chronodp release workload.toml --dataset meters --request month-2026-01 --out month.csv` for several queries with
@@ -90,10 +94,16 @@ def release(
             "release": made.text,
             "link": made.signed.to_dict(),
         }
+        if made.found is not None:
+            content["found"] = to_document(made.found)
+        if (missing := made.missing_at(level)) is not None:
+            content["missing"] = asdict(missing)
         print(json.dumps(content, ensure_ascii=False))
         return
     console = terminal()
     show_series(console, made)
+    for label, text in made.beside:
+        console.print(f"{label}: {text}")
     console.print(str(made.certificate))
     for path in (*(out or ()), *([page] if page else ())):
         console.print(f"Written: {path}")

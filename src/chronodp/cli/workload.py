@@ -59,6 +59,9 @@ def plan_workload(asked: Asked) -> PlanTogether:
     flags = {name: value for name, value in asked.options.items() if name != "data"}
     shared = {**said, **flags}
     queries = shared.pop("queries")
+    for name in ("missing", "missing_assume"):
+        if name in shared or any(name in query for query in queries.values()):
+            raise InvalidArgument(name, None, "left out where several queries are planned together")
     made: dict[str, Any] = {}
     for name, query in queries.items():
         made[name] = _question(query, shared, made)

@@ -1,6 +1,7 @@
 """The front door: a table of records, a question, a plan, a release."""
 
 from chronodp.dataset.aggregate import Aggregate
+from chronodp.dataset.asked import BOUNDS as BOUNDS, FindBounds as FindBounds, ask_question as ask_question
 from chronodp.dataset.joint import PlanTogether, ReleaseTogether, Shareable, plan_together
 from chronodp.dataset.query import Queries as Queries, Query
 from chronodp.dataset.records import Records as Records

@@ -92,9 +92,10 @@ class Release:
     @property
     def missing(self) -> MissingFigure | None:
         """What bounds took away, as it was released, with an interval of 95 %; None where nobody asked for it."""
-        return self._missing(0.95)
+        return self.missing_at(0.95)
 
-    def _missing(self, level: float) -> MissingFigure | None:
+    def missing_at(self, level: float) -> MissingFigure | None:
+        """Return what bounds took away with an interval of another level; None where nobody asked for it."""
         design = self.design.missing
         if design is None:
             return None
@@ -208,7 +209,7 @@ class Release:
             title=title or f"{self.link.dataset}: {self.design.table.released}",
             promise=f"This release is {guarantee}. It protects {guarantee.unit.protects}. It does not protect "
             f"{guarantee.unit.does_not_protect}.",
-            facts=(*describe(self.design, self.design.delta), *self._beside()),
+            facts=(*describe(self.design, self.design.delta), *self.beside),
             certificate=str(self.certificate),
             warning=warning,
             caption=f"Each line shows released values in its band. {view.note}.",
@@ -218,7 +219,8 @@ class Release:
         )
         return write_page(page, path)
 
-    def _beside(self) -> list[tuple[str, str]]:
+    @property
+    def beside(self) -> list[tuple[str, str]]:
         """Return what was found and what is missing, in words."""
         facts = [] if self.found is None else [("Found", f"privately, as a part of the price: {self.found}")]
         return facts if self.missing is None else [*facts, ("Missing", str(self.missing))]
@@ -228,7 +230,7 @@ class Release:
 
     def __str__(self) -> str:
         view = self.each_period()
-        beside = "".join(f"\n{label}: {text}" for label, text in self._beside())
+        beside = "".join(f"\n{label}: {text}" for label, text in self.beside)
         return f"{self.design.table.released}\n{view.to_pandas()}\n{view.note}{beside}\n{self.certificate}"
 
     def _refuse_extremes(self, what: str) -> None:
@@ -309,7 +311,7 @@ class Release:
 
     def _everyone(self, estimates: Estimates, reading: Reading, level: float) -> Estimates | None:
         """Return estimates of the numbers without bounds, where that is assumed to be possible."""
-        figure = self._missing(level)
+        figure = self.missing_at(level)
         if figure is None or figure.assume is None or reading not in ("single", "coarser", "running"):
             return None
         table = self.design.table

@@ -69,7 +69,7 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
             unit=self.claim.unit,
             plan=self.identity,
             source=ledger.keys.fingerprint(*self.content(exact), of=purpose),
-            produce=self._making(exact, bits, key=key, progress=progress),
+            produce=self.making(exact, bits, key=key, progress=progress),
             analyst=analyst,
             dates=days,
             openings=self._openings(request, bits),
@@ -93,7 +93,7 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
     def certificate_for(self, *, seeded: bool) -> Certificate:
         """Return what a release by this plan is certified by."""
 
-    def _making(self, exact: Exact, entropy: Entropy, *, key: str, progress: Progress | None) -> Produce | Staged:
+    def making(self, exact: Exact, entropy: Entropy, *, key: str, progress: Progress | None) -> Produce | Staged:
         """Return what makes the release after the debit; a plan with private choices before it adds these."""
         del key, progress
 

@@ -55,8 +55,7 @@ def _error(design: FindDesign) -> str:
     joint = _typical(design)
     shown = sorted({joint.periods[0], joint.periods[len(joint.periods) // 2], joint.periods[-1]})
     unit = " times the size found" if design.finds_size else ""
-    reach = 1.0 if design.finds_size else design.table.measure.reach
-    widths = [f"± {1.96 * joint.noise[periods, joint.groups[-1]] * reach:.4g}{unit}" for periods in shown]
+    widths = [f"± {design.half_widths[periods, joint.groups[-1]]:.4g}{unit}" for periods in shown]
     if len(shown) == 1:
         return f"{widths[0]} in 95 of 100 periods, noise only"
     listed = ", ".join(f"{width} if {periods:,} periods count" for width, periods in zip(widths, shown, strict=True))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from chronodp.errors import InvalidArgument
+from chronodp.postprocess import deviations
 from chronodp.privacy import LATER, Cost, document
 from chronodp.series.design import Design
 from chronodp.series.finding.joint import Joint, bounded_table, group_candidates, period_candidates
@@ -98,6 +99,16 @@ class FindDesign:
         between = self.between if self.finds_size else None
         price = self.split.choices[-1]
         return Joint(self.table, self.finds, self.noise, self.split.law, price, median, upper, between)
+
+    @cached_property
+    def half_widths(self) -> dict[tuple[int, int], float]:
+        """How far noise carries what it is tuned for, at 95 %, by the periods and groups that may be found.
+
+        Where the size is found too, of a size of 1.
+        """
+        reach = 1.0 if self.finds_size else self.table.measure.reach
+        times = deviations(self.split.law, 0.95) * reach
+        return {pair: times * noise for pair, noise in self.joint(0, 0).noise.items()}  # it hangs on no scale
 
     def found(self, joint: Joint, place: int) -> Found:
         """Return the bounds at a place of a choice."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 
 from chronodp.engines import Progress, Sizes
 from chronodp.errors import InvalidArgument
@@ -18,12 +18,14 @@ from chronodp.privacy import (
     Guarantee,
     check_delta,
     check_epsilon,
+    check_flag,
     check_kind,
     dump,
     labelled,
 )
 from chronodp.randomness import Entropy
 from chronodp.report import watched
+from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.finding.describe import describe_find
 from chronodp.series.finding.design import FindDesign, design_find
 from chronodp.series.finding.joint import Joint
@@ -34,6 +36,9 @@ from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan
 from chronodp.series.table import Table
 from chronodp.series.workloads import check_workload
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["FindPlan", "FindingOrigin", "make_find_plan"]
 
@@ -91,6 +96,28 @@ class FindPlan(ReleasePlan[Sizes, Release]):
         del seeded
         raise AssertionError("a plan that finds its bounds is made by stages")
 
+    @property
+    def alternatives(self) -> pandas.DataFrame:
+        """Every number of periods and groups that may be found, with how far noise then carries what it is tuned for.
+
+        Where the size is found too, half-widths are of a size of 1: the noise is that many times the size found.
+        """
+        import pandas
+
+        pairs = self.design.half_widths.items()
+        rows = [{"max_periods": one, "max_groups": other, "half_width": width} for (one, other), width in pairs]
+        return pandas.DataFrame(rows)
+
+    def diagnose(self, *, bounds: bool = False, progress: Progress | None = None) -> Diagnosis:
+        """Read the data and say how its cells are read. FOR THE OWNER ONLY: the figures are not private.
+
+        What bounds take away is not told: none are known before the release, whose `Missing()` tells it privately.
+        """
+        if check_flag("bounds", bounds):
+            raise InvalidArgument("bounds", True, "left out: bounds are found by the release")
+        design = self.design.release_design(Found(scale=1.0))  # at the reference: how cells are read hangs on no bound
+        return Plan(design, (), self.design.delta, self.origin, self.design.missing).diagnose(progress=progress)
+
     def on(self, data: object, *, start: Any = None, end: Any = None, found: Found | None = None) -> FindPlan | Plan:
         """Return the same plan for other data, such as next month's: same guarantee, other dates.
 
@@ -142,7 +169,8 @@ class FindPlan(ReleasePlan[Sizes, Release]):
     def _released(self, fulfilled: Fulfilled) -> Release:
         return Release(fulfilled.release, fulfilled.signed)
 
-    def _making(self, exact: Sizes, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
+    def making(self, exact: Sizes, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
+        """Return the choices and the release that follow from them, which are drawn after the debit."""
         design = self.design
 
         def choose_scale(_: Chosen) -> Callable[[], str]:

@@ -1,0 +1,133 @@
+"""Bounds that are found, and the figure of what they took away, on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import run
+
+FLAGS = (
+    *("rows.parquet", "--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-15"),
+    *("--epsilon", "2", "--delta", "1e-6"),
+)
+FINDS = ("--sum", "kwh", "--find", "clip", "--find", "max_periods", "--find-between", "0.1", "50")
+FILE = """
+data = "rows.parquet"
+time = "at"
+user = "who"
+every = "1D"
+start = 2026-01-01
+end = 2026-01-15
+epsilon = 2.0
+delta = 1e-6
+sum = "kwh"
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with records and an open budget."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"p{who}", pd.Timestamp("2026-01-01") + pd.Timedelta(days=day)) for who in range(300) for day in range(14)]
+    frame = pd.DataFrame(rows, columns=["who", "at"]).assign(kwh=[1.0 + number % 5 for number in range(len(rows))])
+    frame["region"] = ["north" if number % 2 else "south" for number in range(len(rows))]
+    frame.to_parquet("rows.parquet")
+    run("budget", "open", "people", "--epsilon", "20", "--delta", "1e-5")
+    return tmp_path
+
+
+def test_flags_and_file_find_the_same_bounds(shop: Path) -> None:
+    (shop / "find.toml").write_text(
+        f'{FILE}find = ["clip", "max_periods"]\nfind_share = 0.1\nfind_between = [0.1, 50]\nmissing = 0.1\n',
+        encoding="utf-8",
+    )
+    said = json.loads(run("plan", *FLAGS, *FINDS, "--find-share", "0.1", "--missing", "0.1", "--json"))
+    assert said == json.loads(run("plan", "-c", "find.toml", "--json"))
+    assert said["design"]["finds"] == ["max_periods", "clip"]
+    assert said["design"]["share"] == 0.1
+    assert said["design"]["missing"]["assume"] == "even loss"
+    assert said["half_width"] is None
+    assert said["alternatives"][-1]["max_periods"] == 14
+    text = " ".join(run("plan", "-c", "find.toml").split())
+    assert "10 % of the price finds max_periods and clip" in text
+    assert "What may be found" in text
+
+
+def test_a_release_tells_what_was_found_and_what_is_missing(shop: Path) -> None:
+    command = ("release", *FLAGS, *FINDS, "--find-from-zero", "--missing", "0.05", "--dataset", "people")
+    text = " ".join(run(*command, "--request", "one", "--out", "one.json", "--out", "one.csv").split())
+    assert "Found: privately" in text
+    assert "Missing: bounds took away" in text
+    assert {"value_all", "lower_all", "upper_all"} <= set(pd.read_csv("one.csv").columns)
+    made = json.loads(run(*command, "--request", "one", "--json"))
+    assert 1 <= made["found"]["max_periods"] <= 14
+    assert 0.1 <= made["found"]["size"] <= 50
+    assert made["missing"]["lower"] < made["missing"]["upper"]
+    assert "value_all" in made["series"][0]
+    assert json.loads(made["release"])["design"]["table"]["measure"]["clip"][0] == 0.0
+    key = run("key", "--ledger", "budget.db").split()[-1]
+    assert "Valid" in run("verify", "one.json", "--public-key", key)
+    mean = json.loads(run(*command, "--missing-assume", "none", "--request", "two", "--json"))
+    assert "value_all" not in mean["series"][0]
+    assert mean["missing"]["assume"] is None
+    assert shop.exists()
+
+
+def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Callable[..., str]) -> None:
+    assert json.loads(run("diagnose", *FLAGS, *FINDS, "--json"))
+    assert "found by the release" in refuse("diagnose", *FLAGS, *FINDS, "--bounds")
+    assert shop.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--sum", "kwh", "--find", "clip", "--clip", "0", "3", "--max-periods", "3"), "given or found, not both"),
+        (("--count", "--find", "max_periods", "--max-periods", "3"), "given or found, not both"),
+        (("--count", "--find", "at_most", "--at-most", "3", "--max-periods", "3"), "given or found, not both"),
+        (("--count", "--find", "width"), "made of clip, at_most, max_periods, max_groups"),
+        (("--count", "--find", "max_periods", "--find", "max_periods"), "each once"),
+        (("--count", "--find", "max_periods", "--find-share", "0.9"), "find_share must be"),
+        (("--count", "--find", "max_periods", "--find-between", "1", "2"), "find_between must be left out unless"),
+        (("--count", "--find", "max_periods", "--find-from-zero"), "find_from_zero must be left out unless"),
+        (("--sum", "kwh", "--find", "clip", "--find-between", "3", "1", "--max-periods", "3"), "find_between must be"),
+        (("--count", "--find-share", "0.1", "--max-periods", "3"), "find must be given"),
+        (("--count", "--find", "max_periods", "--find", "max_groups"), "nothing splits"),
+        (("--mean", "kwh", "--find", "clip", "--max-periods", "3"), "cannot be found for mean"),
+        (("--count", "--find", "clip", "--max-periods", "3"), "cannot be found for count"),
+        (("--sum", "kwh", "--find", "clip", "--find", "at_most", "--max-periods", "3"), "cannot be found for sum"),
+        (("--sum", "kwh", "--find", "clip"), "max_periods"),
+        (("--count", "--find", "max_periods", "--unit", "event"), "max_periods"),
+        (("--count", "--max-periods", "3", "--missing", "1"), "missing must be"),
+        (("--count", "--max-periods", "3", "--missing", "0.05", "--missing-assume", "hope"), "one of even-loss, none"),
+        (("--count", "--max-periods", "3", "--missing-assume", "none"), "unless --missing is given"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_what_cannot_be_found_is_refused(
+    options: tuple[str, ...], said: str, shop: Path, refuse: Callable[..., str]
+) -> None:
+    assert said in refuse("plan", *FLAGS, *options)
+    assert shop.exists()
+
+
+def test_several_queries_refuse_what_is_found_by_one(shop: Path, refuse: Callable[..., str]) -> None:
+    shared = FILE.replace('sum = "kwh"\n', "")
+    (shop / "w.toml").write_text(f'{shared}find = ["max_periods"]\n[queries.days]\ncount = true\n', encoding="utf-8")
+    assert "find it by a plan of its own" in refuse("plan", "w.toml")
+    (shop / "m.toml").write_text(
+        f"{shared}max_periods = 3\nmissing = 0.05\n[queries.days]\ncount = true\n", encoding="utf-8"
+    )
+    assert "planned together" in refuse("plan", "m.toml")
+
+
+def test_a_file_points_at_the_line(shop: Path, refuse: Callable[..., str]) -> None:
+    (shop / "bad.toml").write_text(f'{FILE}find = ["clip", "max_periods"]\nfind_share = 0.9\n', encoding="utf-8")
+    said = refuse("plan", "-c", "bad.toml")
+    assert "find_share" in said
+    assert "0.9" not in said
