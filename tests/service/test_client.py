@@ -55,7 +55,7 @@ def test_every_query_survives_being_written_down(tmp_path: Path) -> None:
     series = read_policy(write_policy(tmp_path)).datasets["meters"].series()
     for query in queries(series):
         for workload in WORKLOADS:
-            written = write_question(query.table, epsilon=0.5, delta=1e-7, tuned_for=workload)
+            written = write_question(query.table, epsilon=0.5, delta=1e-7, tuned_for=workload, missing=None)
             question = QueryRequest.model_validate(written)
             assert ask(series, question).table == query.table
             assert question.workload == workload

@@ -16,7 +16,6 @@ from chronodp.series import (
     Count,
     EachPeriod,
     Find,
-    FindPlan,
     Found,
     Measure,
     Missing,
@@ -47,8 +46,8 @@ class RecordSource(Protocol[Planned_co]):
         """Return the plan with the least error within (epsilon, delta)."""
         ...
 
-    def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> FindPlan:
-        """Return the plan that finds bounds first, within (epsilon, delta)."""
+    def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> object:
+        """Return the plan that finds bounds first, within (epsilon, delta): `FindPlan`, or a curator's."""
         ...
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from chronodp.ledger.affected import Affected, find_affected
 from chronodp.ledger.certificates import SignedLink
+from chronodp.ledger.choices import kept_choices
 from chronodp.ledger.store import Row, Store
 from chronodp.ledger.watch import Watch, release_counter, stream_counter
 
@@ -69,6 +70,16 @@ class Stored:
     def was_debited(self, dataset: str, request: str) -> bool:
         """Return whether a request was debited, released or not."""
         return bool(self._run("SELECT 1 FROM requests WHERE dataset = ? AND request = ?", (dataset, request)))
+
+    def may_go_on(self, dataset: str, request: str) -> bool:
+        """Return whether a request with choices before its release was debited, and nothing of it is being drawn.
+
+        The same plan under the same request then goes on with the choices it has.
+        """
+        with self._store.snapshot() as transaction:
+            sql = "SELECT 1 FROM requests WHERE dataset = ? AND request = ? AND release IS NULL"
+            open_ones = transaction.run(sql, (dataset, request))
+            return bool(open_ones) and kept_choices(transaction, dataset, request) is not None
 
     def affected(self) -> list[Affected]:
         """Return the releases that a mistake of the version which made them may have touched."""

@@ -6,7 +6,13 @@ from chronodp.series.describe import describe as describe
 from chronodp.series.design import Design as Design
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.estimates import estimate as estimate
-from chronodp.series.finding import FindPlan, make_find_plan as make_find_plan
+from chronodp.series.finding import (
+    FindDesign as FindDesign,
+    FindingOrigin as FindingOrigin,
+    FindPlan,
+    describe_find as describe_find,
+    make_find_plan as make_find_plan,
+)
 from chronodp.series.found import Find, Found
 from chronodp.series.measures import (
     Count,

@@ -13,6 +13,7 @@ from chronodp.accounting import basic, gaussian, renyi
 from chronodp.postprocess import Law
 from chronodp.privacy import (
     LATER,
+    Claim,
     Cost,
     RepeatedCost,
     document,
@@ -27,6 +28,9 @@ from chronodp.series.table import Table
 from chronodp.series.workloads import Workload
 
 __all__ = ["Design"]
+
+_ARGUMENT = "docs/explanation/proofs/release.md"
+_ARGUMENT_OF_STEPS = "docs/explanation/proofs/finding.md"
 
 
 @document("design")
@@ -65,6 +69,11 @@ class Design:
     def cost(self) -> Cost:
         """What the release costs, with the private steps before it."""
         return cost_of(self.noises) if self.split is None else self.split.cost
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return Claim(self.table.claimed, self.cost, _ARGUMENT if self.split is None else _ARGUMENT_OF_STEPS)
 
     @cached_property
     def errors(self) -> Errors:

@@ -43,9 +43,6 @@ __all__ = ["Origin", "Plan", "Quanta", "Terms", "make_plan"]
 
 Quanta = NDArray[np.int64]
 
-_ARGUMENT = "docs/explanation/proofs/release.md"
-_ARGUMENT_OF_STEPS = "docs/explanation/proofs/finding.md"
-
 
 class Terms(TypedDict):
     """What a plan is asked for beside its table."""
@@ -100,8 +97,7 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
     @property
     def claim(self) -> Claim:
         """Whom the release protects, at what cost, and where the argument stands."""
-        argument = _ARGUMENT if self.design.split is None else _ARGUMENT_OF_STEPS
-        return Claim(self.design.table.claimed, self.design.cost, argument)
+        return self.design.claim
 
     @property
     def alternatives(self) -> pandas.DataFrame:

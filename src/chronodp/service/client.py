@@ -17,7 +17,7 @@ from chronodp.ledger import SignedLink, verify
 from chronodp.privacy import Calendar, Claim, check_positive, labelled, load
 from chronodp.privacy.units import RecordUnit
 from chronodp.reading import check_path
-from chronodp.series import Design, Find, FindPlan, Release, Table, Terms
+from chronodp.series import Design, Find, FindDesign, Release, Table, Terms
 from chronodp.service.refusals import restore
 from chronodp.service.written import write_question
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Client", "RemotePlan", "RemoteSeries"]
 
-_ARGUMENT = "docs/explanation/proofs/release.md"
 _FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
 _PAUSES = (0.2, 0.8)  # seconds before a lost connection is tried again
 
@@ -85,7 +84,7 @@ class Client:
         every: str | None = None,
         start: Any = None,
         end: Any = None,
-        max_periods: int | None = None,
+        max_periods: int | Find | None = None,
         where: str | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> RemoteSeries:
@@ -98,9 +97,9 @@ class Client:
             about["timezone"],
         )
         unit: RecordUnit = load(about["unit"], RecordUnit)
-        most = about["max_periods"] if max_periods is None else max_periods
-        if max_periods is None and most is not None:
-            most = min(most, len(calendar))
+        most = max_periods
+        if most is None and about["max_periods"] is not None:
+            most = min(about["max_periods"], len(calendar))
         curated = _Curated(self, name, about["user"])
         # How cells are written is the curator's to say, and part of every plan; a curator of 0.1.0 declares nothing.
         declared = about.get("reading")
@@ -182,32 +181,20 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class RemotePlan:
-    """A curator's plan: price and error known; `release` spends.
+class _Planned:
+    """What a curator planned; `release` spends.
 
     Attributes:
-        design: everything public about it.
-        alternatives: every candidate with its error, the chosen one first.
+        alternatives: every candidate with its error, the chosen one first; where bounds are found, those that may be.
         fits: whether the budget could pay it when it was planned.
     """
 
-    design: Design
     alternatives: pandas.DataFrame
     fits: bool
     _facts: tuple[tuple[str, str], ...]
-    _half_width: float
     _question: dict[str, Any]
     _client: Client
     _dataset: str
-
-    @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return Claim(self.design.table.claimed, self.design.cost, _ARGUMENT)
-
-    def half_width(self) -> float:
-        """Return how far noise carries what the plan is tuned for, in 95 of 100 cases."""
-        return self._half_width
 
     def rehearse(self) -> pandas.DataFrame:
         """Return what the release would look like on made-up rows of the same schema. Free."""
@@ -244,6 +231,43 @@ class RemotePlan:
         return labelled(self._facts)
 
 
+@dataclass(frozen=True, slots=True)
+class RemotePlan(_Planned):
+    """A curator's plan: price and error known; `release` spends.
+
+    Attributes:
+        design: everything public about it.
+    """
+
+    design: Design
+    _half_width: float
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return self.design.claim
+
+    def half_width(self) -> float:
+        """Return how far noise carries what the plan is tuned for, in 95 of 100 cases."""
+        return self._half_width
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFindPlan(_Planned):
+    """A curator's plan whose bounds are found when it is released; `release.found` then says which.
+
+    Attributes:
+        design: everything public about it.
+    """
+
+    design: FindDesign
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return self.design.claim
+
+
 RemoteSeries = Queries[RemotePlan]
 """A dataset that a curator holds: `count`, `sum`, `mean`, `histogram`, then `by`, `peak`, `plan`, as at home."""
 
@@ -256,32 +280,49 @@ class _Curated:
     dataset: str
     user: str | None
 
-    def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> FindPlan:
-        """Refuse: a curator's bounds are its own."""
-        del table, terms
-        raise InvalidArgument(next(iter(finds)), "Find()", "a number, or left to the curator, who declares bounds")
+    def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> RemoteFindPlan:
+        """Return the curator's plan that finds these bounds first."""
+        question, found = self._ask(write_question(table, finds, **terms))
+        design: FindDesign = load(found["design"], FindDesign)
+        between = question["find"]["between"]
+        # Where nothing is said of the ends of a search, the curator's own policy says it.
+        same = (design.table, set(design.finds), design.share, design.missing) == (
+            table,
+            set(finds),
+            question["find"]["share"],
+            terms["missing"],
+        )
+        if not same or (between is not None and design.between != tuple(between)):
+            raise _other_question()
+        return RemoteFindPlan(design=design, **self._shown(found, question))
 
     def plan(self, table: Table, **terms: Unpack[Terms]) -> RemotePlan:
         """Return the curator's plan."""
+        question, found = self._ask(write_question(table, **terms))
+        design: Design = load(found["design"], Design)
+        if design.table != table or (design.missing is None) != (terms["missing"] is None):
+            raise _other_question()
+        return RemotePlan(design=design, _half_width=float(found["half_width"]), **self._shown(found, question))
+
+    def _ask(self, question: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        found: dict[str, Any] = self.client.call("POST", f"/datasets/{_quoted(self.dataset)}/plan", question)
+        return question, found
+
+    def _shown(self, found: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]:
         import pandas
 
-        if terms["missing"] is not None:
-            raise InvalidArgument("missing", "Missing()", "left out: this curator releases no such figure")
-        question = write_question(table, epsilon=terms["epsilon"], delta=terms["delta"], tuned_for=terms["tuned_for"])
-        found = self.client.call("POST", f"/datasets/{_quoted(self.dataset)}/plan", question)
-        design: Design = load(found["design"], Design)
-        if design.table != table:
-            raise ServiceError("the curator planned another question", mend="use the curator's version of chronodp")
-        return RemotePlan(
-            design=design,
-            alternatives=pandas.DataFrame(found["alternatives"]),
-            fits=bool(found["fits"]),
-            _facts=tuple((fact["label"], fact["text"]) for fact in found["facts"]),
-            _half_width=float(found["half_width"]),
-            _question=question,
-            _client=self.client,
-            _dataset=self.dataset,
-        )
+        return {
+            "alternatives": pandas.DataFrame(found["alternatives"]),
+            "fits": bool(found["fits"]),
+            "_facts": tuple((fact["label"], fact["text"]) for fact in found["facts"]),
+            "_question": question,
+            "_client": self.client,
+            "_dataset": self.dataset,
+        }
+
+
+def _other_question() -> ServiceError:
+    return ServiceError("the curator planned another question", mend="use the curator's version of chronodp")
 
 
 def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client:

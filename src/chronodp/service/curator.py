@@ -6,6 +6,7 @@ else.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -14,11 +15,11 @@ from pathlib import Path
 from chronodp.errors import NotFound
 from chronodp.ledger import FileWitness, Ledger, StoredRelease, check_name
 from chronodp.privacy import dump
-from chronodp.series import Plan
+from chronodp.series import FindPlan, Plan, Terms
 from chronodp.service.jobs import Job, Jobs
 from chronodp.service.policy import Dataset, Policy
 from chronodp.service.question import QueryRequest, ask
-from chronodp.service.rules import allowed_grid, check_allowed
+from chronodp.service.rules import allowed_grid, allowed_search, check_allowed
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import Role
 
@@ -28,6 +29,7 @@ WITNESS = ".witness"
 """How the name of a witness ends that nobody named: it lies beside the keys, or beside a ledger's file."""
 
 _PLANS = 256
+_STAGED = "find_design"  # the kind of designs with choices before their release
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Curator:
         self.ledger = Ledger(ledger, keys=keys, witness=elsewhere, timeout=timeout)
         self.store = open_tables(ledger, timeout=timeout)
         self.jobs = Jobs(self.store)
-        self._plans: OrderedDict[tuple[str, str], Plan] = OrderedDict()
+        self._plans: OrderedDict[tuple[str, str], Plan | FindPlan] = OrderedDict()
         self._lock = threading.Lock()
 
     def open_budgets(self) -> None:
@@ -115,7 +117,7 @@ class Curator:
             f"there is no dataset {name!r} for you", argument="dataset", mend="GET /api/v1/datasets lists yours"
         )
 
-    def plan(self, dataset: Dataset, question: QueryRequest) -> Plan:
+    def plan(self, dataset: Dataset, question: QueryRequest) -> Plan | FindPlan:
         """Return the plan of a question that the policy allows. Reads no data."""
         key = (dataset.name, question.model_dump_json())
         with self._lock:
@@ -123,18 +125,25 @@ class Curator:
                 self._plans.move_to_end(key)
                 return self._plans[key]
         grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
-        series = dataset.series(grid, max_periods=question.max_periods, where=question.where, columns=question.columns)
-        query = ask(series, question)
-        workload = question.workload
-        check_allowed(dataset, query.table, epsilon=question.epsilon, tuned_for=workload)
-        plan = query.plan(epsilon=question.epsilon, delta=question.delta, tuned_for=workload)
+        periods = question.finding.instead_of("max_periods", question.max_periods)
+        series = dataset.series(grid, max_periods=periods, where=question.where, columns=question.columns)
+        query = allowed_search(dataset, ask(series, question))
+        workload, finds = question.workload, dict(query.finds)
+        check_allowed(dataset, query.table, epsilon=question.epsilon, tuned_for=workload, finds=finds)
+        terms: Terms = {
+            "epsilon": question.epsilon,
+            "delta": question.delta,
+            "tuned_for": workload,
+            "missing": question.figure,
+        }
+        plan: Plan | FindPlan = query.plan(**terms)
         with self._lock:
             self._plans[key] = plan
             if len(self._plans) > _PLANS:
                 self._plans.popitem(last=False)
         return plan
 
-    def check_fits(self, caller: Caller, dataset: Dataset, plan: Plan) -> None:
+    def check_fits(self, caller: Caller, dataset: Dataset, plan: Plan | FindPlan) -> None:
         """Raise, with what was asked, spent and left, if the budget cannot pay a plan now."""
         table = plan.design.table
         self.ledger.check_fits(
@@ -164,7 +173,17 @@ class Curator:
             check=lambda: self.check_fits(caller, dataset, plan),
             most=self.policy.running.waiting,
         )
+        if job.state == "failed" and self.goes_on(job):
+            return self.jobs.reopen(job), False
         return job, new
+
+    def goes_on(self, job: Job) -> bool:
+        """Return whether a job that was debited has private choices, all on disk, from which it can go on.
+
+        "Choices before a release" in ``docs/explanation/proofs/ledger.md``: nothing is being drawn, or was.
+        """
+        staged = json.loads(job.design).get("kind") == _STAGED
+        return staged and self.ledger.stored.may_go_on(job.dataset, job.request)
 
     def job(self, caller: Caller, identity: str) -> Job:
         """Return a job of the caller's; of anyone's to owner and auditor."""

@@ -14,8 +14,9 @@ import numpy as np
 from chronodp.dataset import Records
 from chronodp.engines import expressions_of, parse_expression, texts_of
 from chronodp.ledger import BEGINNING, Keys, Link, digest, now, sign
+from chronodp.privacy import Certificate
 from chronodp.randomness import secure
-from chronodp.series import Plan, Release, Table
+from chronodp.series import FindPlan, Plan, Release, Table
 from chronodp.service.policy import Dataset
 
 __all__ = ["make_up", "rehearse"]
@@ -62,12 +63,12 @@ def _other_columns(known: Collection[str], table: Table | None) -> dict[str, tup
     return found
 
 
-def rehearse(dataset: Dataset, plan: Plan) -> Release:
+def rehearse(dataset: Dataset, plan: Plan | FindPlan) -> Release:
     """Return what a plan would release, had the table only made-up rows; paid by nobody and signed by nobody known."""
     records = Records(make_up(dataset, plan.design.table), dataset.time, dataset.user)
-    rehearsed = replace(plan, origin=records)
-    entropy, keys = secure(), Keys.create()
-    text = rehearsed.draw(rehearsed.read(key="", progress=lambda _: None), entropy)
+    rehearsed: Plan | FindPlan = replace(plan, origin=records)
+    keys = Keys.create()
+    text, certificate = _made(rehearsed)
     link = Link(
         dataset=f"made-up rows like {dataset.name}",
         number=1,
@@ -76,6 +77,23 @@ def rehearse(dataset: Dataset, plan: Plan) -> Release:
         issued=now(),
         release=digest(text),
         refresh="never",
-        certificate=rehearsed.certificate_for(seeded=entropy.seeded).after("made-up rows: nothing was read or spent"),
+        certificate=certificate.after("made-up rows: nothing was read or spent"),
     )
     return Release(text, sign(link, keys))
+
+
+def _made(plan: Plan | FindPlan) -> tuple[str, Certificate]:
+    """Return what a plan releases, with the choices that come before it, if there are any."""
+    entropy, key = secure(), ""
+    if isinstance(plan, Plan):
+        exact = plan.read(key=key, progress=_silent)
+        return plan.draw(exact, entropy), plan.certificate_for(seeded=entropy.seeded)
+    staged = plan.making(plan.read(key=key, progress=_silent), entropy, key=key, progress=_silent)
+    chosen: tuple[str, ...] = ()
+    for prepare in staged.choices:
+        chosen = (*chosen, prepare(chosen)())
+    return staged.release(chosen)()
+
+
+def _silent(_: float) -> None:
+    """Tell nobody how far it is."""

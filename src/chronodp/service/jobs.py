@@ -168,6 +168,16 @@ class Jobs:
                 "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'", (job.id, worker)
             )
 
+    def reopen(self, job: Job) -> Job:
+        """Let a failed job wait again: it goes on from what the ledger has of it."""
+        with self._store.transaction() as transaction:
+            transaction.run(
+                "UPDATE service_jobs SET state = 'waiting', lease = 0, ended = NULL, problem = NULL "
+                "WHERE id = ? AND state = 'failed'",
+                (job.id,),
+            )
+        return replace(job, state="waiting", lease=0, ended=None, problem=None)
+
     def end(self, job: Job, state: State, problem: dict[str, Any] | None = None) -> None:
         """Write how a job ended; a release that is in the ledger outweighs whatever was thought before."""
         guard = "" if state == "done" else " AND state = 'running'"

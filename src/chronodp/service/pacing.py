@@ -15,10 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chronodp.engines import BoundsReport, Progress, ReadingCheck
-from chronodp.series import Design, Origin, Quanta, Table
+from chronodp.engines import BoundsReport, Progress, ReadingCheck, Sizes
+from chronodp.series import Design, FindingOrigin, Origin, Quanta, Table
+from chronodp.series.finding import Joint, Scale
 
-__all__ = ["Pace", "Paced", "Paces", "Unpaced"]
+__all__ = ["Pace", "Paced", "PacedFinding", "Paces", "Unpaced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +106,31 @@ class Paced:
         """Return the same question about other data."""
         origin, moved = self.origin.moved(data, table, start=start, end=end)
         return Paced(origin, self.pace), moved
+
+
+@dataclass(frozen=True, slots=True)
+class PacedFinding(Paced):
+    """The same of an origin that bounds are found for: each of its readings begins and ends at moments of its own."""
+
+    origin: FindingOrigin
+
+    def sizes(self, scale: Scale) -> Sizes:
+        """Return how much voters hold, at an allowed moment."""
+        began = self.pace.clock()
+        try:
+            return self.origin.sizes(scale)
+        finally:
+            self.pace.hold(began)
+
+    def losses(self, joint: Joint) -> tuple[int, ...]:
+        """Return what each candidate would take away, at an allowed moment."""
+        began = self.pace.clock()
+        try:
+            return self.origin.losses(joint)
+        finally:
+            self.pace.hold(began)
+
+    def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[PacedFinding, Table]:
+        """Return the same question about other data."""
+        origin, moved = self.origin.moved(data, table, start=start, end=end)
+        return PacedFinding(origin, self.pace), moved

@@ -12,6 +12,7 @@ from chronodp.engines import FUNCTIONS, Reading
 from chronodp.ledger import Renewal
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
+from chronodp.series import Find
 from chronodp.series.measures import ASKABLE, Statistic
 
 __all__ = [
@@ -69,6 +70,7 @@ class Allowed:
         least_group: the least declared number of people behind every group.
         expression_columns: columns that may stand in filters and derived columns.
         expression_functions: functions that may, of CASE, COALESCE, ABS and so on, in small letters.
+        find: whether bounds may be left to a private step; a clip is then looked for within the widest.
     """
 
     measures: tuple[str, ...]
@@ -79,6 +81,7 @@ class Allowed:
     least_group: int
     expression_columns: tuple[str, ...] = ()
     expression_functions: tuple[str, ...] = ()
+    find: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ class Dataset:
         self,
         grid: Calendar | None = None,
         *,
-        max_periods: int | None = None,
+        max_periods: int | Find | None = None,
         where: str | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> TimeSeries:

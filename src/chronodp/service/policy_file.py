@@ -98,6 +98,7 @@ _ALLOW = {
     "least_group": whole(least=0, default=0),
     "expression_columns": texts(),
     "expression_functions": texts(of=EXPRESSION_FUNCTIONS),
+    "find": truth(default=False),
 }
 _ANALYST = {"epsilon": number(least=0, needed=True), "delta": number(least=0, most=1)}
 _READING = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,17 @@ from chronodp.engines import Reading
 from chronodp.errors import BudgetExhausted, LedgerError
 from chronodp.ledger import StoredRelease
 from chronodp.privacy import to_document
-from chronodp.series import Design, Plan, Release, View, describe as describe_design, each, estimate, running
+from chronodp.series import (
+    FindPlan,
+    Plan,
+    Release,
+    View,
+    describe as describe_design,
+    describe_find,
+    each,
+    estimate,
+    running,
+)
 from chronodp.service import shapes
 from chronodp.service.jobs import Job
 from chronodp.service.policy import Dataset
@@ -75,6 +86,7 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         least_group=allowed.least_group,
         expression_columns=list(allowed.expression_columns),
         expression_functions=list(allowed.expression_functions),
+        find=allowed.find,
         reading=None if dataset.reading == Reading() else to_document(dataset.reading),
         share=dataset.share,
         epsilon=dataset.epsilon,
@@ -83,19 +95,22 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
     )
 
 
-def show_plan(plan: Plan, *, refused: LedgerError | None, share: float) -> shapes.PlanShape:
+def show_plan(plan: Plan | FindPlan, *, refused: LedgerError | None, share: float) -> shapes.PlanShape:
     """Return a plan, and whether the budget could pay it now."""
-    design = plan.design
     problem = None if refused is None else shapes.Problem(**describe(refused)[1]["error"])
+    if isinstance(plan, FindPlan):  # its error hangs on what is found: the facts and the alternatives say how
+        facts, width, bands = describe_find(plan.design), None, dict[str, list[float]]()
+    else:
+        facts, width, bands = describe_design(plan.design, plan.delta), plan.half_width(), _bands(plan)
     return shapes.PlanShape(
-        design=to_document(design),
-        facts=_facts(design, plan.delta),
-        half_width=plan.half_width(),
-        epsilon=design.epsilon,
-        delta=design.delta,
-        cost=str(design.cost),
+        design=to_document(plan.design),
+        facts=_shown(facts),
+        half_width=width,
+        epsilon=plan.design.epsilon,
+        delta=plan.design.delta,
+        cost=str(plan.design.cost),
         alternatives=[{str(name): cell for name, cell in row.items()} for row in plan.alternatives.to_dict("records")],
-        bands=_bands(plan),
+        bands=bands,
         fits=not isinstance(refused, BudgetExhausted),
         refusal=problem,
         share=share,
@@ -141,7 +156,8 @@ def show_release(dataset: str, stored: StoredRelease) -> shapes.ReleaseShape:
     offered: list[str] = []
     if line["kind"] == "release":
         release = Release(stored.text, stored.signed)
-        facts, offered = _facts(release.design, release.design.delta), readings(release)
+        facts = _shown([*describe_design(release.design, release.design.delta), *release.beside])
+        offered = readings(release)
     return shapes.ReleaseShape(**line, release=stored.text, link=stored.signed.to_dict(), facts=facts, readings=offered)
 
 
@@ -173,8 +189,8 @@ def readings(release: Release) -> list[str]:
     return found
 
 
-def _facts(design: Design, delta: float) -> list[shapes.Fact]:
-    return [shapes.Fact(label=label, text=text) for label, text in describe_design(design, delta)]
+def _shown(facts: Iterable[tuple[str, str]]) -> list[shapes.Fact]:
+    return [shapes.Fact(label=label, text=text) for label, text in facts]
 
 
 def _bands(plan: Plan) -> dict[str, list[float]]:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.config import JsonDict
 
-from chronodp.dataset import Queries, Query
+from chronodp.dataset import BOUNDS, FindBounds, Queries, Query, ask_question
 from chronodp.engines import LONGEST_EXPRESSION
-from chronodp.errors import InvalidArgument
 from chronodp.privacy import load
-from chronodp.series import Workload
-from chronodp.series.measures import ASKABLE, MOST_BINS, Asking, ask_for
+from chronodp.series import Find, Missing, Workload
+from chronodp.series.measures import ASKABLE, MOST_BINS, Asking
 
 __all__ = ["QueryRequest", "ask"]
 
@@ -44,8 +43,8 @@ def _described(asking: Asking) -> type[_Part]:
     fields: dict[str, Any] = {"kind": (Literal[asking.kind], ...)}
     for argument in asking.arguments:
         kind = Literal[argument.words] if argument.kind == "word" else _KINDS[argument.kind]
-        optional = not argument.needed and argument.default is None
-        default = ... if argument.needed else argument.default
+        optional = argument.found or (not argument.needed and argument.default is None)
+        default = None if optional else ... if argument.needed else argument.default
         described = Field(default, description=argument.about or None)
         fields[argument.name] = (kind | None if optional else kind, described)
     return create_model(f"{asking.kind.capitalize()}Asked", __base__=_Part, __doc__=asking.about, **fields)
@@ -66,6 +65,24 @@ class WorkloadAsked(_Part):
     alpha: _Number | None = None
     weights: list[_Number] | None = Field(None, max_length=4096)
     levels: list[_Whole] | None = Field(None, max_length=64)
+
+
+class FindAsked(_Part):
+    """Bounds that a private step finds, from a part of the price; they are left out where they would stand."""
+
+    bounds: list[Literal["clip", "at_most", "max_periods", "max_groups"]] = Field(min_length=1, max_length=len(BOUNDS))
+    share: _Number = Field(Find().share, gt=0, lt=1, description="The part of the price that finds them.")
+    between: _Clip | None = Field(None, description="Public ends of the largest size of a person in a period.")
+    from_zero: bool = Field(False, description="Totals below 0 count as 0: of a clip only the most is found.")
+
+
+class MissingAsked(_Part):
+    """A private figure of what bounds took away, from a part of the price."""
+
+    share: _Number = Field(Missing().share, gt=0, lt=1)
+    assume: Literal["even loss"] | None = Field(
+        "even loss", description="Of single periods; null for the mean over all periods, which needs no assumption."
+    )
 
 
 if TYPE_CHECKING:
@@ -91,7 +108,7 @@ class QueryRequest(_Part):
     by: dict[_Name, Annotated[list[_Name], Field(min_length=1, max_length=10_000)]] = Field(
         default_factory=dict, max_length=8, description="Columns that split the answer, with their public keys."
     )
-    max_groups: _Whole = Field(1, description="In how many groups one person counts within a period.")
+    max_groups: _Whole | None = Field(None, description="In how many groups one person counts within a period; 1.")
     block: BlockAsked | None = None
     where: _Expression | None = Field(None, description="Which rows count, as an SQL condition over one row.")
     columns: dict[_Name, _Expression] = Field(
@@ -102,6 +119,8 @@ class QueryRequest(_Part):
     end: _Moment | None = None
     max_periods: _Whole | None = Field(None, description="How many periods of one person count.")
     tuned_for: WorkloadAsked = Field(default_factory=lambda: WorkloadAsked.model_validate({"kind": "each_period"}))
+    find: FindAsked | None = Field(None, description="Bounds that are found, where the policy allows it.")
+    missing: MissingAsked | None = None
     epsilon: _Number = Field(gt=0, le=1e6)
     delta: _Number = Field(0.0, ge=0, lt=1)
 
@@ -111,15 +130,28 @@ class QueryRequest(_Part):
         workload: Workload = load(self.tuned_for.model_dump(exclude_none=True), Workload)
         return workload
 
+    @property
+    def finding(self) -> FindBounds:
+        """Which bounds are found."""
+        if self.find is None:
+            return FindBounds()
+        between = None if self.find.between is None else (self.find.between[0], self.find.between[1])
+        return FindBounds(tuple(self.find.bounds), self.find.share, between, self.find.from_zero)
+
+    @property
+    def figure(self) -> Missing | None:
+        """The figure of what bounds took away, if it is asked for."""
+        return None if self.missing is None else Missing(self.missing.share, self.missing.assume)
+
 
 def ask(series: Queries[Planned], question: QueryRequest) -> Query[Planned]:
     """Return the query that a question describes, about a series on the question's grid."""
-    query = series.ask(ask_for(question.measure.model_dump()))
-    if question.by:
-        query = query.by(max_groups=question.max_groups, **{name: list(keys) for name, keys in question.by.items()})
-    elif question.max_groups != 1:
-        raise InvalidArgument("max_groups", question.max_groups, "left out where nothing splits the answer")
-    if question.block is not None:
-        block = {"total": query.total, "peak": query.peak, "trough": query.trough}[question.block.statistic]
-        query = block(every=question.block.every)
-    return query
+    block = None if question.block is None else (question.block.statistic, question.block.every)
+    return ask_question(
+        series,
+        question.measure.model_dump(),
+        by=question.by,
+        max_groups=question.max_groups,
+        block=block,
+        find=question.finding,
+    )

@@ -10,14 +10,20 @@ Section 6 of ``docs/explanation/proofs/curator.md``, "Rules that do not look".
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
+from dataclasses import replace
 
+from chronodp.dataset import Query
 from chronodp.engines import columns_of, derived_as, functions_of, parse_expression
 from chronodp.errors import NotAllowed
 from chronodp.privacy import Calendar, check_moment, microseconds_of, to_document
-from chronodp.series import Table, Workload
+from chronodp.series import Plan, Table, Workload
 from chronodp.service.policy import Dataset
 
-__all__ = ["allowed_grid", "check_allowed"]
+__all__ = ["allowed_grid", "allowed_search", "check_allowed"]
+
+_SPAN = 2.0**20  # how far below the widest clip one is looked for
+_LARGEST = 2.0**40  # the end of every search
 
 
 def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end: str | None) -> Calendar:
@@ -34,10 +40,34 @@ def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end:
     return Calendar(wanted, first, last, whole.timezone)
 
 
-def check_allowed(dataset: Dataset, table: Table, *, epsilon: float, tuned_for: Workload) -> None:
-    """Raise unless the policy allows the question."""
+def allowed_search(dataset: Dataset, query: Query[Plan]) -> Query[Plan]:
+    """Return the query with its search for a clip kept within the widest that may be asked, or raise."""
+    finds, table = dict(query.finds), query.table.periods
+    if finds and not dataset.allowed.find:
+        raise _refuse("find", " and ".join(finds), "numbers that are publicly known")
+    column = None if table.measure.read_column is None else dataset.columns.get(table.measure.read_column)
+    if "clip" not in finds or table.measure.declared is None or column is None:
+        return query  # of a derived column its own columns decide; one that is unknown is refused with the rest
+    if derived_as(table.columns or (), table.measure.read_column):
+        return query
+    _, (down, up) = table.measure.declared  # of a size of 1: how far the clip that is found reaches on each side
+    widest = min(column.clip[1] / up, column.clip[0] / down if down else math.inf)
+    if widest <= 0:
+        raise _refuse("clip", "found", f"within {column.clip[0]:g} to {column.clip[1]:g}: found from 0 on, or given")
+    widest = min(widest, _LARGEST)
+    low, high = finds["clip"].between or (max(widest / _SPAN, 1 / _SPAN), widest)
+    if high > widest:
+        raise _refuse("between", f"{low:g} to {high:g}", f"at most {widest:g}, the widest clip")
+    finds["clip"] = replace(finds["clip"], between=(low, high))
+    return replace(query, finds=tuple(finds.items()))
+
+
+def check_allowed(
+    dataset: Dataset, table: Table, *, epsilon: float, tuned_for: Workload, finds: Collection[str] = ()
+) -> None:
+    """Raise unless the policy allows the question; of bounds that are found, see `allowed_search`."""
     _check_expressions(dataset, table)
-    _check_measure(dataset, table)
+    _check_measure(dataset, table, finds)
     _check_groups(dataset, table)
     allowed = dataset.allowed
     kind = to_document(tuned_for)["kind"]
@@ -50,7 +80,7 @@ def check_allowed(dataset: Dataset, table: Table, *, epsilon: float, tuned_for: 
         raise _refuse("by", f"{cells:,} numbers", f"at most {allowed.cells:,}: fewer keys, bins or periods")
 
 
-def _check_measure(dataset: Dataset, table: Table) -> None:
+def _check_measure(dataset: Dataset, table: Table, finds: Collection[str]) -> None:
     allowed = dataset.allowed.measures
     block = table.measure.block
     if block is not None and block.statistic not in allowed:
@@ -67,7 +97,7 @@ def _check_measure(dataset: Dataset, table: Table) -> None:
         raise _refuse("column", measure.read_column, f"one of the columns {known}")
     low, high = column.clip
     name, ends = measure.declared
-    if ends[0] < low or ends[1] > high:
+    if name not in finds and (ends[0] < low or ends[1] > high):
         raise _refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
 
 

@@ -9,8 +9,9 @@ import os
 import secrets
 import threading
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from chronodp.engines import Sizes
 from chronodp.errors import (
     BudgetExhausted,
     ChronodpError,
@@ -21,16 +22,31 @@ from chronodp.errors import (
     RequestConflict,
 )
 from chronodp.privacy import dump
+from chronodp.series import FindPlan, Plan
 from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure
 from chronodp.service.jobs import Job
-from chronodp.service.pacing import Pace, Paced, Paces
+from chronodp.service.pacing import Pace, Paced, PacedFinding, Paces
 from chronodp.service.question import QueryRequest
 from chronodp.service.refusals import describe
 
 __all__ = ["Runner"]
 
 _LOOK = 0.1  # seconds between looks for a job
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Resumed(FindPlan):
+    """A plan that goes on with its choices whatever has become of the data since.
+
+    Comparing them, as at home, would refuse where somebody's rows have changed, and so tell it. Each choice is private
+    for the data that it was made from, and so is the release: the price covers them whether these are the same or not.
+    """
+
+    def content(self, numbers: Sizes) -> tuple[bytes, ...]:
+        """Return the same for all data."""
+        del numbers
+        return (b"a curator's data",)
 
 
 class Runner:
@@ -118,29 +134,37 @@ class Runner:
         if curator.ledger.stored.release_of(job.dataset, job.request) is not None:
             curator.jobs.end(job, "done")
             return
-        if curator.ledger.stored.was_debited(job.dataset, job.request):
+        if self._was_debited(job) and not curator.goes_on(job):
             self._lose(job)
             return
         try:
             self._release(job)
         except (BudgetExhausted, NotAllowed, NotFound) as error:
+            if self._was_debited(job):  # the terms changed while its choices waited for the rest
+                self._lose(job)
+                return
             curator.jobs.end(job, "refused", describe(error)[1]["error"])
         except LedgerUnavailable:
             raise  # the job stays as it is and is taken up again
         except RequestConflict:
             return  # another worker has it; whoever comes next reads in the ledger how it ended
         except Exception as error:
-            number = note_failure(error)
-            if curator.ledger.stored.was_debited(job.dataset, job.request):
-                self._lose(job)
-                return
+            number, spent, mend = note_failure(error), "nothing was spent", "tell the owner that number"
+            if self._was_debited(job):
+                if not curator.goes_on(job):
+                    self._lose(job)
+                    return
+                spent = "its price was debited"
+                mend += ", and ask again with the same request id: it goes on, and nothing is debited again"
             failed = ReleaseFailed(
-                f"the release could not be made and nothing was spent; the owner's log has it under number {number}",
-                mend="tell the owner that number",
+                f"the release could not be made and {spent}; the owner's log has it under number {number}", mend=mend
             )
             curator.jobs.end(job, "failed", describe(failed)[1]["error"])
         else:
             curator.jobs.end(job, "done")
+
+    def _was_debited(self, job: Job) -> bool:
+        return self._curator.ledger.stored.was_debited(job.dataset, job.request)
 
     def _lose(self, job: Job) -> None:
         lost = ReleaseFailed(
@@ -159,7 +183,11 @@ class Runner:
         plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question))
         if dump(plan.design) != job.design:
             raise NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")
-        paced = replace(plan, origin=Paced(plan.origin, self._pace))
+        paced: Plan | FindPlan
+        if isinstance(plan, FindPlan):
+            paced = _Resumed(plan.design, PacedFinding(plan.origin, self._pace))
+        else:
+            paced = replace(plan, origin=Paced(plan.origin, self._pace))
         paced.release(
             curator.ledger,
             dataset=job.dataset,

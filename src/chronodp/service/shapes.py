@@ -96,6 +96,7 @@ class DatasetShape(BaseModel):
         default_factory=list, description="Columns that may stand in `where` and in derived `columns`."
     )
     expression_functions: list[str] = Field(default_factory=list, description="Functions that may be called there.")
+    find: bool = Field(False, description="Whether bounds may be found by a private step.")
     reading: _Document | None = Field(
         None, description="How cells are written, as a document; none where that is the default."
     )
@@ -110,13 +111,18 @@ class PlanShape(BaseModel):
 
     design: _Document = Field(description="Everything public about the release; `Design` of the library.")
     facts: list[Fact] = Field(description="The plan in sentences.")
-    half_width: float = Field(description="How far noise carries what the plan is tuned for, in 95 of 100 cases.")
+    half_width: float | None = Field(
+        description="How far noise carries what the plan is tuned for, in 95 of 100 cases; null where bounds are found."
+    )
     epsilon: float
     delta: float
     cost: str
-    alternatives: list[_Document] = Field(description="Every candidate with its error, the chosen one first.")
+    alternatives: list[_Document] = Field(
+        description="Every candidate with its error, the chosen one first; where bounds are found, those that may be."
+    )
     bands: dict[str, list[float]] = Field(
-        description="Half widths at 95 %, for at most 200 evenly spaced periods, by reading; empty for means."
+        description="Half widths at 95 %, for at most 200 evenly spaced periods, by reading; empty for means, "
+        "and where bounds are found."
     )
     fits: bool = Field(description="Whether the budget could pay it now.")
     refusal: Problem | None = Field(description="Why not, with asked, spent and left.")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import to_document
-from chronodp.series import Table, Workload
+from chronodp.series import Find, Table, Terms
 
 __all__ = ["write_question"]
 
 
-def write_question(table: Table, *, epsilon: float, delta: float, tuned_for: Workload) -> dict[str, Any]:
-    """Return the JSON of the question that a table and its price stand for."""
+def write_question(table: Table, finds: Mapping[str, Find] | None = None, **terms: Unpack[Terms]) -> dict[str, Any]:
+    """Return the JSON of the question that a table, what is found of its bounds, and its terms stand for."""
     periods = table.periods
     calendar = periods.calendar
     if calendar is None or table.calendar is None:
@@ -24,9 +25,9 @@ def write_question(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
         "every": calendar.every,
         "start": calendar.start,
         "end": calendar.end,
-        "tuned_for": to_document(tuned_for),
-        "epsilon": epsilon,
-        "delta": delta,
+        "tuned_for": to_document(terms["tuned_for"]),
+        "epsilon": terms["epsilon"],
+        "delta": terms["delta"],
     }
     if table.where is not None:
         content["where"] = table.where
@@ -36,4 +37,22 @@ def write_question(table: Table, *, epsilon: float, delta: float, tuned_for: Wor
         content["max_periods"] = table.max_periods
     if table.measure.block is not None:
         content["block"] = {"statistic": table.measure.block.statistic, "every": table.calendar.every}
+    missing = terms.get("missing")
+    if missing is not None:
+        content["missing"] = {"share": missing.share, "assume": missing.assume}
+    if finds:
+        _leave_out(content, finds)
     return content
+
+
+def _leave_out(content: dict[str, Any], finds: Mapping[str, Find]) -> None:
+    """Say what is found, in place of the references that a table holds there."""
+    sizes = [find for name, find in finds.items() if name in ("clip", "at_most")]
+    content["find"] = {
+        "bounds": list(finds),
+        "share": max(find.share for find in finds.values()),
+        "between": next((list(find.between) for find in sizes if find.between is not None), None),
+        "from_zero": "clip" in finds and content["measure"]["clip"][0] == 0,
+    }
+    for name in finds:
+        (content if name in content else content["measure"]).pop(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from chronodp.series.finding.design import FindDesign
-from chronodp.series.finding.joint import Joint
 from chronodp.series.voters import voters_of
 
 __all__ = ["describe_find"]
@@ -33,7 +32,7 @@ def describe_find(design: FindDesign) -> list[tuple[str, str]]:
 
 
 def _finds(design: FindDesign) -> str:
-    joint = _typical(design)
+    joint = design.typical
     names = " and ".join(design.finds)
     return (
         f"{100 * design.share:.3g} % of the price finds {names} among {len(joint.candidates):,} candidates, by what "
@@ -52,7 +51,7 @@ def _needs(design: FindDesign) -> str:
 
 def _error(design: FindDesign) -> str:
     """Return the noise at a few bounds, in sizes: which of them it will be is not known before."""
-    joint = _typical(design)
+    joint = design.typical
     shown = sorted({joint.periods[0], joint.periods[len(joint.periods) // 2], joint.periods[-1]})
     unit = " times the size found" if design.finds_size else ""
     widths = [f"± {design.half_widths[periods, joint.groups[-1]]:.4g}{unit}" for periods in shown]
@@ -60,11 +59,6 @@ def _error(design: FindDesign) -> str:
         return f"{widths[0]} in 95 of 100 periods, noise only"
     listed = ", ".join(f"{width} if {periods:,} periods count" for width, periods in zip(widths, shown, strict=True))
     return f"{listed}, in 95 of 100 periods, noise only"
-
-
-def _typical(design: FindDesign) -> Joint:
-    """Return the choice at one scale: how many candidates there are, and their noise, hang on no scale."""
-    return design.joint(0, 0)
 
 
 def _price(design: FindDesign) -> str:

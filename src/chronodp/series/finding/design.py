@@ -9,7 +9,7 @@ from functools import cached_property
 
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import deviations
-from chronodp.privacy import LATER, Cost, document
+from chronodp.privacy import LATER, Claim, Cost, document
 from chronodp.series.design import Design
 from chronodp.series.finding.joint import Joint, bounded_table, group_candidates, period_candidates
 from chronodp.series.finding.scale import Scale
@@ -23,6 +23,7 @@ from chronodp.series.workloads import Workload
 __all__ = ["FindDesign", "design_find"]
 
 _PARTS = (0.08, 0.44, 0.48)  # of what finding costs: for the median, the upper end and the bounds
+_ARGUMENT = "docs/explanation/proofs/finding.md"
 RULE = "1"
 """Which rule finds bounds. A change of grids, caps or parts is a new one, and another plan."""
 
@@ -71,6 +72,11 @@ class FindDesign:
         """What everything costs, whatever is found."""
         return self.split.cost
 
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return Claim(self.table.claimed, self.cost, _ARGUMENT)
+
     @cached_property
     def scale(self) -> Scale:
         """The choice of a median and an upper end."""
@@ -108,7 +114,12 @@ class FindDesign:
         """
         reach = 1.0 if self.finds_size else self.table.measure.reach
         times = deviations(self.split.law, 0.95) * reach
-        return {pair: times * noise for pair, noise in self.joint(0, 0).noise.items()}  # it hangs on no scale
+        return {pair: times * noise for pair, noise in self.typical.noise.items()}
+
+    @cached_property
+    def typical(self) -> Joint:
+        """The choice of bounds at one scale: their noise hangs on no scale."""
+        return self.joint(0, 0)
 
     def found(self, joint: Joint, place: int) -> Found:
         """Return the bounds at a place of a choice."""

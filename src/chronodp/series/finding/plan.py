@@ -44,8 +44,6 @@ __all__ = ["FindPlan", "FindingOrigin", "make_find_plan"]
 
 Chosen: TypeAlias = tuple[str, ...]
 
-_ARGUMENT = "docs/explanation/proofs/finding.md"
-
 
 class FindingOrigin(Origin, Protocol):
     """Where numbers come from that bounds can be found for."""
@@ -77,7 +75,7 @@ class FindPlan(ReleasePlan[Sizes, Release]):
     @property
     def claim(self) -> Claim:
         """Whom the release protects, at what cost, and where the argument stands."""
-        return Claim(self.design.table.claimed, self.design.cost, _ARGUMENT)
+        return self.design.claim
 
     def read(self, *, key: str, progress: Progress) -> Sizes:
         """Return how much voters hold, counted by sizes, which nobody may see."""

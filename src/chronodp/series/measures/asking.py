@@ -26,6 +26,7 @@ class Argument:
         needed: whether it must be said.
         on_page: whether the page's form has it.
         words: those that it may be, the one first that the page offers first.
+        found: whether a private step can find it, so that it may be left out.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Argument:
     needed: bool = True
     on_page: bool = True
     words: tuple[str, ...] = ()
+    found: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,12 @@ COUNT = Asking(
     "How many people, or rows, there are in each period.",
     (
         Argument(
-            "at_most", "whole", "Most rows of one person that count in a period; 1 counts people.", 1, needed=False
+            "at_most",
+            "whole",
+            "Most rows of one person that count in a period; 1 counts people.",
+            1,
+            needed=False,
+            found=True,
         ),
     ),
     Count,

@@ -237,4 +237,4 @@ class PanelMean(Clipped):
 
 CLIP = Argument("clip", "clip", "Least and most of one person's total in a period, or of a row.")
 
-SUM = Asking("sum", "sum", "The sum of a column.", (Argument("column", "column"), CLIP), Sum)
+SUM = Asking("sum", "sum", "The sum of a column.", (Argument("column", "column"), replace(CLIP, found=True)), Sum)

@@ -1,0 +1,313 @@
+"""Bounds that a curator's release finds, and the figure of what they took away: asked, paced, resumed, refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import chronodp as cdp
+from chronodp import errors
+from chronodp.ledger import Ledger
+from chronodp.service.curator import Caller, Curator
+from chronodp.service.pacing import Pace, PacedFinding, Unpaced
+from chronodp.service.policy_file import read_policy
+from chronodp.service.question import QueryRequest, ask
+from chronodp.service.runner import Runner
+from chronodp.service.written import write_question
+from tests.service.town import House, open_house, write_policy, write_rows
+
+FOUND: dict[str, Any] = {
+    "measure": {"kind": "sum", "column": "kwh"},
+    "every": "1D",
+    "find": {"bounds": ["clip", "max_periods"], "from_zero": True, "between": [0.5, 5.0]},
+    "missing": {"share": 0.1},
+    "epsilon": 2.0,
+    "delta": 1e-7,
+}
+
+
+def policy_for(folder: Path, *, find: bool = True, people: int = 300, **terms: Any) -> Path:
+    """Write a policy that lets bounds be found."""
+    write_rows(folder / "rows.csv", people=people)
+    policy = write_policy(folder, **terms)
+    text = policy.read_text(encoding="utf-8")
+    if find:
+        text = text.replace("[datasets.meters.allow]", "[datasets.meters.allow]\nfind = true")
+    policy.write_text(text, encoding="utf-8")
+    return policy
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with open_house(policy_for(tmp_path), str(tmp_path / "budget.db")) as opened:
+        yield opened
+
+
+def test_a_question_finds_bounds_and_tells_what_is_missing(house: House) -> None:
+    planned = house.post("ana", "/datasets/meters/plan", FOUND).json()
+    assert planned["half_width"] is None
+    assert planned["bands"] == {}
+    assert {fact["label"] for fact in planned["facts"]} >= {"Finds", "Needs", "Missing"}
+    assert planned["alternatives"][-1]["max_periods"] == 2
+    tried = house.post("ana", "/datasets/meters/try", FOUND).json()
+    assert "value_all" in tried["table"]["columns"]
+    job = house.finish("ana", house.submit("ana", "one", FOUND).json()["id"])
+    assert job["state"] == "done", job
+    base = f"/datasets/meters/releases/{job['release']}"
+    whole = house.get("ana", base).json()
+    facts = [fact["label"] for fact in whole["facts"]]
+    assert "Found" in facts
+    assert "Missing" in facts
+    assert json.loads(whole["release"])["design"]["found"]["max_periods"] in (1, 2)
+    table = house.get("ana", f"{base}/table").json()
+    assert table["columns"][-3:] == ["value_all", "lower_all", "upper_all"]
+    assert "value_all" in house.get("ana", f"{base}/table?format=csv").text.splitlines()[0]
+    alone = house.post("ana", "/verify", {"release": whole["release"], "link": whole["link"]}).json()
+    assert alone["valid"]
+    again = house.submit("ben", "other", FOUND)
+    assert again.json()["repeated"]
+
+
+def test_a_client_finds_as_at_home(house: House) -> None:
+    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+        far = client.dataset("meters", every="1D", max_periods=cdp.Find())
+        query = far.sum("kwh", clip=(0, cdp.Find(between=(0.5, 5.0))))
+        plan: Any = query.plan(epsilon=2.0, delta=1e-7, missing=cdp.Missing())
+        home: Any = (
+            house.curator.policy.datasets["meters"]
+            .series(far.calendar, max_periods=cdp.Find())  # type: ignore[arg-type]
+            .sum("kwh", clip=(0, cdp.Find(between=(0.5, 5.0))))
+            .plan(epsilon=2.0, delta=1e-7, missing=cdp.Missing())
+        )
+        assert plan.design == home.design
+        assert str(plan) == str(home)
+        assert plan.claim == home.claim
+        assert "value_all" in plan.rehearse().columns
+        release = plan.release(request="one")
+        assert release.found is not None
+        assert release.missing is not None
+        # Without ends the curator keeps the search within the widest clip.
+        assert far.sum("kwh", clip=(0, cdp.Find())).plan(epsilon=2.0).design.between == (5.0 / 2**20, 5.0)  # type: ignore[attr-defined]
+        given = client.dataset("meters", every="1D").count().plan(epsilon=1.0, delta=1e-7, missing=cdp.Missing())
+        assert given.claim.argument.endswith("finding.md")
+        assert given.release(request="two").missing is not None
+
+
+def test_what_is_found_survives_being_written_down(tmp_path: Path) -> None:
+    dataset = read_policy(policy_for(tmp_path)).datasets["meters"]
+    series = dataset.series(max_periods=cdp.Find())
+    keys = {"region": ["north", "south"]}
+    for query in (
+        series.count(),
+        series.count(at_most=cdp.Find()),
+        series.sum("kwh", clip=cdp.Find(0.1)),
+        series.sum("kwh", clip=(0, cdp.Find(between=(1, 2)))).by(max_groups=cdp.Find(), **keys),
+    ):
+        terms: Any = {"epsilon": 0.5, "delta": 1e-7, "tuned_for": cdp.EachPeriod(), "missing": cdp.Missing(0.1, None)}
+        question = QueryRequest.model_validate(write_question(query.table, dict(query.finds), **terms))
+        assert QueryRequest.model_validate_json(question.model_dump_json()) == question
+        again = dataset.series(max_periods=question.finding.instead_of("max_periods", question.max_periods))
+        assert ask(again, question).table == query.table
+        assert question.figure == cdp.Missing(0.1, None)
+        assert max(find.share for _, find in ask(again, question).finds) == max(find.share for _, find in query.finds)
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "said"),
+    [
+        ({"measure": {"kind": "sum", "column": "kwh", "clip": [0, 3]}}, 422, "given or found"),
+        ({"max_periods": 1}, 422, "given or found"),
+        ({"measure": {"kind": "count"}, "max_groups": 1, "find": {"bounds": ["max_groups"]}}, 422, "given or found"),
+        ({"measure": {"kind": "count"}, "find": {"bounds": ["max_groups"]}}, 422, "nothing splits"),
+        ({"find": {"bounds": []}}, 422, "find"),
+        ({"find": {"bounds": ["width"]}}, 422, "find"),
+        ({"find": {"bounds": ["clip", "clip"], "from_zero": True}}, 422, "each once"),
+        ({"find": {"bounds": ["clip"], "share": 0.9}}, 422, "share"),
+        ({"find": {"bounds": ["clip"], "between": [3, 1]}}, 422, "between"),
+        ({"find": {"bounds": ["max_periods"], "between": [1, 3]}}, 422, "between"),
+        ({"find": {"bounds": ["max_periods"], "from_zero": True}}, 422, "from_zero"),
+        ({"find": None}, 422, "clip"),
+        ({"find": {"bounds": ["clip"], "from_zero": True, "between": [1, 6]}}, 403, "between"),
+        ({"find": {"bounds": ["clip"]}}, 403, "clip"),
+        ({"find": {"bounds": ["clip"], "from_zero": True}, "measure": {"kind": "sum", "column": "no"}}, 403, "column"),
+        ({"missing": {"share": 2}}, 422, "share"),
+        ({"missing": {"assume": "hope"}}, 422, "assume"),
+        ({"measure": {"kind": "histogram", "column": "kwh", "edges": [0, 1]}, "find": None}, 422, "missing"),
+    ],
+)  # fmt: skip
+def test_bad_questions_are_refused_before_anything_is_spent(
+    house: House, changes: dict[str, Any], status: int, said: str
+) -> None:
+    answer = house.post("ana", "/datasets/meters/plan", FOUND | changes)
+    assert answer.status_code == status, answer.text
+    assert said in answer.text
+
+
+def test_a_policy_that_says_nothing_lets_no_bounds_be_found(tmp_path: Path) -> None:
+    policy = read_policy(policy_for(tmp_path, find=False))
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    with pytest.raises(errors.NotAllowed, match="find"):
+        curator.plan(policy.datasets["meters"], QueryRequest.model_validate(FOUND))
+    curator.close()
+
+
+def test_a_found_clip_stays_within_the_widest_whatever_is_chosen(tmp_path: Path) -> None:
+    policy = read_policy(policy_for(tmp_path, people=60))
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    open_ended = FOUND | {"find": {"bounds": ["clip", "max_periods"], "from_zero": True}}
+    design: Any = curator.plan(policy.datasets["meters"], QueryRequest.model_validate(open_ended)).design
+    for median in (design.scale.first[0], design.scale.first[-1]):
+        for upper in (median - 2, median + 20):
+            joint = design.joint(median, upper)
+            sizes = [design.bounded(design.found(joint, place)).measure.clip for place in range(len(joint.candidates))]
+            assert max(high for _, high in sizes) <= 5.0
+            assert min(low for low, _ in sizes) == 0.0
+    curator.close()
+
+
+def test_every_reading_ends_at_an_allowed_moment(tmp_path: Path) -> None:
+    moments = [0.0]
+
+    def sleep(seconds: float) -> None:
+        moments[0] += seconds
+
+    dataset = read_policy(policy_for(tmp_path, people=5)).datasets["meters"]
+    plan: Any = dataset.series(max_periods=cdp.Find()).count().plan(epsilon=1.0, missing=cdp.Missing())
+    paced = PacedFinding(plan.origin, Pace(1.0, 0.25, clock=lambda: moments[0], sleep=sleep))
+    design = plan.design
+    release_design = design.release_design(design.found(design.typical, 0))
+    readings = (
+        lambda: paced.sizes(design.scale),
+        lambda: paced.losses(design.typical),
+        lambda: paced.numbers(release_design, key="", progress=lambda _: None),
+        lambda: paced.missing(release_design, key=""),
+    )
+    for number, read in enumerate(readings, 1):
+        read()
+        assert moments[0] == pytest.approx(number)
+    gone = PacedFinding(
+        read_policy(write_policy(tmp_path, source="gone-*.csv")).datasets["meters"].series()._records,  # type: ignore[arg-type]
+        paced.pace,
+    )
+    for fails in (lambda: gone.sizes(design.scale), lambda: gone.losses(design.typical)):
+        before = moments[0]
+        with pytest.raises(errors.UnreadableSource):
+            fails()
+        assert moments[0] == pytest.approx(before + 1.0)
+
+
+class _Killed(BaseException):
+    """What a kill looks like from inside: nothing after it runs."""
+
+
+@pytest.mark.parametrize(
+    ("point", "times", "state"),
+    [
+        ("debit committed", 1, "done"),
+        ("choice committed", 1, "done"),
+        ("choice committed", 2, "done"),
+        ("draw claimed", 1, "lost"),
+        ("choice drawn", 2, "lost"),
+        ("noise drawn", 1, "lost"),
+        ("release committed", 1, "done"),
+    ],
+)
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_job_that_died_between_choices_goes_on_with_those_it_has(
+    tmp_path: Path, point: str, times: int, state: str, changed: bool
+) -> None:
+    policy = read_policy(policy_for(tmp_path, lease=600.0))
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    curator.open_budgets()
+    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(FOUND)
+    job, _ = curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
+    left = times
+
+    def cut(reached: str) -> None:
+        nonlocal left
+        left -= reached == point
+        if reached == point and not left:
+            raise _Killed
+
+    broken = Curator(policy, str(tmp_path / "budget.db"))
+    broken.ledger = Ledger(tmp_path / "budget.db", reached=cut)
+    with pytest.raises(_Killed):
+        Runner(broken, pace=Unpaced()).run_one()
+    if changed:  # somebody's rows are others now, which nobody may learn from how the job ends
+        write_rows(tmp_path / "rows.csv", people=299)
+    kept = choices(curator)
+    with curator.store.transaction() as transaction:
+        transaction.run("UPDATE service_jobs SET lease = 1")  # its worker fell silent long ago
+    runner = Runner(curator, pace=Unpaced())
+    assert runner.run_one()
+    ended = curator.job(caller, job.id)
+    assert ended.state == state, ended
+    assert choices(curator)[: len(kept)] == kept
+    assert len([entry for entry in curator.ledger.history("meters") if not entry.analyst]) == 1
+    assert not runner.run_one()
+    broken.close()
+    curator.close()
+
+
+def choices(curator: Curator) -> list[Any]:
+    with curator.store.transaction() as transaction:
+        return [
+            row[0] for row in transaction.run("SELECT chosen FROM choices WHERE chosen IS NOT NULL ORDER BY number")
+        ]
+
+
+def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) -> None:
+    policy = read_policy(policy_for(tmp_path, lease=600.0))
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    curator.open_budgets()
+    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(FOUND)
+    away = tmp_path / "away.csv"
+
+    def cut(reached: str) -> None:
+        if reached == "choice committed" and not away.exists():
+            (tmp_path / "rows.csv").rename(away)
+
+    whole = curator.ledger
+    curator.ledger = Ledger(tmp_path / "budget.db", reached=cut)
+    job, _ = curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
+    runner = Runner(curator, pace=Unpaced())
+    assert runner.run_one()
+    failed = curator.job(caller, job.id)
+    assert failed.state == "failed"
+    assert failed.problem is not None
+    assert "debited" in failed.problem["message"]
+    assert "same request id" in failed.problem["mend"]
+    kept = choices(curator)
+    assert len(kept) == 1
+    away.rename(tmp_path / "rows.csv")
+    curator.ledger = whole
+    again, new = curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
+    assert (again.id, again.state, new) == (job.id, "waiting", False)
+    assert runner.run_one()
+    assert curator.job(caller, job.id).state == "done"
+    assert choices(curator)[0] == kept[0]
+    assert len([entry for entry in curator.ledger.history("meters") if not entry.analyst]) == 1
+    curator.close()
+
+
+def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
+    policy = read_policy(policy_for(tmp_path))
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    curator.open_budgets()
+    question = QueryRequest.model_validate(FOUND | {"every": "1h", "epsilon": 3.0})
+    caller = Caller("ana", "analyst", "")
+    curator.submit(caller, policy.datasets["meters"], question, request="r", fresh=False)
+    assert Runner(curator, pace=Unpaced()).run_one()
+    stored = curator.ledger.stored.release("meters", 1)
+    assert stored is not None
+    shown = cdp.Release(stored.text, stored.signed).to_pandas(level=0.999999)
+    rows = pandas.read_csv(tmp_path / "rows.csv", parse_dates=["read_at"])
+    truth = rows.groupby(rows["read_at"].dt.floor("1h"))["kwh"].sum().to_numpy()
+    assert np.all((shown["lower_all"] <= truth) & (truth <= shown["upper_all"]))
+    curator.close()
