@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def test_a_client_finds_as_at_home(house: House) -> None:
         plan: Any = query.plan(epsilon=2.0, delta=1e-7, missing=cdp.Missing())
         home: Any = (
             house.curator.policy.datasets["meters"]
-            .series(far.calendar, max_periods=cdp.Find())  # type: ignore[arg-type]
+            .series(far.calendar, max_periods=cdp.Find())
             .sum("kwh", clip=(0, cdp.Find(between=(0.5, 5.0))))
             .plan(epsilon=2.0, delta=1e-7, missing=cdp.Missing())
         )
@@ -182,7 +182,7 @@ def test_every_reading_ends_at_an_allowed_moment(tmp_path: Path) -> None:
     paced = PacedFinding(plan.origin, Pace(1.0, 0.25, clock=lambda: moments[0], sleep=sleep))
     design = plan.design
     release_design = design.release_design(design.found(design.typical, 0))
-    readings = (
+    readings: tuple[Callable[[], object], ...] = (
         lambda: paced.sizes(design.scale),
         lambda: paced.losses(design.typical),
         lambda: paced.numbers(release_design, key="", progress=lambda _: None),
