@@ -91,6 +91,36 @@ def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tm
     page.tab.get_by_role("alert").get_by_text("text.json is not JSON.").wait_for()
 
 
+def test_bounds_are_found_and_what_they_took_away_is_drawn(visit: Visits) -> None:
+    page = visit("ana")
+    page.open("ask/meters")
+    page.tab.get_by_label("Find how much of a person counts").check()
+    assert page.tab.get_by_label("Most of a person").is_disabled()
+    page.tab.get_by_label("Find in how many periods a person counts").check()
+    page.tab.get_by_label("Release what bounds take away").check()
+    page.slot("facts").get_by_text("finds max_periods and clip").wait_for()
+    assert page.planned() == "as found"
+    assert page.slot("alternatives").locator("tbody tr").count() > 1
+    assert page.tab.get_by_label(re.compile("^Error at 95")).is_disabled()
+    assert faults(page.tab) == []
+    page.tab.get_by_role("button", name="Try on made-up rows").click()
+    page.slot("trial-chart").locator(".scatterlayer path").first.wait_for()
+    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
+    page.slot("chart").locator(".scatterlayer path").nth(3).wait_for(state="attached")
+    for said in ("privately, as a part of the price", "bounds took away"):
+        page.slot("facts").get_by_text(said).first.wait_for()
+    assert "value_all" in (page.slot("table").locator("thead").text_content() or "")
+    names = page.tab.get_by_label("Only").locator("option").all_inner_texts()
+    assert names == ["all", "within bounds", "without bounds"]
+    # A measure whose bounds cannot be found has no such fields, and what was ticked does not go along.
+    page.open("ask/meters")
+    page.tab.get_by_label("Find how much of a person counts").check()
+    page.tab.get_by_label("Measure").select_option("mean")
+    assert page.tab.get_by_label("Find how much of a person counts").is_hidden()
+    page.tab.wait_for_function("() => document.querySelector('.headline dd').textContent.startsWith('±')")
+
+
 def test_either_slider_moves_the_other_by_way_of_plans(visit: Visits) -> None:
     page = visit("ana")
     page.open("ask/meters")

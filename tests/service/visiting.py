@@ -70,6 +70,7 @@ def furnished_house(folder: Path) -> Iterator[House]:
     policy = write_policy(folder)
     text = policy.read_text(encoding="utf-8").replace('title = "Test"', f'title = "{HOSTILE}"')
     text = text.replace("north = 40, south = 20", f'north = 40, south = 20, "{HOSTILE}" = 15')
+    text = text.replace("[datasets.meters.allow]", "[datasets.meters.allow]\nfind = true")
     policy.write_text(
         text.replace('source = "rows.csv"', f'about = "{HOSTILE}"\nsource = "rows.csv"', 1), encoding="utf-8"
     )

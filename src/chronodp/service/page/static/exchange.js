@@ -60,6 +60,11 @@ export class Exchange {
 
   // Follows a plan: its error is where the second slider stands.
   follow(plan) {
+    if (plan.half_width === null) {
+      // It hangs on bounds that are still to be found: no error can be wanted.
+      this.errors = null;
+      this.errorSlider.disabled = true;
+    }
     if (this.errors) this.errorSlider.value = place(...this.errors, plan.half_width);
     this.#tellError(plan.half_width);
   }
@@ -90,7 +95,8 @@ export class Exchange {
   }
 
   #tellError(error) {
-    this.slot("error").textContent = `± ${number(error)}`;
-    this.errorSlider.setAttribute("aria-valuetext", `± ${number(error)}`);
+    const text = error === null ? "as bounds are found" : `± ${number(error)}`;
+    this.slot("error").textContent = text;
+    this.errorSlider.setAttribute("aria-valuetext", text);
   }
 }

@@ -12,7 +12,7 @@ export const showPlan = (slot, plan) => {
     make(
       "dl",
       { class: "headline" },
-      big("Error, 95 of 100", `± ${number(plan.half_width)}`),
+      big("Error, 95 of 100", plan.half_width === null ? "as found" : `± ${number(plan.half_width)}`),
       big("Price", `ε ${number(plan.epsilon)}`),
       big("Budget used so far", percent(plan.share)),
       big("Fits", plan.fits ? "yes" : "no"),
@@ -20,15 +20,32 @@ export const showPlan = (slot, plan) => {
   );
   slot("refusal").replaceChildren(...(plan.refusal ? [refusalBox(plan.refusal)] : []));
   facts(slot("facts"), plan.facts.map(({ label, text }) => [label, text]));
-  slot("alternatives").replaceChildren(alternatives(plan.alternatives));
+  const finds = plan.half_width === null;
+  slot("alternatives-note").textContent = finds
+    ? `What may be found, and how far noise then carries a number${sized(plan) ? ", for each 1 of the size found" : ""}.`
+    : "Every way of adding noise that was weighed, the chosen one first.";
+  slot("alternatives").replaceChildren((finds ? candidates : alternatives)(plan.alternatives));
   showBands(slot, plan);
 };
 
 // A question that is refused has no plan, and that of an earlier one would mislead.
 export const hidePlan = (slot) => {
-  for (const name of ["headline", "facts", "alternatives"]) slot(name).replaceChildren();
+  for (const name of ["headline", "facts", "alternatives", "alternatives-note"]) slot(name).replaceChildren();
   slot("preview").hidden = true;
 };
+
+const sized = ({ design }) => design.finds.some((name) => name === "clip" || name === "at_most");
+
+const candidates = (rows) =>
+  table(
+    "Bounds that may be found",
+    [
+      { label: "Periods of a person", numeric: true, cell: (row) => count(row.max_periods) },
+      { label: "Groups of a period", numeric: true, cell: (row) => count(row.max_groups) },
+      { label: "Error, 95 of 100", numeric: true, cell: (row) => `± ${number(row.half_width)}` },
+    ],
+    rows,
+  );
 
 const alternatives = (rows) =>
   table(

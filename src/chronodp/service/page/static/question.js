@@ -45,6 +45,9 @@ export const offer = (form, slot, dataset) => {
   elements.end.placeholder = dataset.end.slice(0, 10);
   elements.max_periods.placeholder = dataset.max_periods ?? "";
   elements.delta.value = dataset.delta ? dataset.delta / 10 : 0;
+  for (const box of form.querySelectorAll("[name=find], [name=missing]")) box.checked = false;
+  slot("finds").hidden = !dataset.find;
+  slot("find-periods").hidden = dataset.unit.kind !== "user"; // of other units no periods are chosen
   setColumn(form, dataset);
   offerGroups(slot("groups"), dataset);
   reveal(form);
@@ -91,6 +94,9 @@ export const reveal = (form) => {
   for (const part of form.querySelectorAll("[data-workload]")) part.hidden = part.dataset.workload !== workload.value;
   const wanted = new FormData(form).getAll("by");
   for (const part of form.querySelectorAll("[data-keys]")) part.hidden = !wanted.includes(part.dataset.keys);
+  const found = foundOf(form);
+  for (const name of ["low", "high"]) form.elements[name].disabled = found.includes("clip");
+  form.elements.max_periods.disabled = found.includes("max_periods");
   form.elements.block_every.disabled = block.value === "";
 };
 
@@ -105,8 +111,23 @@ const ARGUMENTS = {
   at_most: ({ measure, of, at_most: most }) => (measure === "mean" && of !== "rows" ? undefined : figure(most)),
 };
 
-const measureOf = (form, fields) => {
-  const { names } = measuresOf(form)[fields.measure];
+// The bounds that are to be found: those ticked, of what the measure and the dataset have.
+const foundOf = (form) =>
+  [...form.querySelectorAll("[name=find]:checked")].filter((box) => !box.closest("[hidden]")).map((box) => box.value);
+
+const missingOf = (form) => {
+  const box = form.querySelector("[name=missing]");
+  return box.checked && !box.closest("[hidden]") ? {} : undefined;
+};
+
+const findOf = (found, { column }, dataset) => {
+  if (found.length === 0) return undefined;
+  const from_zero = found.includes("clip") && dataset.columns[column].clip[0] >= 0;
+  return { bounds: found, from_zero };
+};
+
+const measureOf = (form, fields, found) => {
+  const names = measuresOf(form)[fields.measure].names.filter((name) => !found.includes(name));
   const said = names.map((name) => [name, ARGUMENTS[name](fields)]);
   return { kind: fields.measure, ...Object.fromEntries(said) };
 };
@@ -125,13 +146,16 @@ const workloadOf = ({ workload, periods, alpha, weights, levels }) => {
 export const readQuestion = (form, dataset) => {
   const data = new FormData(form);
   const fields = Object.fromEntries(data);
+  const found = foundOf(form);
   const by = {};
   for (const column of data.getAll("by")) {
     const keys = dataset.groups[column];
     by[column] = keys.length <= MOST_KEYS ? data.getAll(`key ${column}`) : keys;
   }
   return {
-    measure: measureOf(form, fields),
+    measure: measureOf(form, fields, found),
+    find: findOf(found, fields, dataset),
+    missing: missingOf(form),
     by,
     max_groups: Object.keys(by).length ? figure(fields.max_groups) : undefined,
     block: fields.block ? { statistic: fields.block, every: fields.block_every } : undefined,

@@ -95,7 +95,8 @@ class Builder {
       this.exchange.follow(plan);
       showPlan(this.slot, plan);
       const key = JSON.stringify([this.dataset.name, { ...question, epsilon: 0 }]);
-      if (this.measured !== key) {
+      if (plan.half_width === null) this.measured = "";
+      else if (this.measured !== key) {
         this.measured = "";
         await this.exchange.measure(planAt);
         this.measured = key;
@@ -133,7 +134,8 @@ class Builder {
   #allow(plan) {
     for (const name of ["pay", "try"]) this.slot(name).disabled = false;
     this.slot("pay").textContent = `Submit: spends ε ${number(plan.epsilon, 3)}`;
-    say(`Planned: error ± ${number(plan.half_width)} at ε ${number(plan.epsilon, 3)}`);
+    const error = plan.half_width === null ? "error as bounds are found" : `error ± ${number(plan.half_width)}`;
+    say(`Planned: ${error} at ε ${number(plan.epsilon, 3)}`);
   }
 
   #forbid() {

@@ -29,6 +29,7 @@ const card = (dataset, me) => {
       ? `filters and derived columns of ${dataset.expression_columns.join(", ")}` +
         (dataset.expression_functions.length ? ` with ${dataset.expression_functions.join(", ")}` : "")
       : null,
+    dataset.find ? "bounds may be found by a private step" : null,
     dataset.share ? "releases are shared" : "releases are not shared",
   ];
   facts(list, [
