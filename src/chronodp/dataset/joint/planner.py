@@ -121,9 +121,6 @@ def _shareable(name: str, query: object) -> Shareable:
             )
             raise InvalidArgument(f"query {name!r}", f"{bound}=Find()", allowed)
         case Query(records=Records() as records):
-            if query.finds:
-                bounds, allowed = " and ".join(name for name, _ in query.finds), "given: find it by a plan of its own"
-                raise InvalidArgument(f"{bounds} of query {name!r}", "Find()", f"{allowed}, then use what was found")
             return SharedSeries(query.table, records)
         case Aggregate():
             return SharedSeries(query.table, query.origin)
