@@ -116,10 +116,8 @@ def _shareable(name: str, query: object) -> Shareable:
     match query:
         case Query(finds=((bound, _), *_)):
             # Its table holds the reference there, which is no bound.
-            allowed = (
-                "with bounds: release one query that finds them, then plan the others with .bounded(release.found)"
-            )
-            raise InvalidArgument(f"query {name!r}", f"{bound}=Find()", allowed)
+            allowed = "given: find it by a plan of its own, then plan this with .bounded(release.found)"
+            raise InvalidArgument(f"{bound} of query {name!r}", "Find()", allowed)
         case Query(records=Records() as records):
             return SharedSeries(query.table, records)
         case Aggregate():
