@@ -20,11 +20,14 @@ from chronodp.engines.reading import Reading, Wanted
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid, document
 
-__all__ = ["ROW_LIMIT", "WIDEST_SQUARED", "BoundsReport", "Grouping", "Progress", "Question", "Totals"]
+__all__ = ["LONGEST_SERIES", "ROW_LIMIT", "WIDEST_SQUARED", "BoundsReport", "Grouping", "Progress", "Question", "Totals"]
 
 WIDEST_SQUARED = 2**31
 """Most steps between the ends of a clip whose squares are asked for: twice a total less both ends, squared, is then at
 most 2^62 and fits 64 bits in every engine."""
+
+LONGEST_SERIES = 2**31
+"""Most steps of a person's cell, and of the length to which a whole series is scaled: see `lengths`."""
 
 ROW_LIMIT = 2**31 - 1
 """Steps of a single row that count at most where totals are released; never below twice the clip."""
@@ -63,6 +66,8 @@ class Question:
         row_limit: steps beyond which a single row's value is taken as this many; public.
         where: which rows count, as an expression over one row; None for all.
         columns: columns that are made of others; ``value`` and groupings may name them.
+        norm: to which length a person's whole series is scaled, in steps; then no periods or places are chosen. None
+            where clip and limits alone bound a person.
     """
 
     calendar: Calendar
@@ -80,8 +85,11 @@ class Question:
     row_limit: int = ROW_LIMIT
     where: str | None = None
     columns: tuple[Derived, ...] = ()
+    norm: int | None = None
 
     def __post_init__(self) -> None:
+        if self.norm is not None:
+            self._check_norm(self.norm)
         if self.squares is None:
             return
         if not 0 <= self.squares <= 62:
@@ -90,6 +98,12 @@ class Question:
             raise InvalidArgument(
                 "clip", self.clip, f"at most {WIDEST_SQUARED:,} steps wide where squares are added up"
             )
+
+    def _check_norm(self, norm: int) -> None:
+        if not 0 <= norm <= LONGEST_SERIES or max(map(abs, self.clip)) > LONGEST_SERIES:
+            raise InvalidArgument("norm", norm, f"at most {LONGEST_SERIES:,} steps, and so the ends of the clip")
+        if self.user is None or self.squares is not None or (self.max_periods, self.max_places) != (None, None):
+            raise InvalidArgument("norm", norm, "asked of people alone, without limits of periods or places or squares")
 
     @property
     def both_ends(self) -> int:

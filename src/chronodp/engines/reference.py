@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from chronodp.engines.choice import PRIME, seeds_of
 from chronodp.engines.expressions import Cell, Value, evaluate
+from chronodp.engines.lengths import scaled_cell
 from chronodp.engines.losses import LossesQuestion
 from chronodp.engines.question import Question, Totals
 from chronodp.engines.sizes import Sizes, SizesQuestion
@@ -37,12 +38,10 @@ class Record:
 
 def reference_totals(records: Iterable[Record], question: Question, *, key: str) -> Totals:
     """Return the bounded totals of rows in memory."""
-    cells = _held(records, question)
     totals = Totals.none(question)
     low, high = question.clip
-    for who, period, place in _chosen(cells.keys(), question, key):
+    for (_, period, place), total in _kept(_held(records, question), question, key).items():
         cell = period * question.places + place
-        total = min(max(cells[who, period, place], low), high)
         totals.sums[cell] += total
         totals.people[cell] += 1
         if question.squares is not None:
@@ -64,6 +63,9 @@ def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[
     people: dict[object, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for (person, period, _), held in _held(records, asked.question).items():
         people[person][period].append(min(abs(held), asked.top))
+    if asked.whole_series:
+        series = [[cell for cells in visited.values() for cell in cells] for visited in people.values()]
+        return tuple(sum(asked.weighed(_scaled_loss(cells, norm)) for cells in series) for norm in asked.sizes)
     answer = []
     for periods, groups, size in asked.candidates:
         lost = 0
@@ -81,15 +83,22 @@ def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[
     return tuple(answer)
 
 
+def _scaled_loss(cells: list[int], norm: int) -> int:
+    """What scaling a whole series to a length takes away of its sum."""
+    everything, squares = sum(cells), sum(cell**2 for cell in cells)
+    if squares <= norm**2:
+        return 0
+    return everything - everything * norm // (math.isqrt(squares - 1) + 1)
+
+
 def reference_missing(records: Iterable[Record], asked: MissingQuestion, *, key: str) -> tuple[int, int]:
     """Return what bounds take away of rows in memory, capped, and how many reach beyond."""
-    question, (low, high) = asked.question, asked.question.clip
-    cells = _held(records, question)
-    chosen = set(_chosen(cells.keys(), question, key))
+    cells = _held(records, asked.question)
+    kept = _kept(cells, asked.question, key)
     voters: dict[object, list[int]] = defaultdict(lambda: [0, 0])
     for cell, held in cells.items():
         voter = voters[cell[0] if asked.whole_person else cell[:2]]
-        voter[0] += min(max(held, -asked.top), asked.top) - (min(max(held, low), high) if cell in chosen else 0)
+        voter[0] += min(max(held, -asked.top), asked.top) - kept.get(cell, 0)
         voter[1] = max(voter[1], abs(held) > asked.top)
     lost = sum(min(max(lost, -asked.cap), asked.cap) for lost, _ in voters.values())
     return lost, sum(far or abs(lost) > asked.cap for lost, far in voters.values()) if asked.beyond else 0
@@ -108,6 +117,20 @@ def _held(records: Iterable[Record], question: Question) -> dict[tuple[object, i
         person = row if question.user is None else record.person
         cells[person, period, place] += _steps(record, question)
     return cells
+
+
+def _kept(
+    cells: Mapping[tuple[object, int, int], int], question: Question, key: str
+) -> dict[tuple[object, int, int], int]:
+    """What is kept of each cell: clipped, chosen by the key, scaled where a whole series has a length."""
+    low, high = question.clip
+    clipped = {cell: min(max(cells[cell], low), high) for cell in _chosen(cells.keys(), question, key)}
+    if question.norm is None:
+        return clipped
+    squares: dict[object, int] = defaultdict(int)
+    for (person, *_), total in clipped.items():
+        squares[person] += total**2
+    return {cell: scaled_cell(total, squares[cell[0]], question.norm) for cell, total in clipped.items()}
 
 
 def _computed(record: Record, question: Question) -> Record | None:

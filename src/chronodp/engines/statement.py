@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text, seed_texts
+from chronodp.engines.lengths import scaled_tables
 from chronodp.engines.question import ROW_LIMIT, Grouping, Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, rows_select, whole
@@ -59,14 +60,19 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
     """
     names = ("cells", "cells_kept", "before", "clipped", "kept")
     one, total = exp.Literal.number(1), exp.column("total")
+    clipped: Term = total
     kept = exp.and_(exp.true(), *_within_limits(question))
+    if question.norm is not None:
+        # Nothing is left out, but a series that is too long loses in some cell.
+        clipped = _clipped(question, exp.column("raw"))
+        kept = exp.and_(clipped.copy().eq(total))
     if question.user is None:
         each: list[Term] = [one, one, exp.column("raw"), total, total]
     else:
-        held = exp.case().when(kept, total).else_(exp.Literal.number(0))
+        held = total if question.norm is not None else exp.case().when(kept, total).else_(exp.Literal.number(0))
         count = exp.Count(this=exp.case().when(kept.copy(), one))
         raw = exact_sum(exp.column("raw"))
-        each = [exp.Count(this=exp.Star()), count, raw, exact_sum(total), exact_sum(held)]
+        each = [exp.Count(this=exp.Star()), count, raw, exact_sum(clipped), exact_sum(held)]
     people = exp.select(*(term.copy().as_(name) for term, name in zip(each, names, strict=True))).from_("chosen")
     people = people.group_by("person") if question.user is not None else people
     over = exp.case().when(exp.column("cells_kept") < exp.column("cells"), one.copy())
@@ -160,11 +166,13 @@ def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -
     total = _clipped(question, exp.column("raw")).as_("total")
     cells = exp.select("person", "cell", "raw", total).from_("held")
     ranks = _ranks(question)
-    if not ranks:
+    if not ranks and question.norm is None:
         return [*tables, ("chosen", cells)]
     if dialect == "spark":
         # A person's cells meet here, once, to be ranked: without it Spark would sort them on both sides of the way.
         cells = cells.hint("REPARTITION(person)", dialect=dialect)
+    if question.norm is not None:
+        return [*tables, ("cells", cells), *scaled_tables(question.norm, dialect)]
     names = ("person", "cell", "raw", "total")
     tables.append(("cells", cells))
     tables.append(("digested", exp.select(*names, _digest(key).as_("digest")).from_("cells")))
