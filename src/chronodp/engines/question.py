@@ -178,12 +178,12 @@ class BoundsReport:
 
     Attributes:
         people: people with at least one row that counts.
-        people_over: of these, how many were over a limit and lost periods or places.
+        people_over: of these, how many were over a limit and lost periods or places, or had their series scaled.
         cells: pairs of a person and a cell.
         cells_kept: of these, how many were kept.
         before: sum of people's totals before anything was bounded.
         clipped: the same after clipping.
-        kept: the same after leaving out periods and places as well: what is released, before noise.
+        kept: the same after leaving out periods and places, or scaling, as well: what is released, before noise.
     """
 
     people: int

@@ -60,22 +60,23 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
     """
     names = ("cells", "cells_kept", "before", "clipped", "kept")
     one, total = exp.Literal.number(1), exp.column("total")
-    clipped: Term = total
+    clipped: Term = total if question.norm is None else _clipped(question, exp.column("raw"))
     kept = exp.and_(exp.true(), *_within_limits(question))
-    if question.norm is not None:
-        # Nothing is left out, but a series that is too long loses in some cell.
-        clipped = _clipped(question, exp.column("raw"))
-        kept = exp.and_(clipped.copy().eq(total))
     if question.user is None:
         each: list[Term] = [one, one, exp.column("raw"), total, total]
     else:
-        held = total if question.norm is not None else exp.case().when(kept, total).else_(exp.Literal.number(0))
+        held = exp.case().when(kept, total).else_(exp.Literal.number(0))
         count = exp.Count(this=exp.case().when(kept.copy(), one))
         raw = exact_sum(exp.column("raw"))
         each = [exp.Count(this=exp.Star()), count, raw, exact_sum(clipped), exact_sum(held)]
     people = exp.select(*(term.copy().as_(name) for term, name in zip(each, names, strict=True))).from_("chosen")
     people = people.group_by("person") if question.user is not None else people
     over = exp.case().when(exp.column("cells_kept") < exp.column("cells"), one.copy())
+    if question.norm is not None:
+        # A series that is too long leaves out no cell, and loses in some.
+        scaled = exp.case().when(clipped.copy().neq(total), one.copy())
+        people = people.select(exp.Count(this=scaled).as_("scaled"))
+        over = exp.case().when(exp.column("scaled") > 0, one.copy())
     sums = (exp.func("COALESCE", exact_sum(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
     answer = exp.select(exp.Count(this=exp.Star()).as_("people"), exp.func("COUNT", over).as_("people_over"), *sums)
     tables = [*_tables(question, parts, key, dialect), ("persons", people)]

@@ -14,12 +14,14 @@ from chronodp.series.measures import (
     Mean,
     Measure as Measure,
     PanelMean,
+    ScaledSum as ScaledSum,
     Sum,
     Total as Total,
     Variance,
 )
 from chronodp.series.missing import Missing, MissingFigure
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated
+from chronodp.series.norm import Norm, check_norm as check_norm
 from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms as Terms, make_plan as make_plan
 from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
@@ -56,6 +58,7 @@ __all__ = [
     "Mean",
     "Missing",
     "MissingFigure",
+    "Norm",
     "PanelMean",
     "Plan",
     "Release",

@@ -52,10 +52,11 @@ def _needs(design: FindDesign) -> str:
 
 def _error(design: FindDesign) -> str:
     """Return the noise at a few bounds, in sizes: which of them it will be is not known before."""
-    joint = _typical(design)
+    table, joint = design.table, _typical(design)
     shown = sorted({joint.periods[0], joint.periods[len(joint.periods) // 2], joint.periods[-1]})
-    unit = " times the size found" if design.finds_size else ""
-    reach = 1.0 if design.finds_size else design.table.measure.reach
+    what = "size" if table.measure.norm is None else "bound"
+    unit = f" times the {what} found" if design.finds_size else ""
+    reach = 1.0 if design.finds_size else table.measure.reach
     widths = [f"± {1.96 * joint.noise[periods, joint.groups[-1]] * reach:.4g}{unit}" for periods in shown]
     if len(shown) == 1:
         return f"{widths[0]} in 95 of 100 periods, noise only"

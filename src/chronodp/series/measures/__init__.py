@@ -9,6 +9,7 @@ from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Floats, Measure, Statistic
 from chronodp.series.measures.blocks import Blocks
 from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
+from chronodp.series.measures.scaled import ScaledSum
 from chronodp.series.measures.sums import Mean, PanelMean, Sum
 from chronodp.series.measures.totals import Total
 from chronodp.series.measures.variance import Variance
@@ -26,6 +27,7 @@ __all__ = [
     "Mean",
     "Measure",
     "PanelMean",
+    "ScaledSum",
     "Statistic",
     "Sum",
     "Total",
