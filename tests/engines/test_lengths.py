@@ -84,7 +84,7 @@ def test_what_is_kept_is_never_longer(trials: Trials) -> None:
         norm = chance.randrange(2**31)
         kept = scaled(cells, norm)
         assert sum(cell**2 for cell in kept) <= norm**2
-        assert all(0 <= own * cell and abs(own) <= abs(cell) for own, cell in zip(kept, cells, strict=True))
+        assert all(own * cell >= 0 and abs(own) <= abs(cell) for own, cell in zip(kept, cells, strict=True))
 
 
 @pytest.mark.parametrize("signed", [True, False])

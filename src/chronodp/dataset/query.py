@@ -188,7 +188,7 @@ class Query(Generic[Planned_co]):
         return replace(self, finds=(*self.finds, *finds.items()))
 
     def by(self, *, max_groups: int | Find | None = None, **columns: Sequence[object]) -> Query[Planned_co]:
-        """Split by columns with public keys; a person counts in at most ``max_groups`` groups of a period, by default 1.
+        """Split by columns with public keys; a person counts in at most ``max_groups`` (1) groups of a period.
 
         Keys are declared, never read from the data: rows with another key are left out, and groups without rows are
         released like others. With ``bound=Norm(...)`` a person counts in all groups, and ``max_groups`` is left out.

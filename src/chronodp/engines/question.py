@@ -20,7 +20,16 @@ from chronodp.engines.reading import Reading, Wanted
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid, document
 
-__all__ = ["LONGEST_SERIES", "ROW_LIMIT", "WIDEST_SQUARED", "BoundsReport", "Grouping", "Progress", "Question", "Totals"]
+__all__ = [
+    "LONGEST_SERIES",
+    "ROW_LIMIT",
+    "WIDEST_SQUARED",
+    "BoundsReport",
+    "Grouping",
+    "Progress",
+    "Question",
+    "Totals",
+]
 
 WIDEST_SQUARED = 2**31
 """Most steps between the ends of a clip whose squares are asked for: twice a total less both ends, squared, is then at

@@ -115,6 +115,11 @@ def _named(queries: object) -> dict[str, object]:
 def _shareable(name: str, query: object) -> Shareable:
     match query:
         case Query(records=Records() as records):
+            if query.finds:
+                found = query.finds[0][0]
+                raise InvalidArgument(
+                    found, f"Find() in query {name!r}", "a number: bounds are found by one query alone"
+                )
             return SharedSeries(query.table, records)
         case Aggregate():
             return SharedSeries(query.table, query.origin)

@@ -97,6 +97,11 @@ class FindDesign:
     def bounded(self, found: Found) -> Table:
         """Return the table with bounds that were found."""
         size = found.size if self.table.measure.norm is None else found.norm
+        if self.finds_size and size is None:
+            name = self.table.measure.size_name
+            raise InvalidArgument(
+                "found", "other bounds", f"release.found of a release that found a {name}, as this plan"
+            )
         return bounded_table(self.table, size=size, max_periods=found.max_periods, max_groups=found.max_groups)
 
     def release_design(self, found: Found) -> Design:
