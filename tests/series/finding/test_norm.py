@@ -62,7 +62,7 @@ def test_the_choice_has_the_probabilities_of_the_rule() -> None:
     joint = design.joint(-1, 3)
     losses = planned(records, horizon).origin.losses(joint)
     exponents = np.array(exponents_of(joint.choice, whole_gaps(joint.choice, joint.utilities(losses))))
-    found = np.exp(exponents - exponents.max())
+    found = np.exp(exponents.min() - exponents)
     # The rule in floats: d = y (1 - min(1, r / |v|)), counted four times beyond a tenth of the cap, against noise.
     level, length = np.abs(held).mean(axis=1), np.linalg.norm(held, axis=1)
     end, third, left = 2.0**1.5, design.split.choices[-1], design.split.noise
@@ -75,4 +75,4 @@ def test_the_choice_has_the_probabilities_of_the_rule() -> None:
     exact = -third * np.maximum(read, bounds / left) / cap
     expected = np.exp(exact - exact.max())
     assert found / found.sum() == pytest.approx(expected / expected.sum(), abs=1e-4)
-    assert 1e-3 < found.min() < found.max()
+    assert (found > 0.02).sum() >= 3  # the comparison is not empty
