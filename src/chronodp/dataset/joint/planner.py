@@ -116,11 +116,14 @@ def _shareable(name: str, query: object) -> Shareable:
     match query:
         case Query(finds=((bound, _), *_)):
             # Its table holds the reference there, which is no bound.
-            allowed = (
-                "with bounds: release one query that finds them, then plan the others with .bounded(release.found)"
-            )
-            raise InvalidArgument(f"query {name!r}", f"{bound}=Find()", allowed)
+            allowed = "given: find it by a plan of its own, then plan this with .bounded(release.found)"
+            raise InvalidArgument(f"{bound} of query {name!r}", "Find()", allowed)
         case Query(records=Records() as records):
+            if query.finds:
+                found = query.finds[0][0]
+                raise InvalidArgument(
+                    found, f"Find() in query {name!r}", "a number: bounds are found by one query alone"
+                )
             return SharedSeries(query.table, records)
         case Aggregate():
             return SharedSeries(query.table, query.origin)
