@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import pytest
 
 from chronodp.dataset import Records
 from chronodp.engines import Grouping, Question
-from chronodp.privacy import Calendar, RecordUnit, User, UserPeriod, Window
+from chronodp.privacy import Calendar, RecordUnit, Relation, User, UserPeriod, Window
 from chronodp.privacy.units import Event
 from chronodp.series import (
     Count,
@@ -22,6 +23,7 @@ from chronodp.series import (
     Measure,
     RowHistogram,
     RowMean,
+    ScaledSum,
     Sum,
     Table,
     Variance,
@@ -75,8 +77,8 @@ class Case(NamedTuple):
             len(self.calendar),
             self.calendar,
             (REGION,),
-            max_periods=2 if isinstance(self.unit, User) else None,
-            max_groups=self.max_groups,
+            max_periods=2 if isinstance(self.unit, User) and self.measure.norm is None else None,
+            max_groups=self.max_groups if self.measure.norm is None else len(REGION.keys),
             single_rows=self.single_rows,
         )
         design = design_release(table, epsilon=1.0, delta=1e-6, tuned_for=EachPeriod())[0]
@@ -134,6 +136,18 @@ def test_the_stated_change_is_reached(unit: RecordUnit) -> None:
     )  # the first one decides
 
 
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.long
+def test_scaled_series_stay_within_the_stated_change_and_reach_it(
+    relation: Relation, signed: bool, trials: Trials
+) -> None:
+    case = Case(ScaledSum("number", 2.5, signed), User(relation), HOURS)
+    engines = ("reference", "duckdb", "statement")
+    seen = [worst(case, *engines, worlds=trials(2000, least=300), seed=seed, key="k") for seed in range(3)]
+    assert 0.99 < max(seen) <= 1 + 1e-12
+
+
 def broken(case: Case, **changes: object) -> float:
     """Return the first change beyond what is stated, or the largest seen in 3,200 worlds."""
     question = replace(case.ask()[1], **changes)  # type: ignore[arg-type]
@@ -169,6 +183,20 @@ class TestBrokenTwinsAreCaught:
 
     def test_a_choice_of_periods_under_a_window(self) -> None:
         assert broken(Case(MEASURES["sum"], Window(2), HOURS), max_periods=2) > 1.01
+
+    def test_a_whole_series_scaled_under_a_window(self) -> None:
+        case = Case(Sum("number", (-2.0, 2.0)), Window(2), HOURS)
+        stated, step = case.ask()[0].table.sensitivities()[0].l2, case.ask()[1].grid.step
+        far = (-(2**31) + 1, 2**31 - 1)
+        assert broken(case, norm=int(stated / step), clip=far, max_places=None) > 1.2
+
+    def test_series_scaled_to_the_nearest_step(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def nearest(cell: int, squares: int, norm: int) -> int:
+            return cell if squares <= norm**2 else round(cell * norm / math.sqrt(squares))
+
+        monkeypatch.setattr("chronodp.engines.reference.scaled_cell", nearest)
+        case = Case(ScaledSum("number", 2.5), User(), HOURS)
+        assert any(worst(case, "reference", worlds=300, seed=seed, key="k") > 1 + 1e-12 for seed in range(5))
 
     def test_a_choice_of_groups_under_events(self) -> None:
         assert broken(Case(MEASURES["sum"], Event(), HOURS), max_places=1) > 1.01

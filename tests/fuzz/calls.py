@@ -177,6 +177,7 @@ FREE: dict[str, Call] = {
     "simulate": _call(correlated.simulate, model=_CHAIN, length=4, seed=1, runs=1, warm_up=2, start=None),
     "Find": _call(cdp.Find, share=0.1, between=(1.0, 2.0)),
     "Missing": _call(cdp.Missing, share=0.1, assume="even loss"),
+    "Norm": _call(cdp.Norm, most=2.0, signed=True),
     "RandomizedResponse": _call(local.RandomizedResponse, epsilon=1.0, choices=4),
     "OptimizedUnary": _call(local.OptimizedUnary, epsilon=1.0, choices=4),
     "LocalHashing": _call(local.LocalHashing, epsilon=1.0, choices=40),

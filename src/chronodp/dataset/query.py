@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack, cast
 
 from chronodp.engines import Derived, Grouping, check_columns, check_where, derived_as
 from chronodp.engines.reading import Reading, check_reading, read_name
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import Calendar, check_kind
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import (
@@ -19,11 +19,14 @@ from chronodp.series import (
     Found,
     Measure,
     Missing,
+    Norm,
+    ScaledSum,
     Sum,
     Table,
     Terms,
     Variance,
     Workload,
+    check_norm,
     histogram_of,
     mean_of,
 )
@@ -71,7 +74,8 @@ class Queries(Generic[Planned_co]):
         self._columns = check_columns(columns)
         self._where = check_where(where, self._columns)
         self._records = records
-        self.count()  # refuses a unit or limit that fits no question here
+        if not unit.limited or max_periods is not None:  # else a question may bring its own bound on a whole series
+            self.count()  # refuses a unit or limit that fits no question here
 
     def count(self, *, at_most: int | Find = 1) -> Query[Planned_co]:
         """Count rows, of one person at most ``at_most`` in a period; by default, then, people.
@@ -82,16 +86,33 @@ class Queries(Generic[Planned_co]):
             return self.ask(Count()).finding(at_most=at_most)
         return self.ask(Count(at_most))
 
-    def sum(self, column: str, *, clip: tuple[float, float | Find] | Find) -> Query[Planned_co]:
-        """Add up a column; a person's total in a period is clipped to ``clip``.
+    def sum(
+        self, column: str, *, clip: tuple[float, float | Find] | Find | None = None, bound: Norm | None = None
+    ) -> Query[Planned_co]:
+        """Add up a column; a person's total in a period is clipped to ``clip``, or their whole series to ``bound``.
 
         With ``clip=Find()`` a private step finds a size to which totals are clipped on both sides; with
         ``clip=(0, Find())`` totals below 0 count as 0, which errs less where people's lists are public.
+
+        With ``bound=Norm(120.0)``, or ``bound=Norm(Find())``, a person counts in all periods and groups, whatever
+        ``max_periods`` says, and a series whose root of the sum of squares is larger is scaled down to that. For `User`
+        and budgets with a delta; it often errs less than the best clip and limit of periods.
         """
+        if bound is not None:
+            return self._scaled(column, clip, check_norm(bound))
+        if clip is None:
+            raise MissingBound("clip", "say between which ends a person's total in a period counts")
         find, reference = _clip_to_find(clip)
         if find is not None:
             return self.ask(Sum(column, reference)).finding(clip=find)
         return self.ask(Sum(column, clip))  # type: ignore[arg-type]  # a pair of numbers, or refused
+
+    def _scaled(self, column: str, clip: object, bound: Norm) -> Query[Planned_co]:
+        if clip is not None:
+            raise InvalidArgument("clip", clip, "left out with bound=Norm(...), which takes its place")
+        if isinstance(bound.most, Find):
+            return self.ask(ScaledSum(column, 1.0, bound.signed)).finding(bound=bound.most)
+        return self.ask(ScaledSum(column, bound.most, bound.signed))
 
     def mean(
         self,
@@ -148,7 +169,7 @@ class Queries(Generic[Planned_co]):
         if measure.finished or measure.block is not None:
             allowed = "a measure of rows; finished totals go to Aggregate, and .peak(every=...) makes blocks of a query"
             raise InvalidArgument("measure", str(measure), allowed)
-        periods = self.max_periods
+        periods = None if measure.norm is not None else self.max_periods
         if isinstance(periods, Find) and not self.unit.whole_person:
             self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
         table = Table(
@@ -204,11 +225,11 @@ class Query(Generic[Planned_co]):
         )
         return replace(self, table=table, finds=tuple(one for one in self.finds if one[0] not in taken))
 
-    def by(self, *, max_groups: int | Find = 1, **columns: Sequence[object]) -> Query[Planned_co]:
-        """Split by columns with public keys; a person counts in at most ``max_groups`` groups of a period.
+    def by(self, *, max_groups: int | Find | None = None, **columns: Sequence[object]) -> Query[Planned_co]:
+        """Split by columns with public keys; a person counts in at most ``max_groups`` (1) groups of a period.
 
         Keys are declared, never read from the data: rows with another key are left out, and groups without rows are
-        released like others.
+        released like others. With ``bound=Norm(...)`` a person counts in all groups, and ``max_groups`` is left out.
         """
         if not columns:
             raise InvalidArgument("by", None, "at least one column with its keys, such as region=['north', 'south']")
@@ -218,11 +239,14 @@ class Query(Generic[Planned_co]):
             raise InvalidArgument("by", sorted(taken)[0], "a column that does not split the question already")
         split = (*self.table.groupings, *groupings)
         named = _named(self.columns, [self.table.periods.measure.read_column, *(one.column for one in split)])
-        table = replace(self.table, groupings=split, columns=named)
-        if isinstance(max_groups, Find):
-            everywhere = math.prod(len(grouping.keys) for grouping in split)
-            return replace(self, table=replace(table, max_groups=everywhere)).finding(max_groups=max_groups)
-        return replace(self, table=replace(table, max_groups=max_groups))
+        everywhere = math.prod(len(grouping.keys) for grouping in split)
+        whole_series = self.table.measure.norm is not None
+        if whole_series and max_groups is not None:
+            raise InvalidArgument("max_groups", max_groups, "left out with bound=Norm(...): all of a person counts")
+        most = everywhere if whole_series or isinstance(max_groups, Find) else max_groups
+        table = replace(self.table, groupings=split, columns=named, max_groups=1 if most is None else most)
+        query = replace(self, table=table)
+        return query.finding(max_groups=max_groups) if isinstance(max_groups, Find) else query
 
     def total(self, *, every: str) -> Query[Planned_co]:
         """Add up each longer period, such as '1D' of hours; people are bounded in the shorter ones, as before.

@@ -85,6 +85,7 @@ class Records:
             joint.top,
             joint.cap,
             voters_of(joint.table).whole_person,
+            whole_series=joint.table.measure.norm is not None,
         )
         return self.reader.losses(self.source, asked)
 
@@ -147,9 +148,10 @@ class Records:
             # One row could move a choice of periods through the whole history, so only a whole person has one; a choice
             # of places moves within one period, which is more than one row may do.
             max_periods=table.max_periods if unit.whole_person else None,
-            max_places=None if unit.of_rows else table.max_places,
+            max_places=None if unit.of_rows or measure.norm is not None else table.max_places,
             squares=measure.squares_shift(design.noises),
             rows=measure.row_weight,
+            norm=measure.norm_in_quanta(step),
         )
 
     def _question(self, table: Table, grid: Grid) -> Question:

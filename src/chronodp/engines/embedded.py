@@ -27,7 +27,7 @@ from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, find_source
-from chronodp.engines.statement import MissingQuestion, missing_statement, statement
+from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement
 from chronodp.privacy import check_whole
 
 __all__ = ["DuckDB"]
@@ -74,7 +74,7 @@ class DuckDB:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
 
         def ask(session: Session) -> Totals:
-            if question.user is None:
+            if question.user is None or question.norm is not None:
                 return Totals.of_cells(question, session.columns(statement(question, session.parts, key=key)))
             answer = Totals.none(question)
             for part in self._parts(session, question, key, progress):
@@ -125,6 +125,12 @@ class DuckDB:
         if question.user is None:
             rows, before, clipped = self._answered(source, question, lambda session: _tally_rows(session, question))
             return BoundsReport(rows, 0, rows, rows, before * step, clipped * step, clipped * step, weighed)
+        if question.norm is not None:
+            people, over, cells, kept_cells, before, clipped, kept = self._answered(
+                source, question, lambda session: session.row(tally_statement(question, session.parts, key=key))
+            )
+            progress(1.0)
+            return BoundsReport(people, over, cells, kept_cells, before * step, clipped * step, kept * step)
         parts = self._answered(source, question, lambda session: list(self._parts(session, question, key, progress)))
         progress(1.0)
         return BoundsReport(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from chronodp.engines.lengths import rounded_up_root, sum_of_squares, wide
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, whole
@@ -31,6 +32,8 @@ class LossesQuestion:
         top: the most that a cell counts, in steps: at least the largest size.
         cap: the most that one voter adds to a loss, in steps.
         whole_person: whether a person is a voter, and not each of their periods.
+        whole_series: whether sizes are candidates for the length to which a person's whole series is scaled, and not
+            for cells; the candidates for periods and groups are then all of them.
     """
 
     question: Question
@@ -40,6 +43,7 @@ class LossesQuestion:
     top: int
     cap: int
     whole_person: bool
+    whole_series: bool = False
 
     @property
     def candidates(self) -> list[tuple[int, int, int]]:
@@ -66,6 +70,9 @@ def losses_statement(asked: LossesQuestion, parts: Sequence[Part], dialect: str 
     limits = [("periods", asked.periods), ("groups_", asked.groups)]
     tables += [(f"candidates_{name}", _listed(name, numbers)) for name, numbers in limits]
     names = [f"kept_{index}" for index in range(len(asked.sizes))]
+    if asked.whole_series:
+        cells = exp.select("person", held).from_("held")
+        return _answer(asked, [*tables, ("cells", cells), *_scaled(asked, names, dialect)], names, dialect)
     clipped: list[Term] = [_least(exp.column("size_"), whole(size)) for size in asked.sizes]
     if question.user is None:
         cells = exp.select(held).from_("held")
@@ -102,6 +109,31 @@ def losses_of_rows(asked: LossesQuestion, rows: Iterable[Sequence[int]]) -> tupl
     nothing = [0] * len(asked.sizes)  # nobody has no rows
     pairs = itertools.product(asked.periods, asked.groups)
     return tuple(itertools.chain.from_iterable(found.get(pair, nothing) for pair in pairs))
+
+
+def _scaled(asked: LossesQuestion, names: Sequence[str], dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``voters``: a person with Y in all and length √S keeps ⌊Y r / ⌈√S⌉⌋ of it by each r < √S."""
+    size, squares, length, everything = (exp.column(name) for name in ("size_", "squares", "length_", "all_"))
+    by_person = exp.select(_sum(size).as_("all_"), sum_of_squares(size, dialect).as_("squares")).from_("cells")
+    root = exp.cast(exp.Ceil(this=exp.Sqrt(this=exp.cast(squares, "DOUBLE"))), "BIGINT")
+    rooted = exp.select("all_", "squares", root.as_("root")).from_("by_person")
+    exact = rounded_up_root(squares.copy(), exp.column("root"), dialect)
+    # Nobody of length 0 is divided: they are kept whole.
+    measured = exp.Greatest(this=exact, expressions=[whole(1)], ignore_nulls=True)
+    kept = []
+    for name, norm in zip(names, asked.sizes, strict=True):
+        product = exp.paren(wide(everything.copy(), dialect) * wide(whole(norm), dialect))
+        part = exp.cast(exp.IntDiv(this=product, expression=wide(length.copy(), dialect)), "BIGINT")
+        fits = squares.copy() <= whole(norm**2)
+        kept.append(exp.case().when(fits, everything.copy()).else_(part).as_(name))
+    ((periods, groups, _), *_) = asked.candidates
+    alike = [whole(periods).as_("periods"), whole(groups).as_("groups_")]
+    return [
+        ("by_person", by_person.group_by("person")),
+        ("rooted", rooted),
+        ("measured", exp.select("all_", "squares", measured.as_("length_")).from_("rooted")),
+        ("voters", exp.select("all_", *alike, *kept).from_("measured")),
+    ]
 
 
 def _answer(asked: LossesQuestion, tables: list[tuple[str, exp.Select]], names: Sequence[str], dialect: str) -> str:

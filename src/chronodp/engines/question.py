@@ -21,6 +21,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid, document
 
 __all__ = [
+    "LONGEST_SERIES",
     "ROW_LIMIT",
     "TALLIED",
     "WIDEST_SQUARED",
@@ -42,6 +43,9 @@ and fit 64 bits in every engine."""
 
 TALLIED = 1000
 """Parts of a row in which weights are told to the owner."""
+
+LONGEST_SERIES = 2**31
+"""Most steps of a person's cell, and of the length to which a whole series is scaled: see `lengths`."""
 
 ROW_LIMIT = 2**31 - 1
 """Steps of a single row that count at most where totals are released; never below twice the clip."""
@@ -83,6 +87,8 @@ class Question:
         rows: of how many rows a person has the weight in a group of a period. ``clip`` is then of a row, and totals are
             of what rows lie above its lower end, or of ones in bins, see `weigh`; ``max_places`` is a limit of groups.
             None where people's totals are clipped.
+        norm: to which length a person's whole series is scaled, in steps; then no periods or places are chosen. None
+            where clip and limits alone bound a person.
     """
 
     calendar: Calendar
@@ -101,11 +107,14 @@ class Question:
     where: str | None = None
     columns: tuple[Derived, ...] = ()
     rows: int | None = None
+    norm: int | None = None
 
     def __post_init__(self) -> None:
         if self.rows is not None and self.rows * self.row_reach > WIDEST_WEIGHED:
             allowed = f"at most {WIDEST_WEIGHED:,} steps wide, times the rows of a person, where rows are weighed"
             raise InvalidArgument("clip", self.clip, allowed)
+        if self.norm is not None:
+            self._check_norm(self.norm)
         if self.squares is None:
             return
         if not 0 <= self.squares <= 62:
@@ -114,6 +123,12 @@ class Question:
             raise InvalidArgument(
                 "clip", self.clip, f"at most {WIDEST_SQUARED:,} steps wide where squares are added up"
             )
+
+    def _check_norm(self, norm: int) -> None:
+        if not 0 <= norm <= LONGEST_SERIES or max(map(abs, self.clip)) > LONGEST_SERIES:
+            raise InvalidArgument("norm", norm, f"at most {LONGEST_SERIES:,} steps, and so the ends of the clip")
+        if self.user is None or self.squares is not None or (self.max_periods, self.max_places) != (None, None):
+            raise InvalidArgument("norm", norm, "asked of people alone, without limits of periods or places or squares")
 
     @property
     def row_reach(self) -> int:
@@ -220,12 +235,12 @@ class BoundsReport:
 
     Attributes:
         people: people with at least one row that counts.
-        people_over: of these, how many were over a limit and lost periods or places.
+        people_over: of these, how many were over a limit and lost periods or places, or had their series scaled.
         cells: pairs of a person and a cell.
         cells_kept: of these, how many were kept.
         before: sum of people's totals before anything was bounded.
         clipped: the same after clipping.
-        kept: the same after leaving out periods and places as well: what is released, before noise.
+        kept: the same after leaving out periods and places, or scaling, as well: what is released, before noise.
         weighed: whether rows are weighed: the three are then how many rows there are, and their weight.
     """
 

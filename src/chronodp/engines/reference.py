@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from chronodp.engines.choice import PRIME, seeds_of
 from chronodp.engines.expressions import Cell, Value, evaluate
+from chronodp.engines.lengths import scaled_cell
 from chronodp.engines.losses import LossesQuestion
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
@@ -42,23 +43,35 @@ class Record:
 def reference_totals(records: Iterable[Record], question: Question, *, key: str) -> Totals:
     """Return the bounded totals of rows in memory."""
     listed = list(records)
-    cells, rows = _held(listed, question), _counted(listed, question)
+    cells = _held(listed, question)
+    if question.rows is not None:
+        return _weighed(cells, _counted(listed, question), question, key)
     totals = Totals.none(question)
     low, high = question.clip
-    for who, period, place in _chosen(cells.keys(), question, key):
+    for (_, period, place), total in _kept(cells, question, key).items():
         cell = period * question.places + place
-        if question.rows is not None:
-            first = place - place % question.weighed_bins  # of the bins that share the person's weight
-            beside = sum(rows.get((who, period, first + bin_), 0) for bin_ in range(question.weighed_bins))
-            # L times what rows add, over max(rows, L): each row with the weight min(1, L / rows), rounded down once.
-            totals.sums[cell] += cells[who, period, place] * question.rows // max(beside, question.rows)
-            totals.people[cell] += min(rows[who, period, place], question.rows)
-            continue
-        total = min(max(cells[who, period, place], low), high)
         totals.sums[cell] += total
         totals.people[cell] += 1
         if question.squares is not None:
             totals.squares[cell] += (2 * total - low - high) ** 2 // 2**question.squares
+    return totals
+
+
+def _weighed(
+    cells: Mapping[tuple[object, int, int], int],
+    rows: Mapping[tuple[object, int, int], int],
+    question: Question,
+    key: str,
+) -> Totals:
+    """The bounded totals where rows are weighed."""
+    totals, most = Totals.none(question), question.rows or 1
+    for who, period, place in _chosen(cells.keys(), question, key):
+        cell = period * question.places + place
+        first = place - place % question.weighed_bins  # of the bins that share the person's weight
+        beside = sum(rows.get((who, period, first + bin_), 0) for bin_ in range(question.weighed_bins))
+        # L times what rows add, over max(rows, L): each row with the weight min(1, L / rows), rounded down once.
+        totals.sums[cell] += cells[who, period, place] * most // max(beside, most)
+        totals.people[cell] += min(rows[who, period, place], most)
     return totals
 
 
@@ -76,6 +89,9 @@ def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[
     people: dict[object, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for (person, period, _), held in _held(records, asked.question).items():
         people[person][period].append(min(abs(held), asked.top))
+    if asked.whole_series:
+        series = [[cell for cells in visited.values() for cell in cells] for visited in people.values()]
+        return tuple(sum(asked.weighed(_scaled_loss(cells, norm)) for cells in series) for norm in asked.sizes)
     answer = []
     for periods, groups, size in asked.candidates:
         lost = 0
@@ -93,15 +109,22 @@ def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[
     return tuple(answer)
 
 
+def _scaled_loss(cells: list[int], norm: int) -> int:
+    """What scaling a whole series to a length takes away of its sum."""
+    everything, squares = sum(cells), sum(cell**2 for cell in cells)
+    if squares <= norm**2:
+        return 0
+    return everything - everything * norm // (math.isqrt(squares - 1) + 1)
+
+
 def reference_missing(records: Iterable[Record], asked: MissingQuestion, *, key: str) -> tuple[int, int]:
     """Return what bounds take away of rows in memory, capped, and how many reach beyond."""
-    question, (low, high) = asked.question, asked.question.clip
-    cells = _held(records, question)
-    chosen = set(_chosen(cells.keys(), question, key))
+    cells = _held(records, asked.question)
+    kept = _kept(cells, asked.question, key)
     voters: dict[object, list[int]] = defaultdict(lambda: [0, 0])
     for cell, held in cells.items():
         voter = voters[cell[0] if asked.whole_person else cell[:2]]
-        voter[0] += min(max(held, -asked.top), asked.top) - (min(max(held, low), high) if cell in chosen else 0)
+        voter[0] += min(max(held, -asked.top), asked.top) - kept.get(cell, 0)
         voter[1] = max(voter[1], abs(held) > asked.top)
     lost = sum(min(max(lost, -asked.cap), asked.cap) for lost, _ in voters.values())
     return lost, sum(far or abs(lost) > asked.cap for lost, far in voters.values()) if asked.beyond else 0
@@ -167,6 +190,20 @@ def _located(records: Iterable[Record], question: Question) -> Iterator[tuple[tu
         if period is None or place is None or (question.user is not None and record.person is None):
             continue
         yield (row if question.user is None else record.person, period, place), record
+
+
+def _kept(
+    cells: Mapping[tuple[object, int, int], int], question: Question, key: str
+) -> dict[tuple[object, int, int], int]:
+    """What is kept of each cell: clipped, chosen by the key, scaled where a whole series has a length."""
+    low, high = question.clip
+    clipped = {cell: min(max(cells[cell], low), high) for cell in _chosen(cells.keys(), question, key)}
+    if question.norm is None:
+        return clipped
+    squares: dict[object, int] = defaultdict(int)
+    for (person, *_), total in clipped.items():
+        squares[person] += total**2
+    return {cell: scaled_cell(total, squares[cell[0]], question.norm) for cell, total in clipped.items()}
 
 
 def _computed(record: Record, question: Question) -> Record | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text, seed_texts
+from chronodp.engines.lengths import scaled_tables
 from chronodp.engines.question import ROW_LIMIT, TALLIED, Grouping, Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, rows_select, whole
@@ -63,6 +64,7 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
     """
     names = ("cells", "cells_kept", "before", "clipped", "kept")
     one, (before, total) = exp.Literal.number(1), _tallied(question)
+    clipped: Term = total if question.norm is None else _clipped(question, exp.column("raw"))
     kept = exp.and_(exp.true(), *_within_limits(question))
     if question.user is None:
         each: list[Term] = [one, one, before, total, total]
@@ -70,10 +72,15 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
         held = exp.case().when(kept, total).else_(exp.Literal.number(0))
         count = exp.Count(this=exp.case().when(kept.copy(), one))
         raw = exact_sum(before)
-        each = [exp.Count(this=exp.Star()), count, raw, exact_sum(total), exact_sum(held)]
+        each = [exp.Count(this=exp.Star()), count, raw, exact_sum(clipped), exact_sum(held)]
     people = exp.select(*(term.copy().as_(name) for term, name in zip(each, names, strict=True))).from_("chosen")
     people = people.group_by("person") if question.user is not None else people
     over = exp.case().when(exp.column("cells_kept") < exp.column("cells"), one.copy())
+    if question.norm is not None:
+        # A series that is too long leaves out no cell, and loses in some.
+        scaled = exp.case().when(clipped.copy().neq(total), one.copy())
+        people = people.select(exp.Count(this=scaled).as_("scaled"))
+        over = exp.case().when(exp.column("scaled") > 0, one.copy())
     sums = (exp.func("COALESCE", exact_sum(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
     answer = exp.select(exp.Count(this=exp.Star()).as_("people"), exp.func("COUNT", over).as_("people_over"), *sums)
     tables = [*_tables(question, parts, key, dialect), ("persons", people)]
@@ -178,11 +185,13 @@ def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -
         names += ["counted", "weight"]
     cells = cells.from_("held")
     ranks = _ranks(question)
-    if not ranks:
+    if not ranks and question.norm is None:
         return [*tables, ("chosen", cells)]
     if dialect == "spark":
         # A person's cells meet here, once, to be ranked: without it Spark would sort them on both sides of the way.
         cells = cells.hint("REPARTITION(person)", dialect=dialect)
+    if question.norm is not None:
+        return [*tables, ("cells", cells), *scaled_tables(question.norm, dialect)]
     tables.append(("cells", cells))
     tables.append(("digested", exp.select(*names, _digest(key).as_("digest")).from_("cells")))
     tables.append(("seeded", exp.select(*names, *_named(_seeds(exp.column("digest"), dialect))).from_("digested")))

@@ -63,6 +63,7 @@ from chronodp.privacy.sensitivity import (
     Contribution as Contribution,
     Sensitivity,
     check_clip as check_clip,
+    of_scaled as of_scaled,
     per_period as per_period,
     periods_held as periods_held,
     running_total as running_total,

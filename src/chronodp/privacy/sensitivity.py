@@ -24,6 +24,7 @@ __all__ = [
     "check_clip",
     "exact_sensitivity",
     "most_change",
+    "of_scaled",
     "per_period",
     "periods_held",
     "running_total",
@@ -181,6 +182,31 @@ def running_total(unit: Unit, bounds: Bounds, contribution: Contribution) -> Sen
         l1 * most_change(unit, groups, bounds.max_groups, contribution, power=1),
         l2_squared * most_change(unit, groups, bounds.max_groups, contribution, power=2),
     )
+
+
+def of_scaled(unit: Unit, cells: int, norm: float, *, signed: bool) -> Sensitivity:
+    """Return the sensitivity where a person's whole series, over so many cells, has at most this l2 norm.
+
+    ``signed`` says whether its numbers may be below 0. Of whole people only: the factor that scales a series looks at
+    all of it, so a part of a person moves everything else of theirs.
+
+    >>> from chronodp.privacy import User
+    >>> of_scaled(User(), 365, 2.0, signed=True).l2, of_scaled(User(relation="replace"), 365, 2.0, signed=True).l2
+    (2.0, 4.0)
+    >>> round(of_scaled(User(relation="replace"), 365, 2.0, signed=False).l2, 3)
+    2.828
+    """
+    unit = check_record_unit("unit", unit)
+    if not unit.whole_person:
+        raise InvalidArgument("unit", str(unit), "User(): the factor of a series looks at the whole history")
+    check_whole("cells", cells)
+    squared = Fraction(check_positive("norm", norm)) ** 2
+    if unit.relation != "add_remove":
+        # |v - w|² = |v|² + |w|² - 2 v·w: without numbers below 0 the last term takes away only, and one cell holds no
+        # two series side by side.
+        squared *= 4 if signed else min(cells, 2)
+    # Cauchy-Schwarz: l1 of n numbers is at most √n times their l2.
+    return Sensitivity(l1=_root_above(squared * cells), l2=_root_above(squared))
 
 
 def most_change(unit: Unit, cells: int, held: int, contribution: Contribution, *, power: int) -> Fraction:

@@ -22,6 +22,7 @@ from chronodp.series.measures import (
     PanelMean,
     RowHistogram,
     RowMean,
+    ScaledSum as ScaledSum,
     Sum,
     Total as Total,
     Variance,
@@ -30,6 +31,7 @@ from chronodp.series.measures import (
 )
 from chronodp.series.missing import Missing, MissingFigure
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated
+from chronodp.series.norm import Norm, check_norm as check_norm
 from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms as Terms, make_plan as make_plan
 from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
@@ -66,6 +68,7 @@ __all__ = [
     "Mean",
     "Missing",
     "MissingFigure",
+    "Norm",
     "PanelMean",
     "Plan",
     "Release",

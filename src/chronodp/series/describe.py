@@ -63,8 +63,15 @@ def _reach(table: Table) -> str:
     block = table.measure.block
     if block is not None:
         return f"{_reach(table.periods).partition(';')[0]}; the {block.statistic}s {sizes}"
+    if table.measure.norm is not None:
+        who = table.unit.called or "person"
+        return f"one {who} counts in all {table.horizon:,} periods{_everywhere(table)}; {sizes}"
     where = table.unit.reach(periods_held(table.unit, table.bounds), horizon=table.horizon)
     return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}"
+
+
+def _everywhere(table: Table) -> str:
+    return f" and {table.groups:,} groups" if table.groups > 1 else ""
 
 
 def _missing(figure: MissingDesign) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_fraction, check_number, document, settle
+from chronodp.privacy import LATER, check_fraction, check_number, document, settle
 
 __all__ = ["Find", "Found"]
 
@@ -45,12 +45,14 @@ class Found:
         size: the largest size that counts in a cell: the clip, or at most so many rows; None where it was declared.
         max_periods: how many periods of a person count; None where that was declared, or is not asked.
         max_groups: in how many groups of a period a person counts; None where that was declared.
+        norm: the largest l2 norm of a person's whole series, where that was found.
     """
 
     scale: float
     size: float | None = None
     max_periods: int | None = None
     max_groups: int | None = None
+    norm: float | None = field(default=None, metadata=LATER)
 
     def __str__(self) -> str:
         parts = {
@@ -58,6 +60,7 @@ class Found:
             "size": self.size,
             "max_periods": self.max_periods,
             "max_groups": self.max_groups,
+            "norm": self.norm,
         }
         return ", ".join(f"{name} {value:g}" for name, value in parts.items() if value is not None)
 

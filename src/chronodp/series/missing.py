@@ -121,7 +121,9 @@ def design_missing(table: Table, missing: Missing, split: Split, row_step: float
     voters, bound = voters_of(table), table.measure.reach
     people = counts_people(table)
     top = bound if people else _COARSE * bound
-    own = (bound if people else _OWN * bound) * (table.horizon if voters.whole_person else 1)
+    # A series of length r sums up to at most √T r over T periods.
+    times = table.horizon if table.measure.norm is None else math.sqrt(table.horizon)
+    own = (bound if people else _OWN * bound) * (times if voters.whole_person else 1)
     # One unit: its voters come or go, each with at most the cap on either side of 0; or they are altered, from one end
     # to the other. A column may hold numbers below 0 whatever its clip is; only counts never do.
     moved = voters.held * own * (2 if voters.altered and not table.measure.whole else 1)

@@ -24,7 +24,7 @@ from chronodp.series.split import Split
 from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, Workload
 
-__all__ = ["design_release"]
+__all__ = ["check_law", "design_release"]
 
 _MOST_FILTERED = 2**20  # cells up to which shapes without a recursion are quick
 
@@ -47,7 +47,10 @@ def design_release(
     if table.measure.block is not None and not isinstance(tuned_for, EachPeriod):
         allowed = f"EachPeriod() for a {table.measure.block.statistic} of blocks; tune the series itself for sums of it"
         raise InvalidArgument("tuned_for", str(tuned_for), allowed)
+    check_law(table, delta)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
+    if table.measure.norm is not None:
+        laws = ("gaussian",)
     within = None
     if split is not None:
         laws, within = (split.law,), split.noise
@@ -70,9 +73,15 @@ def design_release(
     return tuple(sorted(designs, key=lambda design: design.errors.rmse_mean))
 
 
+def check_law(table: Table, delta: float) -> None:
+    """Refuse a pure budget where a person's whole series is bounded by its l2 norm."""
+    if table.measure.norm is not None and not delta:
+        raise InvalidArgument("delta", delta, "above 0 with bound=Norm(...), an l2 norm: Laplace noise hides sums (l1)")
+
+
 def _shapes(table: Table, law: Law, tuned_for: Workload) -> Iterator[ReleasedShape]:
-    if table.measure.block is not None:
-        yield White()
+    if table.measure.block is not None or table.measure.norm is not None:
+        yield White()  # of a whole series scaled, the length seen through another shape is not bounded
         return
     part = table.contributions()[0]
     candidates = shape_candidates(

@@ -25,6 +25,7 @@ from chronodp.privacy import (
     block_totals,
     check_whole,
     document,
+    of_scaled,
     per_period,
 )
 from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
@@ -75,6 +76,7 @@ class Table:
             raise InvalidArgument("horizon", self.horizon, f"the {len(self.calendar)} periods of the calendar")
         check_record_unit("unit", self.unit)
         check_whole("max_groups", self.max_groups, most=self.groups)
+        self._check_norm()
         if self.horizon * self.places > LONGEST:
             raise InvalidArgument(
                 "groups",
@@ -93,6 +95,19 @@ class Table:
             raise InvalidArgument("at_most", self.measure.row_weight, allowed)
         self._check_expressions()
         _ = self.bounds, self.claimed
+
+    def _check_norm(self) -> None:
+        """Refuse a bound on whole series where not whole people are protected, or limits beside it."""
+        if self.measure.norm is None:
+            return
+        if not self.unit.whole_person:
+            allowed = (
+                f"left out for {self.unit}: its factor looks at the whole history, so one day would move all others; "
+                "it is for User(), others take a clip"
+            )
+            raise InvalidArgument("bound", "Norm(...)", allowed)
+        if self.max_periods is not None or self.max_groups != self.groups:
+            raise InvalidArgument("bound", "Norm(...)", "without max_periods and max_groups: all of a person counts")
 
     def _check_expressions(self) -> None:
         """Refuse a filter that is none, and derived columns that cannot be what they are named for."""
@@ -189,6 +204,8 @@ class Table:
         """Where one unit may appear; of blocks, in the periods that they are made of."""
         if self.measure.block is not None:
             return self.periods.bounds
+        if self.measure.norm is not None:
+            return Bounds(self.horizon, self.horizon, groups=self.places, max_groups=self.places)
         periods = self.unit.periods_touched(self.max_periods, horizon=self.horizon, calendar=self.calendar)
         return Bounds(self.horizon, periods, groups=self.places, max_groups=self.max_places)
 
@@ -219,6 +236,9 @@ class Table:
         if block is not None:
             changed = block_extremes if block.extreme else block_totals
             return tuple(changed(self.protected, self.bounds, part, self._blocking()) for part in self.contributions())
+        if self.measure.norm is not None:
+            cells = self.horizon * self.places
+            return (of_scaled(self.protected, cells, self.measure.norm, signed=self.measure.negative),)
         if shape is None or isinstance(shape, White):
             parts = self.contributions(rounding=rounding)
             return tuple(per_period(self.protected, self.bounds, part) for part in parts)

@@ -114,6 +114,54 @@ def test_one_unit_moves_utilities_as_far_as_claimed(
     assert seen[2] >= 0.25, name
 
 
+def scaled(unit: RecordUnit, **terms: Any) -> Any:
+    """Return the plan of a sum whose whole series are bounded by one length that is found."""
+    series = cdp.TimeSeries(
+        [], time="at", user="who", every="1D", start="2026-01-01", end="2026-01-05", unit=unit, engine=Reference()
+    )
+    query = series.sum("number", bound=cdp.Norm(cdp.Find())).by(**GROUPED)
+    return query.plan(**({"epsilon": 400.0, "delta": 1e-3} | terms))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_one_person_moves_utilities_of_a_length_as_far_as_claimed(relation: Relation, trials: Trials) -> None:
+    unit = cdp.User(relation=relation)
+    plan, seen = scaled(unit), 0.0
+    for one, other in pairs(unit, trials(4000, least=120)):
+        for (choice, before), (_, after) in zip(choices(plan, one), choices(plan, other), strict=True):
+            change = [new - old for new, old in zip(after, before, strict=True)]
+            assert max(map(abs, change)) <= choice.change
+            if choice.monotone:
+                assert min(change) >= 0 or max(change) <= 0
+            _check_range(choice, before, after)
+            seen = max(seen, max(map(abs, change)) / choice.change)
+        assert choice.monotone == (relation == "add_remove")
+    assert seen == 1.0
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_one_person_moves_what_scaling_takes_away_as_far_as_claimed(relation: Relation, trials: Trials) -> None:
+    unit, seen = cdp.User(relation=relation), 0.0
+    series = cdp.TimeSeries(
+        [], time="at", user="who", every="1D", start="2026-01-01", end="2026-01-05", unit=unit, engine=Reference()
+    )
+    query = series.sum("number", bound=cdp.Norm(0.2)).by(**GROUPED)
+    plan = query.plan(epsilon=2.0, delta=1e-3, missing=cdp.Missing())
+    figure = plan.design.missing
+    assert figure is not None
+    assert figure.beyond is not None
+    assert figure.top >= 0.2  # no kept number is beyond it: what is missing has the sign of what was there
+    for one, other in pairs(unit, trials(4000, least=120), seed=3):
+        lost, beyond = np.abs(
+            np.subtract(*(about(plan.origin, world).missing(plan.design, key="k") for world in (one, other)))
+        )
+        assert lost * figure.lost.step <= figure.lost.sensitivity
+        assert beyond * figure.beyond.step <= figure.beyond.sensitivity
+        seen = max(seen, lost * figure.lost.step / figure.lost.sensitivity)
+    assert seen > 0.4
+
+
 def _check_range(choice: ChoiceDesign, before: list[int], after: list[int]) -> None:
     """The log-likelihood ratios of all candidates span at most epsilon."""
     one, other = (exponents_of(choice, whole_gaps(choice, utilities)) for utilities in (before, after))

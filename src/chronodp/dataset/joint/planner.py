@@ -119,6 +119,11 @@ def _shareable(name: str, query: object) -> Shareable:
             allowed = "given: find it by a plan of its own, then plan this with .bounded(release.found)"
             raise InvalidArgument(f"{bound} of query {name!r}", "Find()", allowed)
         case Query(records=Records() as records):
+            if query.finds:
+                found = query.finds[0][0]
+                raise InvalidArgument(
+                    found, f"Find() in query {name!r}", "a number: bounds are found by one query alone"
+                )
             return SharedSeries(query.table, records)
         case Aggregate():
             return SharedSeries(query.table, query.origin)

@@ -44,6 +44,8 @@ class SharedSeries:
 
     def at(self, law: Law, share: float) -> SeriesPart | None:
         """Return its plan at a share."""
+        if law == "laplace" and self.table.measure.norm is not None:
+            return None  # a whole series is bounded in l2
         epsilon, delta = terms_of(law, share)
         plan = make_plan(self.table, self.origin, epsilon=epsilon, delta=delta, tuned_for=EachPeriod())
         designs = [design for design in (plan.design, *plan.others) if design.law == law]

@@ -53,7 +53,8 @@ def _error(design: FindDesign) -> str:
     """Return the noise at a few bounds, in sizes: which of them it will be is not known before."""
     joint = design.typical
     shown = sorted({joint.periods[0], joint.periods[len(joint.periods) // 2], joint.periods[-1]})
-    unit = " times the size found" if design.finds_size else ""
+    what = "size" if design.table.measure.norm is None else "bound"
+    unit = f" times the {what} found" if design.finds_size else ""
     widths = [f"± {design.half_widths[periods, joint.groups[-1]]:.4g}{unit}" for periods in shown]
     if len(shown) == 1:
         return f"{widths[0]} in 95 of 100 periods, noise only"

@@ -15,7 +15,7 @@ from chronodp.series.finding.joint import Joint, bounded_table, group_candidates
 from chronodp.series.finding.scale import Scale
 from chronodp.series.found import Find, Found
 from chronodp.series.missing import Missing, check_missing
-from chronodp.series.planner import design_release
+from chronodp.series.planner import check_law, design_release
 from chronodp.series.split import Split, split_price
 from chronodp.series.table import Table
 from chronodp.series.workloads import Workload
@@ -124,6 +124,8 @@ class FindDesign:
     def found(self, joint: Joint, place: int) -> Found:
         """Return the bounds at a place of a choice."""
         periods, groups, size = joint.candidates[place]
+        if self.table.measure.norm is not None:
+            return Found(scale=joint.end, norm=size * joint.grid.step)
         return Found(
             scale=joint.end,
             size=size * joint.grid.step if self.finds_size else None,
@@ -133,7 +135,13 @@ class FindDesign:
 
     def bounded(self, found: Found) -> Table:
         """Return the table with bounds that were found."""
-        return bounded_table(self.table, size=found.size, max_periods=found.max_periods, max_groups=found.max_groups)
+        size = found.size if self.table.measure.norm is None else found.norm
+        if self.finds_size and size is None:
+            name = self.table.measure.size_name
+            raise InvalidArgument(
+                "found", "other bounds", f"release.found of a release that found a {name}, as this plan"
+            )
+        return bounded_table(self.table, size=size, max_periods=found.max_periods, max_groups=found.max_groups)
 
     def release_design(self, found: Found) -> Design:
         """Return the design of the release itself."""
@@ -168,6 +176,7 @@ def design_find(
         raise InvalidArgument(
             "clip", "Find()", "given for totals, peaks and troughs: find the series' own bounds first"
         )
+    check_law(table, delta)
     share = max(find.share for find in finds.values())
     between = next((find.between for name, find in finds.items() if name == table.measure.size_name), None)
     if missing is not None:

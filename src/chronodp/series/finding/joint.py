@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -100,22 +100,33 @@ class Joint:
     def _sizes(self) -> tuple[float, ...]:
         if not self.finds_size:
             return (self.table.measure.reach,)
+        if self.table.measure.norm is not None:
+            # A mean of y over T periods is a length of √T y if it is even, and of T y if it lies in one of them.
+            even = round(2 * math.log2(self.table.horizon))
+            return self._between(self.end * 2.0 ** (index / 4) for index in range(even - 12, 2 * even + 9))
         # A mean over T periods may all lie in one of them: T times as large.
         spread = self.table.horizon if voters_of(self.table).whole_person else 1
         quarters = [*_FINEST]
         while quarters[-1] < 4 * math.log2(spread):
             quarters.append(quarters[-1] + 2)
-        found = [self.end * 2.0 ** (index / 4) for index in quarters]
-        if self.between is not None:
-            low, high = self.between
-            found = sorted({min(max(size, low), high) for size in found})
+        found = self._between(self.end * 2.0 ** (index / 4) for index in quarters)
         if self.table.measure.whole:
-            found = sorted({float(max(1, round(size))) for size in found})
-        return tuple(found)
+            return tuple(sorted({float(max(1, round(size))) for size in found}))
+        return found
+
+    def _between(self, sizes: Iterable[float]) -> tuple[float, ...]:
+        """Return candidates moved between the public ends, if there are any."""
+        if self.between is None:
+            return tuple(sizes)
+        low, high = self.between
+        return tuple(sorted({min(max(size, low), high) for size in sizes}))
 
     @cached_property
     def grid(self) -> Grid:
         """The steps in which losses are added up: no sum of a person's, times their periods, leaves 64 bits."""
+        if self.table.measure.norm is not None:
+            # A cell counts at most r and the cap: their sum below 2^30 steps, so that products of squares fit.
+            return Grid(math.ldexp(1.0, math.ceil(math.log2(self._sizes[-1] + self._cap)) - _BITS))
         spare = 54 - 2 * math.ceil(math.log2(self.table.horizon)) - math.ceil(math.log2(self.table.places))
         exponent = math.ceil(math.log2(max(self._sizes[-1], self.end))) - min(_BITS, spare)
         return Grid(math.ldexp(1.0, min(exponent, 0) if self.table.measure.whole else exponent))
@@ -135,20 +146,26 @@ class Joint:
         """Candidates for in how many groups of a period a person counts."""
         return group_candidates(self.table, self.finds)
 
-    @cached_property
+    @property
     def cap(self) -> int:
         """The most that one voter adds to a loss, in steps; it must not depend on the candidate."""
+        return max(10, round(self._cap / self.grid.step))
+
+    @cached_property
+    def _cap(self) -> float:
         # A part of the noise at the widest bounds, seen through the choice: below, losses vanish in what the choice
         # itself is off by; above, a few who hold much would decide alone. More where the upper end is far from the
         # median: there are more who hold much.
         voters, horizon = voters_of(self.table), self.table.horizon
         periods = horizon if voters.whole_person else voters.held
         noise = self.noise[self.periods[-1], self.groups[-1]]
+        if self.table.measure.norm is not None:
+            noise *= math.sqrt(horizon * self.table.groups)  # of a series that is 1 in every cell
         factor = 1 if not voters.altered else 2
         wide = _CAP_PART * self.epsilon / factor * noise * horizon / periods
         tail = math.exp2(_CAP_TAIL * max(0, self.upper - self.median) / 2)
-        typical = min(max(wide, _CAP_LEAST), _CAP_MOST) * tail * self.end / self.grid.step
-        return max(10, round(typical * horizon if voters.whole_person else typical / voters.held))
+        typical = min(max(wide, _CAP_LEAST), _CAP_MOST) * tail * self.end
+        return typical * horizon if voters.whole_person else typical / voters.held
 
     @property
     def top(self) -> int:

@@ -11,6 +11,7 @@ from chronodp.series.measures.blocks import Blocks
 from chronodp.series.measures.choices import histogram_of, mean_of
 from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
 from chronodp.series.measures.rows import RowHistogram, RowMean
+from chronodp.series.measures.scaled import ScaledSum
 from chronodp.series.measures.sums import Mean, PanelMean, Sum
 from chronodp.series.measures.totals import Total
 from chronodp.series.measures.variance import Variance
@@ -30,6 +31,7 @@ __all__ = [
     "PanelMean",
     "RowHistogram",
     "RowMean",
+    "ScaledSum",
     "Statistic",
     "Sum",
     "Total",

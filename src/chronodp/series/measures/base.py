@@ -100,6 +100,11 @@ class Measure(ABC):
         """The largest number that one person adds, before anything is taken away."""
 
     @property
+    def norm(self) -> float | None:
+        """The largest l2 norm of a person's whole series, where that is what bounds it."""
+        return None
+
+    @property
     def read_column(self) -> str | None:
         """The column that is read, if any."""
         return None
@@ -169,6 +174,11 @@ class Measure(ABC):
     @abstractmethod
     def clip_in_quanta(self, step: float) -> tuple[int, int]:
         """Return the range of a person's total in steps of the grid on which rows are added up."""
+
+    def norm_in_quanta(self, step: float) -> int | None:
+        """Return the norm of a person's whole series in whole steps; None where each cell is bounded by itself."""
+        del step
+        return None
 
     def squares_shift(self, noises: Sequence[Noise]) -> int | None:
         """Return by how many bits people's squares are shifted down before they are added up; None if none are."""
