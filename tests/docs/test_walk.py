@@ -77,6 +77,16 @@ def quiet() -> None:
     Path("load.csv").write_text("-5000\n-5000\n", encoding="utf-8")
 
 
+def flights() -> None:
+    days = pd.date_range("2013-01-01", "2013-03-01", freq="1D", inclusive="left")
+    table = {
+        "date": np.tile(days, 20),
+        "tailnum": np.repeat([f"N{n}" for n in range(20)], len(days)),
+        "distance": 700.0,
+    }
+    pd.DataFrame(table).to_csv("flights.csv", index=False)
+
+
 def nothing() -> None:
     """Some pages need no data."""
 
@@ -87,6 +97,7 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/blur-times.md": pulses,
     "docs/how-to/choose-a-model.md": loads,
     "docs/how-to/collect-from-devices.md": nothing,
+    "docs/how-to/find-bounds.md": flights,
     "docs/how-to/keep-a-budget.md": nothing,
     "docs/how-to/measure-leakage.md": model,
     "docs/how-to/release-a-series.md": visits,
