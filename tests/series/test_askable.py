@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chronodp.cli.asking import OPTIONS
+from chronodp.dataset import BOUNDS
 from chronodp.errors import InvalidArgument
 from chronodp.series import Count, Histogram, Mean, Measure, PanelMean, RowHistogram, RowMean, Sum, Variance
 from chronodp.series.measures import ASKABLE, Asking, ask_for
@@ -20,11 +21,23 @@ PAGE = Path(policy.__file__).parent / "page"
 FIELDS = {"clip": ("low", "high")}  # what the page's form has in two
 
 
+def _size_name(asking: Asking) -> str:
+    """Return which argument of a kind bounds a size that can be found, by the measure that it makes."""
+    made = {"column": "kwh", "clip": (0.0, 1.0), "edges": (0.0, 1.0), "at_most": 1}
+    named = {argument.name: made[argument.name] for argument in asking.arguments if argument.name in made}
+    return asking.make(**named).size_name
+
+
 @pytest.mark.parametrize("asking", ASKINGS, ids=lambda asking: asking.kind)
 def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
     schema = QueryRequest.model_json_schema()["$defs"][f"{asking.kind.capitalize()}Asked"]
     assert schema["properties"].keys() == {"kind", *(argument.name for argument in asking.arguments)}
-    assert set(schema["required"]) == {"kind", *(argument.name for argument in asking.arguments if argument.needed)}
+    # What can be found may be left out of the JSON; `ask_question` refuses it where it is neither given nor found.
+    needed = {argument.name for argument in asking.arguments if argument.needed and not argument.found}
+    assert set(schema["required"]) == {"kind", *needed}
+    found = {argument.name for argument in asking.arguments if argument.found}
+    assert found == {name for name in [_size_name(asking)] if name}
+    assert found <= set(BOUNDS)
     options = {argument.name for argument in asking.arguments if argument.kind != "column"}
     assert OPTIONS.keys() >= {asking.kind, *options}
     assert asking.kind in policy.MEASURES
