@@ -113,6 +113,6 @@ def test_a_run_across_holders(tmp_path: Path) -> None:
     assert read_run(file).holder["make"] == "chronodp.federated.training:make_trainer"
 
 
-def test_a_question() -> None:
-    ((_, text),) = plain(ROOT / "docs/reference/service-api.md")
-    assert QueryRequest.model_validate(json.loads(text)).epsilon == 0.5
+def test_questions() -> None:
+    asked = [QueryRequest.model_validate(json.loads(text)) for _, text in plain(ROOT / "docs/reference/service-api.md")]
+    assert [question.epsilon for question in asked] == [0.5, 1.0]

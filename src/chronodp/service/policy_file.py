@@ -174,7 +174,7 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             share=part["share"],
             reading=reading,
         )
-        dataset.series()
+        dataset.series().count()  # curators offer no bound on a whole series in place of a limit
     _check_sizes(part, dataset)
     return dataset
 

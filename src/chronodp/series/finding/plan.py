@@ -113,7 +113,9 @@ class FindPlan(ReleasePlan[Sizes, Release]):
         """
         if check_flag("bounds", bounds):
             raise InvalidArgument("bounds", True, "left out: bounds are found by the release")
-        design = self.design.release_design(Found(scale=1.0))  # at the reference: how cells are read hangs on no bound
+        # At the reference: how cells are read hangs on no bound.
+        one = 1.0 if self.design.finds_size else None
+        design = self.design.release_design(Found(scale=1.0, size=one, norm=one))
         return Plan(design, (), self.design.delta, self.origin, self.design.missing).diagnose(progress=progress)
 
     def on(self, data: object, *, start: Any = None, end: Any = None, found: Found | None = None) -> FindPlan | Plan:
