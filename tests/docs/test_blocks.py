@@ -33,7 +33,7 @@ RUN = {
     ("run-a-live-stream.md", "toml"): "test_the_settings_of_a_live_stream",
     ("train-a-private-forecaster.md", "toml"): "test_a_training_plan",
     ("train-across-holders.md", "toml"): "test_a_run_across_holders",
-    ("service-api.md", "json"): "test_a_question",
+    ("service-api.md", "json"): "test_questions",
 }
 
 
