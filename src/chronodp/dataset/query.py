@@ -101,7 +101,10 @@ class Queries(Generic[Planned_co]):
         if bound is not None:
             return self._scaled(column, clip, check_norm(bound))
         if clip is None:
-            raise MissingBound("clip", "say between which ends a person's total in a period counts")
+            raise MissingBound(
+                "clip",
+                "say between which ends a person's total in a period counts, or Find()",
+            )
         find, reference = _clip_to_find(clip)
         if find is not None:
             return self.ask(Sum(column, reference)).finding(clip=find)
