@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from chronodp.engines.expressions import Cell, Derived, Expressions, expressions_of
 from chronodp.engines.reading import Reading, Wanted
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, Grid, document
+from chronodp.privacy import LATER, Calendar, Grid, document
 
 __all__ = [
     "LONGEST_SERIES",
@@ -57,10 +57,17 @@ Progress = Callable[[float], None]
 @document("grouping")
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A column and the public keys by which it is released; rows with any other key are left out."""
+    """A column and the public keys by which it is released; rows with any other key are left out.
+
+    Attributes:
+        column: which one.
+        keys: as cells that hold them are read.
+        found: True where a private step found the keys, and nobody declared them; there may then be none.
+    """
 
     column: str
     keys: tuple[str, ...]
+    found: bool | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

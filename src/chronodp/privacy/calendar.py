@@ -159,17 +159,24 @@ class Calendar:
         midnight, weeks from Monday, months from the first, years from January; hours, minutes and seconds as in UTC.
         """
         some = np.diff(self.edges) > 0  # a day that the zone left out touches nothing
-        starts, lasts = self.edges[:-1][some], self.edges[1:][some] - 1
-        width = width_of(every)
-        if width is not None:
-            first, last = starts // width, lasts // width
-        else:
-            outer = np.fromiter(self.civil_edges(every, timezone), dtype=np.int64)
-            first, last = np.searchsorted(outer, starts, side="right"), np.searchsorted(outer, lasts, side="right")
+        first, last = (ends[some] for ends in self._civil_places(every, timezone))
         # A period touches every civil period from the one it begins in to the one it ends in.
         places, where = np.unique(np.concatenate((first, last + 1)), return_inverse=True)
         steps = np.bincount(where, weights=np.repeat([1.0, -1.0], len(first)), minlength=len(places))
         return int(np.cumsum(steps).max()), bool(np.all(first == last))
+
+    def civil_blocks(self, every: str, timezone: str | None = None) -> tuple[int, ...]:
+        """Return in which calendar period ``every`` each period begins, numbered from 0 in their order."""
+        return tuple(np.unique(self._civil_places(every, timezone)[0], return_inverse=True)[1].tolist())
+
+    def _civil_places(self, every: str, timezone: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the calendar periods in which each period begins and ends, as numbers in their order."""
+        starts, lasts = self.edges[:-1], self.edges[1:] - 1
+        width = width_of(every)
+        if width is not None:
+            return starts // width, lasts // width
+        outer = np.fromiter(self.civil_edges(every, timezone), dtype=np.int64)
+        return np.searchsorted(outer, starts, side="right"), np.searchsorted(outer, lasts, side="right")
 
     def wall_clock_changes(self) -> list[tuple[int, int]]:
         """Return the zone's offsets from UTC as (wall-clock microsecond from which it holds, offset), first one first.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 
-__all__ = ["Keystream", "Lineage", "SecureKeystream", "SeededKeystream"]
+__all__ = ["KeyedKeystream", "Keystream", "Lineage", "SecureKeystream", "SeededKeystream"]
 
 
 class Keystream(Protocol):
@@ -100,6 +100,29 @@ class SeededKeystream:
 
     def __repr__(self) -> str:
         return "SeededKeystream(...)"
+
+
+class KeyedKeystream:
+    """Words of a secret of 32 bytes: whoever holds it can draw them again, and nobody else.
+
+    For noise that must come out the same after a crash. A secret serves one release, or one key of one stream.
+    """
+
+    seeded: ClassVar[bool] = False
+
+    def __init__(self, secret: bytes) -> None:
+        if not isinstance(secret, bytes) or len(secret) != 32:
+            raise InvalidArgument("secret", secret, "32 bytes", private=True)
+        self._cipher = _counter_mode(secret)
+        self._lock = threading.Lock()
+
+    def words(self, count: int) -> NDArray[np.int64]:
+        """Return the next ``count`` words of the sequence."""
+        with self._lock:
+            return _draw(self._cipher, count)
+
+    def __repr__(self) -> str:
+        return "KeyedKeystream(...)"
 
 
 def _counter_mode(key: bytes) -> CipherContext:

@@ -5,6 +5,14 @@ from chronodp.series.comparison import compare, solve
 from chronodp.series.describe import describe as describe
 from chronodp.series.design import Design as Design
 from chronodp.series.diagnosis import Diagnosis
+from chronodp.series.discover import Discover
+from chronodp.series.discovery import (
+    DiscoverDesign as DiscoverDesign,
+    DiscoverPlan,
+    KeysOrigin as KeysOrigin,
+    describe_discover as describe_discover,
+    make_discover_plan as make_discover_plan,
+)
 from chronodp.series.estimates import estimate as estimate
 from chronodp.series.finding import (
     FindDesign as FindDesign,
@@ -57,6 +65,8 @@ from chronodp.series.workloads import (
 __all__ = [
     "Count",
     "Diagnosis",
+    "Discover",
+    "DiscoverPlan",
     "EachPeriod",
     "Ewm",
     "Filter",

@@ -31,6 +31,7 @@ __all__ = ["Design"]
 
 _ARGUMENT = "docs/explanation/proofs/release.md"
 _ARGUMENT_OF_STEPS = "docs/explanation/proofs/finding.md"
+_ARGUMENT_OF_KEYS = "docs/explanation/proofs/keys.md"
 
 
 @document("design")
@@ -73,7 +74,8 @@ class Design:
     @property
     def claim(self) -> Claim:
         """Whom the release protects, at what cost, and where the argument stands."""
-        return Claim(self.table.claimed, self.cost, _ARGUMENT if self.split is None else _ARGUMENT_OF_STEPS)
+        argument = _ARGUMENT if self.split is None else _ARGUMENT_OF_STEPS if self.split.keys is None else _ARGUMENT_OF_KEYS
+        return Claim(self.table.claimed, self.cost, argument)
 
     @cached_property
     def errors(self) -> Errors:

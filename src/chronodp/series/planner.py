@@ -63,7 +63,7 @@ def design_release(
             except InvalidArgument as error:
                 refused.append(error)
             else:
-                spent = delta if law == "gaussian" else 0.0
+                spent = delta if law == "gaussian" else _lone(split)
                 figure = None
                 if missing is not None and split is not None:
                     figure = design_missing(table, missing, split, table.measure.row_step(noises[0].step))
@@ -125,6 +125,11 @@ def _noises(
         replace(noise, sensitivity=sensitivity, scale=scale)
         for noise, (sensitivity, scale) in zip(noises, scales, strict=True)
     )
+
+
+def _lone(split: Split | None) -> float:
+    """Return the delta of a guarantee whose noise needs none: that of keys that are found, if any are."""
+    return 0.0 if split is None or split.keys is None else split.keys.delta
 
 
 def _rounded(table: Table, shape: ReleasedShape, noise: Noise) -> float:

@@ -90,6 +90,15 @@ class Release:
         return self.design.found
 
     @property
+    def keys(self) -> tuple[str, ...] | None:
+        """The keys that were found privately, in the order of their bytes; None if all were declared.
+
+        They are public from now on: ``by(page=release.keys)`` pays for numbers alone.
+        """
+        found = [grouping.keys for grouping in self.design.table.groupings if grouping.found]
+        return found[0] if found else None
+
+    @property
     def missing(self) -> MissingFigure | None:
         """What bounds took away, as it was released, with an interval of 95 %; None where nobody asked for it."""
         return self.missing_at(0.95)
@@ -223,6 +232,8 @@ class Release:
     def beside(self) -> list[tuple[str, str]]:
         """Return what was found and what is missing, in words."""
         facts = [] if self.found is None else [("Found", f"privately, as a part of the price: {self.found}")]
+        if self.keys is not None:
+            facts.append(("Keys", f"{len(self.keys):,} found privately, as a part of the price; others have too few people"))
         return facts if self.missing is None else [*facts, ("Missing", str(self.missing))]
 
     def __repr__(self) -> str:

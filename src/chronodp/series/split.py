@@ -1,21 +1,23 @@
 """How one price is split among the private steps of a release: choices, the numbers themselves, figures beside them.
 
 "One price" in ``docs/explanation/proofs/finding.md``: all parts are fixed before any data is read, so the debit is the
-same whatever is chosen.
+same whatever is chosen, and whichever keys are found.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
 
 from scipy.special import log_ndtr
 
 from chronodp.accounting import gaussian
 from chronodp.postprocess import Law
 from chronodp.privacy import (
+    LATER,
     BoundedRangeCost,
     Cost,
     GaussianCost,
@@ -24,11 +26,31 @@ from chronodp.privacy import (
     decimal_value,
     document,
 )
+from chronodp.selection.keys import OptimalRule, Rounds
 
-__all__ = ["Split", "split_price"]
+__all__ = ["KeysAsked", "Split", "split_price"]
 
 _DIGITS = 6  # of a choice's epsilon: short numbers in certificates, and what is cut off goes to the noise
 _MARGIN = 1e-12  # relative, of noise that `calibrated` makes wider; a part's claim stays above what it costs
+
+
+@dataclass(frozen=True, slots=True)
+class KeysAsked:
+    """How keys are to be found.
+
+    Attributes:
+        share: the part of the price.
+        delta: the probability that a key of one unit alone is published.
+        held: how many keys of a unit's block count at most.
+        blocks: how many blocks one unit can change.
+        replace: whether a unit is replaced, and does not only come or go.
+    """
+
+    share: float
+    delta: float
+    held: int
+    blocks: int
+    replace: bool
 
 
 @document("split")
@@ -42,41 +64,78 @@ class Split:
         noise: what is left for the released numbers: mu of Gaussian noise, an epsilon of Laplace's.
         choices: epsilon of each choice, in order.
         figures: what each figure beside the numbers may cost, mu or epsilon as the law is.
+        keys: what decides which keys are published, where they are found; its cost comes first.
     """
 
     law: Law
     noise: float
     choices: tuple[float, ...] = ()
     figures: tuple[float, ...] = ()
+    keys: Rounds | OptimalRule | None = field(default=None, metadata=LATER)
 
     @property
     def cost(self) -> Cost:
         """What all steps cost together, whatever they turn out to be."""
+        found = () if self.keys is None else (self.keys.cost,)
         if self.law == "laplace":
-            return SequenceCost(tuple(PureCost(part) for part in (*self.choices, *self.figures, self.noise)))
+            pure = tuple(PureCost(part) for part in (*self.choices, *self.figures, self.noise))
+            return SequenceCost((*found, *pure))
         choices = tuple(BoundedRangeCost(part) for part in self.choices)
         # Relative noise: one unit moves the numbers by 1 of their sensitivity, whichever bounds that follows from.
         noises = (GaussianCost(1.0, (1 + _MARGIN / 2) / part) for part in (*self.figures, self.noise))
-        return SequenceCost((*choices, *noises))
+        return SequenceCost((*found, *choices, *noises))
 
 
-def split_price(epsilon: float, delta: float, *, choices: Sequence[float] = (), figures: Sequence[float] = ()) -> Split:
+def split_price(
+    epsilon: float,
+    delta: float,
+    *,
+    choices: Sequence[float] = (),
+    figures: Sequence[float] = (),
+    keys: KeysAsked | None = None,
+) -> Split:
     """Return the split in which choices and figures have these parts of the price, and the numbers the rest.
+
+    Where keys are found, what a key of one unit alone is published with is taken from delta first; without a delta it
+    stands beside epsilon.
 
     >>> split = split_price(1.0, 1e-6, choices=[0.05])
     >>> split.choices, round(split.noise / 0.236705, 4)
     ((0.0845126,), 0.9747)
     """
     if not delta:
-        small = [_down(Decimal(str(part)) * Decimal(str(epsilon))) for part in (*choices, *figures)]
-        left = decimal_value(epsilon) - sum(map(decimal_value, small))
-        noise = math.nextafter(float(left), 0.0)
-        return Split("laplace", noise, tuple(small[: len(choices)]), tuple(small[len(choices) :]))
-    whole = gaussian.mu_for(epsilon, delta)
+        return _split_pure(epsilon, choices, figures, keys)
+    # The failure adds to delta, in the numbers as written: the float is rounded down.
+    left = delta if keys is None else _float_below(decimal_value(delta) - decimal_value(keys.delta))
+    whole = gaussian.mu_for(epsilon, left)
+    rule = None
+    if keys is not None:
+        mu = _down(Decimal(whole * math.sqrt(keys.share)))
+        rule = Rounds(mu, keys.delta, keys.held, blocks=keys.blocks, replace=keys.replace)
     chosen = tuple(_range_of(whole * math.sqrt(part)) for part in choices)
     beside = tuple(_down(Decimal(whole * math.sqrt(part))) for part in figures)
     spent = math.fsum([*(gaussian.mu_of_bounded(part / 2) ** 2 for part in chosen), *(part**2 for part in beside)])
-    return Split("gaussian", math.sqrt(whole**2 - spent) * (1 - _MARGIN), chosen, beside)
+    spent += 0.0 if rule is None else rule.mu**2 * (1 + _MARGIN)
+    return Split("gaussian", math.sqrt(whole**2 - spent) * (1 - _MARGIN), chosen, beside, rule)
+
+
+def _split_pure(epsilon: float, choices: Sequence[float], figures: Sequence[float], keys: KeysAsked | None) -> Split:
+    shares = [*choices, *figures, *(() if keys is None else (keys.share,))]
+    small = [_down(Decimal(str(part)) * Decimal(str(epsilon))) for part in shares]
+    left = decimal_value(epsilon) - sum(map(decimal_value, small))
+    noise = math.nextafter(float(left), 0.0)
+    beside = tuple(small[len(choices) : len(choices) + len(figures)])
+    rule = None
+    if keys is not None:
+        # One key at a time, each as its own release: replacing takes some and brings others.
+        held = keys.held * keys.blocks * (2 if keys.replace else 1)
+        rule = OptimalRule(small[-1], keys.delta, held)
+    return Split("laplace", noise, tuple(small[: len(choices)]), beside, rule)
+
+
+def _float_below(exact: Fraction) -> float:
+    nearest = float(exact)
+    return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, 0.0)
 
 
 def _range_of(mu: float) -> float:

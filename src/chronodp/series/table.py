@@ -75,7 +75,7 @@ class Table:
         if self.calendar is not None and len(self.calendar) != self.horizon:
             raise InvalidArgument("horizon", self.horizon, f"the {len(self.calendar)} periods of the calendar")
         check_record_unit("unit", self.unit)
-        check_whole("max_groups", self.max_groups, most=self.groups)
+        check_whole("max_groups", self.max_groups, most=None if self.finds_keys else self.groups)
         self._check_norm()
         if self.horizon * self.places > LONGEST:
             raise InvalidArgument(
@@ -105,6 +105,9 @@ class Table:
                 f"left out for {self.unit}: its factor looks at the whole history, so one day would move all others; "
                 "it is for User(), others take a clip"
             )
+            raise InvalidArgument("bound", "Norm(...)", allowed)
+        if self.finds_keys:
+            allowed = "a clip where keys are found; or find them with a count, and use release.keys"
             raise InvalidArgument("bound", "Norm(...)", allowed)
         if self.max_periods is not None or self.max_groups != self.groups:
             raise InvalidArgument("bound", "Norm(...)", "without max_periods and max_groups: all of a person counts")
@@ -177,6 +180,11 @@ class Table:
         return math.prod(len(grouping.keys) for grouping in self.groupings)
 
     @property
+    def finds_keys(self) -> bool:
+        """Whether a private step finds keys of it: there may be fewer than one person has, or none."""
+        return any(grouping.found for grouping in self.groupings)
+
+    @property
     def places(self) -> int:
         """How many numbers of each kind a period has."""
         return self.groups * self.measure.bins
@@ -207,7 +215,8 @@ class Table:
         if self.measure.norm is not None:
             return Bounds(self.horizon, self.horizon, groups=self.places, max_groups=self.places)
         periods = self.unit.periods_touched(self.max_periods, horizon=self.horizon, calendar=self.calendar)
-        return Bounds(self.horizon, periods, groups=self.places, max_groups=self.max_places)
+        # Noise is for as many groups of a person as were declared, also where fewer keys were found.
+        return Bounds(self.horizon, periods, groups=max(self.places, self.max_places), max_groups=self.max_places)
 
     @cached_property
     def claimed(self) -> RecordUnit:

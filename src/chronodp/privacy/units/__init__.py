@@ -11,7 +11,7 @@ claimed, charged and certified; what is said of no grid stays unsaid, and budget
 from __future__ import annotations
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy.units.base import Facts, PeriodBlocks, RecordUnit, Relation, StretchUnit, Unit
+from chronodp.privacy.units.base import Facts, KeyBlocks, PeriodBlocks, RecordUnit, Relation, StretchUnit, Unit
 from chronodp.privacy.units.called import uncalled
 from chronodp.privacy.units.devices import Changes, History, Report
 from chronodp.privacy.units.event import Event
@@ -25,6 +25,7 @@ __all__ = [
     "Event",
     "Facts",
     "History",
+    "KeyBlocks",
     "PeriodBlocks",
     "RecordUnit",
     "Relation",

@@ -20,7 +20,7 @@ from chronodp.privacy.calendar import Calendar
 from chronodp.privacy.parameters import check_whole, check_word
 from chronodp.privacy.stretches import Stretches, Touch, touching
 
-__all__ = ["Facts", "PeriodBlocks", "RecordUnit", "Relation", "StretchUnit", "Unit", "check_relation", "in_words"]
+__all__ = ["Facts", "KeyBlocks", "PeriodBlocks", "RecordUnit", "Relation", "StretchUnit", "Unit", "check_relation", "in_words"]
 
 Relation: TypeAlias = Literal["add_remove", "replace"]
 
@@ -55,6 +55,21 @@ class PeriodBlocks:
     stops: NDArray[np.int64]
     horizon: int
     calendar: Calendar
+
+
+@dataclass(frozen=True, slots=True)
+class KeyBlocks:
+    """The parts of a person's series in which their weight is shared among the keys that they hold there.
+
+    Attributes:
+        of_periods: the block of each period of the grid; None where the whole series is one.
+        touched: how many blocks one unit can change.
+        periods: periods of the grid in the longest block.
+    """
+
+    of_periods: tuple[int, ...] | None
+    touched: int
+    periods: int
 
 
 class Unit(ABC):
@@ -170,6 +185,14 @@ class RecordUnit(Unit):
     def blocks_touched(self, blocks: PeriodBlocks) -> int:
         """Return in how many blocks one unit can be."""
         return len(blocks.starts)
+
+    def key_blocks(self, calendar: Calendar) -> KeyBlocks:
+        """Return the parts of a person's series in which their weight is shared among keys, and how many one touches.
+
+        "Units" of ``docs/explanation/proofs/keys.md``. Here each period of the grid is one.
+        """
+        touched = self.periods_touched(None, horizon=len(calendar), calendar=calendar)
+        return KeyBlocks(tuple(range(len(calendar))), touched, 1)
 
     def price_of(self, wanted: Unit, facts: Facts) -> int | None:
         """Return how many changes of this unit one change of another amounts to; None if no number suffices."""

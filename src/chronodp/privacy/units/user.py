@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 
 from chronodp.privacy.calendar import Calendar
 from chronodp.privacy.documents import LATER, document
-from chronodp.privacy.units.base import Facts, RecordUnit, Relation, StretchUnit, Unit, check_relation, in_words
+from chronodp.privacy.units.base import (
+    Facts,
+    KeyBlocks,
+    RecordUnit,
+    Relation,
+    StretchUnit,
+    Unit,
+    check_relation,
+    in_words,
+)
 from chronodp.privacy.units.called import PERSON, check_called
 
 __all__ = ["User"]
@@ -56,6 +65,11 @@ class User(RecordUnit):
         """Return the limit, which must be given: a person may be anywhere."""
         del calendar
         return self.needed(max_periods, horizon, f"say how many periods of one {self.called or PERSON} count")
+
+    def key_blocks(self, calendar: Calendar) -> KeyBlocks:
+        """Return the whole series."""
+        del calendar
+        return KeyBlocks(None, 1, 1)
 
     def reach(self, periods: int, *, horizon: int) -> str:
         """Return in words where one person counts."""

@@ -13,7 +13,7 @@ from chronodp.privacy.calendar import Calendar
 from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.periods import parse_every, width_of, words_of
 from chronodp.privacy.stretches import Stretches, Touch
-from chronodp.privacy.units.base import Facts, PeriodBlocks, Relation, StretchUnit, check_relation, in_words
+from chronodp.privacy.units.base import Facts, KeyBlocks, PeriodBlocks, Relation, StretchUnit, check_relation, in_words
 from chronodp.privacy.units.called import PERSON, check_called
 from chronodp.privacy.units.clocks import check_timezone, nests
 
@@ -120,6 +120,13 @@ class UserPeriod(StretchUnit):
     def blocks_touched(self, blocks: PeriodBlocks) -> int:
         """Return in how many blocks one calendar period can be."""
         return max(1, min(len(blocks.starts), self._within(blocks.calendar)[0]))
+
+    def key_blocks(self, calendar: Calendar) -> KeyBlocks:
+        """Return calendar periods, of which one unit is one; where they cut periods of the grid, these."""
+        touched, inside = self._within(calendar)
+        if not inside:
+            return KeyBlocks(tuple(range(len(calendar))), touched, 1)
+        return KeyBlocks(calendar.civil_blocks(self.every, self.timezone), 1, touched)
 
     def touched_by_unsaid(self, wanted: StretchUnit, facts: Facts) -> Touch | None:
         """Return one period where the wanted ones lie inside these, in one zone whichever it is."""

@@ -1,0 +1,11 @@
+"""Keys found by a private step: those that enough people hold, then the series of each."""
+
+from chronodp.series.discovery.describe import describe_discover as describe_discover
+from chronodp.series.discovery.design import DiscoverDesign as DiscoverDesign
+from chronodp.series.discovery.plan import (
+    DiscoverPlan as DiscoverPlan,
+    KeysOrigin as KeysOrigin,
+    make_discover_plan as make_discover_plan,
+)
+
+__all__: list[str] = []

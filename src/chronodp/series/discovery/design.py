@@ -1,0 +1,151 @@
+"""A release whose keys are found first, as it is designed: everything public about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from chronodp.engines import Grouping
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.privacy import LONGEST, Claim, Cost, document
+from chronodp.privacy.units import KeyBlocks
+from chronodp.selection.keys import OptimalRule, Rounds
+from chronodp.series.design import Design
+from chronodp.series.discover import Discover
+from chronodp.series.planner import design_release
+from chronodp.series.split import KeysAsked, Split, split_price
+from chronodp.series.table import Table
+from chronodp.series.workloads import Workload
+
+__all__ = ["DiscoverDesign", "check_discover"]
+
+_ARGUMENT = "docs/explanation/proofs/keys.md"
+_PART_OF_DELTA = 0.4  # of the plan's delta: what a key of one person alone may be published with
+_SHOWN = 5000  # keys for which the error is told before any are found; fewer err no more
+RULE = "1"
+"""Which rule finds keys. A change of weights, rounds or parts is a new one, and another plan."""
+
+
+@document("discover_design")
+@dataclass(frozen=True)
+class DiscoverDesign:
+    """What is released, and how the keys of one of its columns are found.
+
+    Attributes:
+        table: what is released; the column whose keys are found has none yet.
+        discover: how they are found.
+        epsilon: of the guarantee, of everything together.
+        delta: of the guarantee, the probability of a key of one person alone left out where noise needs none.
+        tuned_for: what the error is made small for.
+        rule: which rule finds keys.
+    """
+
+    table: Table
+    discover: Discover
+    epsilon: float
+    delta: float
+    tuned_for: Workload
+    rule: str = RULE
+
+    @property
+    def column(self) -> str:
+        """The column whose keys are found."""
+        return next(grouping.column for grouping in self.table.groupings if grouping.found)
+
+    @property
+    def lone(self) -> float:
+        """The most probable that a key of one person alone is published."""
+        given = self.discover.delta
+        return _PART_OF_DELTA * self.delta if given is None else given
+
+    @cached_property
+    def blocks(self) -> KeyBlocks:
+        """The parts of a person's series in which their weight is shared among keys."""
+        calendar = self.table.periods.calendar
+        if calendar is None:
+            raise AssertionError("records always have a calendar")
+        return self.table.claimed.key_blocks(calendar)
+
+    @property
+    def chosen(self) -> int | None:
+        """How many keys of a person count, in the series or in each period of the grid; None for all of a row."""
+        if self.table.unit.of_rows:
+            return None
+        return self.discover.max_keys if self.table.unit.whole_person else self.table.max_groups
+
+    @cached_property
+    def split(self) -> Split:
+        """The price of each step."""
+        asked = KeysAsked(
+            share=self.discover.share,
+            delta=self.lone,
+            held=(self.chosen or 1) * self.blocks.periods,
+            blocks=self.blocks.touched,
+            replace=self.table.protected.relation == "replace",
+        )
+        return split_price(self.epsilon, self.delta, keys=asked)
+
+    @property
+    def finding(self) -> Rounds | OptimalRule:
+        """What decides which keys are published."""
+        if self.split.keys is None:
+            raise AssertionError("keys are found")
+        return self.split.keys
+
+    @property
+    def cost(self) -> Cost:
+        """What everything costs, whichever keys are found."""
+        return self.split.cost
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return Claim(self.table.claimed, self.cost, _ARGUMENT)
+
+    @property
+    def most(self) -> int:
+        """How many keys are published at most: as many as were asked for, and as have room in one release."""
+        public = [len(grouping.keys) for grouping in self.table.groupings if not grouping.found]
+        beside = self.table.periods.horizon * self.table.measure.bins
+        for keys in public:
+            beside *= keys
+        return min(self.discover.most, LONGEST // beside)
+
+    def with_keys(self, keys: Sequence[str]) -> Table:
+        """Return the table with keys that were found."""
+        groupings = tuple(
+            Grouping(grouping.column, tuple(keys), found=True) if grouping.found else grouping
+            for grouping in self.table.groupings
+        )
+        return replace(self.table, groupings=groupings)
+
+    def release_design(self, keys: Sequence[str]) -> Design:
+        """Return the design of the release itself."""
+        best, *_ = design_release(
+            self.with_keys(keys), epsilon=self.epsilon, delta=self.delta, tuned_for=self.tuned_for, split=self.split
+        )
+        return best
+
+    @cached_property
+    def typical(self) -> Design:
+        """The design with as many keys as may be published: its error does not hang on which they are."""
+        return self.release_design([str(number) for number in range(min(self.most, _SHOWN))])
+
+
+def check_discover(table: Table, discover: Discover, delta: float) -> None:
+    """Refuse what is missing, or has no place, where keys are found."""
+    unit, called = table.unit, table.unit.called or "person"
+    if unit.whole_person and discover.max_keys is None:
+        raise MissingBound("max_keys", f"say how many keys of one {called} count: without a limit no noise is enough")
+    if not unit.whole_person and discover.max_keys is not None:
+        allowed = f"left out for {unit}: max_groups says how many keys of a period count"
+        raise InvalidArgument("max_keys", discover.max_keys, allowed)
+    if discover.delta is None and not delta:
+        allowed = (
+            "with a delta of its own, Discover(delta=1e-6), or a plan with delta=: whatever finds keys publishes that "
+            "of one person alone with some probability"
+        )
+        raise InvalidArgument("by", "Discover() in a plan without delta", allowed)
+    if discover.delta is not None and delta and not discover.delta < delta:
+        raise InvalidArgument("delta", discover.delta, f"below the plan's delta, {delta:g}, of which it is a part")

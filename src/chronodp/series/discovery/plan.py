@@ -1,0 +1,184 @@
+"""A plan whose keys are found before its numbers are read, and the release itself.
+
+"Order of events" of ``docs/explanation/proofs/keys.md``: a nonce is drawn after the debit and stored; with the owner's
+secret it decides the noise of finding. So a process that dies goes on to the same keys, and whoever reads the ledger
+learns nothing of the noise.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
+
+import numpy as np
+
+from chronodp.engines import HeldKeys, Progress
+from chronodp.errors import InvalidArgument
+from chronodp.ledger import Dates, Fulfilled, Produce, Staged
+from chronodp.privacy import Certificate, Claim, Guarantee, check_delta, check_epsilon, dump, labelled
+from chronodp.randomness import Entropy, keyed
+from chronodp.report import watched
+from chronodp.selection.keys import Rounds
+from chronodp.series.diagnosis import Diagnosis
+from chronodp.series.discover import Discover
+from chronodp.series.discovery.describe import describe_discover
+from chronodp.series.discovery.design import DiscoverDesign, check_discover
+from chronodp.series.plan import Origin, Plan, Terms
+from chronodp.series.release import Release
+from chronodp.series.releasing import ReleasePlan
+from chronodp.series.table import Table
+from chronodp.series.workloads import check_workload
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["DiscoverPlan", "KeysOrigin", "make_discover_plan"]
+
+_WORDS = 8  # of 32 bits: as many as the noise's key has
+
+
+class KeysOrigin(Origin, Protocol):
+    """Where the numbers come from, and who holds which key."""
+
+    def held_keys(self, design: DiscoverDesign, *, key: str) -> HeldKeys:
+        """Return who holds which key, bounded; nobody may see it."""
+        ...
+
+    def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[KeysOrigin, Table]:
+        """Return the same question about other data and another stretch of time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
+    """One release whose keys are found first; `release` pays for both at once, and `release.keys` says which.
+
+    Attributes:
+        design: everything public about it.
+    """
+
+    design: DiscoverDesign
+    origin: KeysOrigin
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return self.design.claim
+
+    def half_width(self, level: float = 0.95) -> float:
+        """Return how far noise carries what the plan is tuned for, of every key that is found, at a level."""
+        return Plan(self.design.typical, (), self.design.delta, self.origin).half_width(level)
+
+    @property
+    def alternatives(self) -> pandas.DataFrame:
+        """The design that is planned, with its error."""
+        return Plan(self.design.typical, (), self.design.delta, self.origin).alternatives
+
+    def read(self, *, key: str, progress: Progress) -> HeldKeys:
+        """Return who holds which key, bounded, which nobody may see."""
+        held = self.origin.held_keys(self.design, key=key)
+        progress(1.0)
+        return held
+
+    def draw(self, numbers: HeldKeys, entropy: Entropy) -> str:
+        """Refuse: what is drawn hangs on the keys that are found."""
+        del numbers, entropy
+        raise AssertionError("a plan that finds its keys is made by stages")
+
+    def certificate_for(self, *, seeded: bool) -> Certificate:
+        """Refuse: the certificate is of the keys that were found."""
+        del seeded
+        raise AssertionError("a plan that finds its keys is made by stages")
+
+    def diagnose(self, *, bounds: bool = False, progress: Progress | None = None) -> Diagnosis:
+        """Read the data and say how its cells are read. FOR THE OWNER ONLY: the figures are not private."""
+        if bounds:
+            raise InvalidArgument("bounds", True, "left out: what bounds take away hangs on the keys that are found")
+        # Without any key: how other cells are read hangs on none.
+        return Plan(self.design.release_design(()), (), self.design.delta, self.origin).diagnose(progress=progress)
+
+    def on(self, data: object, *, start: Any = None, end: Any = None) -> DiscoverPlan:
+        """Return the same plan for other data, such as next month's: keys are found anew, and paid for anew.
+
+        Keys of an earlier release are public: ``by(page=release.keys)`` pays for numbers alone.
+        """
+        origin, table = self.origin.moved(data, self.design.table, start=start, end=end)
+        return DiscoverPlan(replace(self.design, table=table), origin)
+
+    @property
+    def identity(self) -> str:
+        """The text that identifies the plan."""
+        return dump(self.design)
+
+    def content(self, numbers: HeldKeys) -> tuple[bytes, ...]:
+        """Return what identifies the data. Nobody may see it."""
+        texts = [part for key in numbers.keys for part in (len(key.encode()).to_bytes(8, "little"), key.encode())]
+        return (*texts, numbers.people.astype("<i8").tobytes())
+
+    _purpose = "periods"
+
+    @property
+    def _reading(self) -> str:
+        return f"Reading keys in {self.origin}"
+
+    def _days(self, given: Dates | None) -> Dates | None:
+        if given is not None:
+            raise InvalidArgument("dates", given, "left out: the plan's own periods say when its data begin and end")
+        return self.design.table.span
+
+    def _released(self, fulfilled: Fulfilled) -> Release:
+        return Release(fulfilled.release, fulfilled.signed)
+
+    def making(self, exact: HeldKeys, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
+        """Return the nonce of the noise that finds keys, and the release that follows from it."""
+        design = self.design
+
+        def choose_nonce(_: tuple[str, ...]) -> Callable[[], str]:
+            return lambda: "".join(f"{word:08x}" for word in entropy.integers(2**32, size=_WORDS).tolist())
+
+        def release(chosen: tuple[str, ...]) -> Produce:
+            secret = hmac.digest(bytes.fromhex(key), f"finding keys {chosen[0]}".encode(), "sha256")
+            found = find_keys(design, exact, keyed(secret))
+            plan = Plan(design.release_design(found), (), design.delta, self.origin)
+            with watched(progress, f"Reading {self.origin}") as tell:
+                numbers = plan.read(key=key, progress=tell)
+            return lambda: (plan.draw(numbers, entropy), plan.certificate_for(seeded=entropy.seeded))
+
+        return Staged((choose_nonce,), release)
+
+    def __repr__(self) -> str:
+        table = self.design.table
+        guarantee = Guarantee(table.claimed, self.design.epsilon, self.design.typical.delta)
+        return f"DiscoverPlan({table.released}, keys of {self.design.column} found; {guarantee})"
+
+    def __str__(self) -> str:
+        return labelled(describe_discover(self.design))
+
+
+def find_keys(design: DiscoverDesign, held: HeldKeys, entropy: Entropy) -> tuple[str, ...]:
+    """Return the keys that are published, in the order of their bytes."""
+    rule = design.finding
+    if not isinstance(rule, Rounds):
+        found = np.flatnonzero(rule.decide(held.people, entropy))[: design.most]
+    else:
+        decided = rule.decide(lambda dropped: held.weigh(rule.weights, dropped), entropy)
+        found = np.flatnonzero(decided.found)
+        if len(found) > design.most:
+            # Of those with the largest noisy weight: post-processing. A stable sort leaves ties in the order of bytes.
+            largest = np.argsort(-decided.noisy[found], kind="stable")[: design.most]
+            found = np.sort(found[largest])
+    return tuple(held.keys[place] for place in found)
+
+
+def make_discover_plan(table: Table, discover: Discover, origin: KeysOrigin, **terms: Unpack[Terms]) -> DiscoverPlan:
+    """Return the plan that finds keys first."""
+    epsilon, delta = check_epsilon(terms["epsilon"]), check_delta(terms["delta"])
+    if terms["missing"] is not None:
+        allowed = "left out where keys are found: ask it of a second question, by(...=release.keys)"
+        raise InvalidArgument("missing", "Missing()", allowed)
+    check_discover(table, discover, delta)
+    design = DiscoverDesign(table, discover, epsilon, delta, check_workload(terms["tuned_for"]))
+    _ = design.typical  # refuses what cannot be drawn
+    return DiscoverPlan(design, origin)
