@@ -19,11 +19,8 @@ def check(people: list[Floats]) -> list[Verdict]:
 
 
 def _sound() -> list[Verdict]:
-    exact = {
-        mutant.name: (examine(mutant.sound, mutant.neighbours), examine(mutant.broken, mutant.neighbours))
-        for mutant in MUTANTS
-    }
-    sound, short = exact["choice without the 2 where a person is replaced"]
+    shortcut = next(mutant for mutant in MUTANTS if mutant.name == "choice without the 2 where a person is replaced")
+    sound, short = (examine(version, shortcut.neighbours) for version in (shortcut.sound, shortcut.broken))
     return [
         Verdict(
             "the choice is ε-differentially private, with e^(ε u / 2Δ)",
