@@ -1,0 +1,224 @@
+"""Rounds of weighted Gaussian noise: their numbers against reference values, and what a lone key passes with."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import FailureCost, GaussianCost, decimal_value, dump, load
+from chronodp.randomness import seeded
+from chronodp.selection.keys import Round, Rounds, Weigh
+from chronodp.selection.keys.rounds import decide
+from chronodp.selection.keys.threshold import Held, threshold_for
+from chronodp.selection.keys.weights import weights_of
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "keys"
+WEIGHTS: dict[str, Any] = json.loads((GOLDEN / "weights.json").read_text())
+MU = float(WEIGHTS["rows"][0]["mu"])
+SHIPPED = [
+    Rounds(mu, delta, most, blocks, replace)
+    for mu, delta, most, blocks, replace in itertools.product(
+        (0.01, 3.0), (4e-7, 1e-12), (1, 12), (1, 7), (False, True)
+    )
+]
+
+
+@pytest.mark.parametrize("row", WEIGHTS["rows"], ids=lambda row: f"{row['m']} keys")
+def test_scales_and_thresholds_are_the_reference_ones(row: dict[str, Any]) -> None:
+    rule = Rounds(float(row["mu"]), 4e-7, row["m"])
+    for keys, weight in WEIGHTS["weight"].items():
+        assert weights_of(50)[int(keys) - 1] == weight
+    if row["m"] == 1:
+        (only,) = rule.rounds
+        assert only.threshold == row["one_round"]["t"]
+        assert only.scale == pytest.approx(float(row["one_round"]["s"]), rel=1e-15)
+        assert rule.lone == pytest.approx(float(row["one_round"]["lone"]), rel=1e-12)
+        assert rule.hopeless is None
+        return
+    wanted = row["two_rounds"]
+    assert [one.threshold for one in rule.rounds] == [wanted["t1"], wanted["t2"]]
+    for one, scale in zip(rule.rounds, (wanted["s1"], wanted["s2"]), strict=True):
+        assert one.scale == pytest.approx(float(scale), rel=1e-15)
+    assert rule.hopeless == wanted["hopeless_below"]
+    assert rule.lone == pytest.approx(float(wanted["lone1"]) + float(wanted["lone2"]), rel=1e-12)
+
+
+@pytest.mark.parametrize("row", WEIGHTS["rows"][1:], ids=lambda row: f"{row['m']} keys")
+def test_one_round_of_several_keys_has_the_reference_threshold(row: dict[str, Any]) -> None:
+    scale = Rounds(float(row["mu"]), 4e-7, 1).rounds[0].scale
+    assert threshold_for(scale, decimal_value(4e-7), Held(weights_of(row["m"]))) == row["one_round"]["t"]
+
+
+def failing(scale: float, threshold: int, rule: Rounds) -> Any:
+    """An interval that holds P(some lone key of the worst unit passes), from the definition alone."""
+    iv = mpmath.iv
+
+    def passes(weight: int) -> Any:
+        x = (iv.mpf(threshold) - weight - iv.mpf(1) / 2) / iv.mpf(scale)
+        return erfc_between(x / iv.sqrt(iv.mpf(2))) / 2
+
+    former = (1 - passes(0)) ** (rule.most if rule.replace else 0)
+    silent = [((1 - passes(weight)) ** d * former) ** rule.blocks for d, weight in enumerate(rule.weights, 1)]
+    return max((1 - one for one in silent), key=lambda one: one.b)
+
+
+def erfc_between(x: Any) -> Any:
+    """An interval around erfc(x) for x > 1: e^-x²/(x√π) times a continued fraction, cut at both parities."""
+    iv = mpmath.iv
+    inner, outer = iv.mpf(0), iv.mpf(0)
+    for term in range(60, 0, -1):
+        inner = iv.mpf(term) / 2 / (x + inner)
+        if term > 1:
+            outer = iv.mpf(term - 1) / 2 / (x + outer)
+    front = iv.exp(-x * x) / iv.sqrt(iv.pi)
+    ends = (front / (x + inner), front / (x + outer))
+    return iv.mpf([min(one.a for one in ends), max(one.b for one in ends)])
+
+
+@pytest.mark.parametrize("rule", [*SHIPPED, Rounds(MU, 4e-7, 50)], ids=str)
+def test_a_lone_key_passes_within_delta_by_interval_arithmetic(rule: Rounds) -> None:
+    before, mpmath.iv.prec = mpmath.iv.prec, 120
+    try:
+        shares = (Fraction(1),) if rule.most == 1 else (Fraction(1, 5), Fraction(4, 5))
+        total = mpmath.iv.mpf(0)
+        for one, share in zip(rule.rounds, shares, strict=True):
+            allowed = decimal_value(rule.delta) * share
+            bound = mpmath.iv.mpf(allowed.numerator) / allowed.denominator
+            found = failing(one.scale, one.threshold, rule)
+            assert found.b <= bound.a
+            # and no threshold is higher than it has to be
+            assert failing(one.scale, one.threshold - 1, rule).b > bound.a
+            total += found
+        assert total.a <= rule.lone * (1 + 1e-12)
+        assert rule.lone <= rule.delta
+    finally:
+        mpmath.iv.prec = before
+
+
+@pytest.mark.parametrize("rule", SHIPPED, ids=str)
+def test_the_price_is_at_most_mu_in_exact_arithmetic(rule: Rounds) -> None:
+    *noise, failure = rule.cost.costs
+    assert failure == FailureCost(rule.delta)
+    spent = Fraction(0)
+    for cost, one in zip(noise, rule.rounds, strict=True):
+        assert isinstance(cost, GaussianCost)
+        # sigma is what is drawn, and the sensitivity is at least what weights can change
+        assert Fraction(cost.sigma) * 2**rule.bits == Fraction(one.scale)
+        change = max(d * weight**2 for d, weight in enumerate(rule.weights, 1)) * rule.blocks * (1 + rule.replace)
+        assert Fraction(cost.sensitivity) ** 2 * 4**rule.bits >= change
+        spent += (Fraction(cost.sensitivity) / Fraction(cost.sigma)) ** 2
+    assert Fraction(rule.mu) ** 2 * (1 - Fraction(1, 2**48)) <= spent <= Fraction(rule.mu) ** 2
+    assert max(one.scale for one in rule.rounds) <= 2**21
+
+
+def test_the_gaussian_rule_for_one_key_has_the_reference_law() -> None:
+    wanted = WEIGHTS["gaussian_rule_m1"]
+    rule = Rounds(float(wanted["mu"]), float(wanted["delta_sel"]), 1)
+    (only,) = rule.rounds
+    for people, chance in wanted["p"].items():
+        x = (only.threshold - int(people) * rule.weights[0] - 0.5) / only.scale
+        assert math.erfc(x / math.sqrt(2)) / 2 == pytest.approx(float(chance), rel=2e-5)  # a step is 1/65,536
+
+
+def test_the_stored_rule_is_read_back() -> None:
+    rule = Rounds(0.2, 1e-7, 12, blocks=3, replace=True)
+    assert load(dump(rule), Rounds) == rule
+    assert '"kind":"key_rounds"' in dump(rule)
+
+
+def table(rule: Rounds, people: list[tuple[int, ...]], keys: int) -> Weigh:
+    def weigh(dropped: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+        totals = np.zeros(keys, np.int64)
+        for held in people:
+            left = [key for key in held if dropped is None or not dropped[key]]
+            for key in left:
+                totals[key] += rule.weights[len(left) - 1]
+        return totals
+
+    return weigh
+
+
+def apart(weighed: NDArray[np.int64]) -> Weigh:
+    """Keys whose people hold nothing else, or whose other keys are never dropped."""
+    return lambda dropped: weighed if dropped is None else np.where(dropped, 0, weighed)
+
+
+def test_the_same_entropy_and_table_decide_the_same() -> None:
+    rule = Rounds(2.0, 1e-3, 3)
+    weigh = table(rule, [(0, 1, 2)] * 9 + [(1,)] * 2 + [(2, 3)], 4)
+    first, again = (rule.decide(weigh, seeded(7)) for _ in range(2))
+    assert np.array_equal(first.found, again.found)
+    assert np.array_equal(first.noisy, again.noisy)
+
+
+def test_what_the_first_round_found_gives_way_in_the_second() -> None:
+    asked = []
+
+    def weigh(dropped: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+        asked.append(None if dropped is None else dropped.tolist())
+        return np.array([1000, 400, 50] if dropped is None else [0, 700, 0])
+
+    class Silent:
+        def gaussian(self, scale: float, size: int) -> NDArray[np.int64]:
+            del scale
+            return np.zeros(size, np.int64)
+
+    quiet: Any = Silent()
+    decided = decide((Round(10.0, 1000), Round(5.0, 700)), 100, weigh, quiet)
+    assert asked == [None, [True, False, True]]
+    assert decided.found.tolist() == [True, True, False]
+    assert decided.noisy.tolist()[:2] == [1000, 700]
+
+
+@pytest.mark.parametrize("most", [1, 10])
+def test_no_candidates_and_lone_keys_alone_go_the_same_way(most: int) -> None:
+    rule = Rounds(MU, 4e-7, most)
+    assert not len(rule.decide(apart(np.zeros(0, np.int64)), seeded(1)).found)
+    # A million lone keys of a million people: each passes with at most 4e-7.
+    decided = rule.decide(apart(np.full(1_000_000, rule.weights[0])), seeded(1))
+    assert decided.found.sum() <= 6
+
+
+@pytest.mark.parametrize(("most", "keys_each"), [(1, 1), (10, 1), (10, 10)])
+def test_so_many_people_are_found_half_of_the_time(most: int, keys_each: int) -> None:
+    rule = Rounds(0.5, 1e-6, most)
+    needed = rule.people_needed(keys_each)
+    weight = rule.weights[keys_each - 1]
+    fewer, enough = (
+        rule.decide(apart(np.full(40_000, people * weight)), seeded(1)).found.mean() for people in (needed - 1, needed)
+    )
+    # five standard errors of a coin are 0.0125
+    assert fewer < 0.5 + 0.0125
+    assert enough > 0.5 - 0.0125
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("mu", (0.0, 1e-6, 1)),
+        ("mu", (1e-12, 1e-6, 1)),
+        ("delta", (1.0, 0.0, 1)),
+        ("most", (1.0, 1e-6, 0)),
+        ("most", (1.0, 1e-6, 2**21)),
+        ("blocks", (1.0, 1e-6, 1, 0)),
+        ("replace", (1.0, 1e-6, 1, 1, 1)),
+    ],
+)
+def test_bad_numbers_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(InvalidArgument, match=name):
+        Rounds(*arguments)
+
+
+def test_more_keys_than_declared_are_refused() -> None:
+    with pytest.raises(InvalidArgument, match="keys_each"):
+        Rounds(1.0, 1e-6, 3).people_needed(4)
