@@ -16,6 +16,7 @@ from chronodp.engines.expressions import (
     parse_expression as parse_expression,
     texts_of as texts_of,
 )
+from chronodp.engines.held_keys import HeldKeys as HeldKeys, KeysQuestion as KeysQuestion
 from chronodp.engines.losses import LossesQuestion as LossesQuestion
 from chronodp.engines.question import (
     BoundsReport as BoundsReport,
@@ -28,6 +29,7 @@ from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, Readin
 from chronodp.engines.reference import (
     Record as Record,
     Reference as Reference,
+    reference_held_keys as reference_held_keys,
     reference_losses as reference_losses,
     reference_missing as reference_missing,
     reference_sizes as reference_sizes,

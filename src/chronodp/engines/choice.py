@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-__all__ = ["PRIME", "Seeds", "Words", "priorities", "priority_text", "seed_texts", "seeds_of"]
+__all__ = ["PRIME", "Seeds", "Words", "priorities", "priority", "priority_text", "seed_texts", "seeds_of"]
 
 PRIME = 2**31 - 1
 _PRIME, _BITS = np.uint64(PRIME), np.uint64(31)
@@ -40,6 +40,12 @@ def seeds_of(key: str, person: str) -> tuple[int, int, int]:
     digest = hashlib.md5(f"{key}|{person}".encode(), usedforsecurity=False).hexdigest()
     multiplier, shift, offset = (int(digest[at - 1 : at + 7], 16) % size + least for at, size, least in _DIGITS)
     return multiplier, shift, offset
+
+
+def priority(number: int, seeds: tuple[int, int, int]) -> int:
+    """Return the place of a number in its person's order; lowest count first."""
+    multiplier, shift, offset = seeds
+    return (multiplier * pow(number + shift, 5, PRIME) + offset) % PRIME
 
 
 def priorities(numbers: Words, seeds: Seeds) -> Words:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.losses import LossesQuestion
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
@@ -35,6 +36,10 @@ class Engine(Protocol):
 
     def missing(self, source: Source, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:
         """Return what bounds take away, capped, and how many reach beyond; nobody may see it."""
+        ...
+
+    def held_keys(self, source: Source, asked: KeysQuestion, *, key: str) -> HeldKeys:
+        """Return who holds which key, which nobody may see; ``key`` decides which of people over the limit count."""
         ...
 
     def look(self, source: Source, question: Question) -> ReadingCheck:

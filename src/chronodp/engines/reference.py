@@ -12,25 +12,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from chronodp.engines.choice import PRIME, seeds_of
+from chronodp.engines.choice import priority, seeds_of
 from chronodp.engines.expressions import Cell, Value, evaluate
+from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.lengths import scaled_cell
 from chronodp.engines.losses import LossesQuestion
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
+from chronodp.engines.reference_keys import held_keys_of
 from chronodp.engines.sizes import Sizes, SizesQuestion
 from chronodp.engines.sources import Source
 from chronodp.engines.statement import MissingQuestion
 from chronodp.errors import UnreadableSource
 
-__all__ = ["Record", "Reference", "reference_losses", "reference_missing", "reference_sizes", "reference_totals"]
+__all__ = [
+    "Record",
+    "Reference",
+    "reference_held_keys",
+    "reference_losses",
+    "reference_missing",
+    "reference_sizes",
+    "reference_totals",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One row: a person, an instant in microseconds of UTC, a number, a key for each grouping; any may be missing.
 
-    ``cells`` are those that expressions read. A number or a key that is derived is computed, whatever is given for it.
+    A column whose keys are looked for has the last of the keys. ``cells`` are those that expressions read. A number or a key that is derived is computed, whatever is given for it.
     """
 
     person: str | None
@@ -130,6 +140,22 @@ def reference_missing(records: Iterable[Record], asked: MissingQuestion, *, key:
     return lost, sum(far or abs(lost) > asked.cap for lost, far in voters.values()) if asked.beyond else 0
 
 
+def reference_held_keys(records: Iterable[Record], asked: KeysQuestion, *, key: str) -> HeldKeys:
+    """Return who holds which key, of rows in memory."""
+
+    def rows() -> Iterator[tuple[object, int, str]]:
+        for row, raw in enumerate(records):
+            record = _computed(raw, asked.reading)
+            if record is None:
+                continue
+            *public, text = record.keys
+            located = _location(row, replace(record, keys=tuple(public)), asked.question)
+            if located is not None and text is not None:
+                yield *located[:2], text
+
+    return held_keys_of(rows(), asked, key=key)
+
+
 class Reference:
     """An engine in plain Python: lists of records as data, for tables of a few rows."""
 
@@ -153,6 +179,10 @@ class Reference:
     def missing(self, source: Any, asked: MissingQuestion, *, key: str) -> tuple[int, ...]:
         """Return what bounds take away, capped, and how many reach beyond."""
         return reference_missing(source, asked, key=key)
+
+    def held_keys(self, source: Any, asked: KeysQuestion, *, key: str) -> HeldKeys:
+        """Return who holds which key."""
+        return reference_held_keys(source, asked, key=key)
 
     def look(self, source: Any, question: Question) -> ReadingCheck:
         """Refuse: records were read by whoever made them."""
@@ -184,12 +214,17 @@ def _counted(records: Iterable[Record], question: Question) -> dict[tuple[object
 def _located(records: Iterable[Record], question: Question) -> Iterator[tuple[tuple[object, int, int], Record]]:
     for row, raw in enumerate(records):
         record = _computed(raw, question)
-        if record is None:
-            continue
-        period, place = _period(record, question), _place(record, question)
-        if period is None or place is None or (question.user is not None and record.person is None):
-            continue
-        yield (row if question.user is None else record.person, period, place), record
+        located = None if record is None else _location(row, record, question)
+        if record is not None and located is not None:
+            yield located, record
+
+
+def _location(row: int, record: Record, question: Question) -> tuple[object, int, int] | None:
+    """Return the person, the period and the place of a row; None if it does not count."""
+    period, place = _period(record, question), _place(record, question)
+    if period is None or place is None or (question.user is not None and record.person is None):
+        return None
+    return row if question.user is None else record.person, period, place
 
 
 def _kept(
@@ -232,18 +267,13 @@ def _chosen(
     places = question.places // bins
     for person, visited in held.items():
         seeds = seeds_of(key, str(person))
-        kept = sorted(visited, key=lambda period: _priority(period, seeds))[: question.max_periods]
+        kept = sorted(visited, key=lambda period: priority(period, seeds))[: question.max_periods]
         for period in kept:
             base = horizon + period * places
             together = {place // bins for place in visited[period]}  # bins of weighed rows are not chosen among
-            in_order = sorted(together, key=lambda place: _priority(base + place, seeds))[: question.max_places]
+            in_order = sorted(together, key=lambda place: priority(base + place, seeds))[: question.max_places]
             chosen += [(person, period, place) for place in visited[period] if place // bins in in_order]
     return chosen
-
-
-def _priority(number: int, seeds: tuple[int, int, int]) -> int:
-    multiplier, shift, offset = seeds
-    return (multiplier * pow(number + shift, 5, PRIME) + offset) % PRIME
 
 
 def _period(record: Record, question: Question) -> int | None:
