@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from chronodp.engines import Reading
     from chronodp.ledger import Ledger
     from chronodp.series import (
+        Discover,
         EachPeriod,
         Ewm,
         Filter,
@@ -64,6 +65,7 @@ __all__ = [
     "Aggregate",
     "Alert",
     "Client",
+    "Discover",
     "EachPeriod",
     "Event",
     "Ewm",
@@ -117,6 +119,7 @@ _NAMES = {
     "Aggregate": "dataset",
     "Alert": "alerts",
     "Client": "service",
+    "Discover": "series",
     "EachPeriod": "series",
     "Ewm": "series",
     "Filter": "series",

@@ -85,7 +85,13 @@ def _texts_of(depth: int) -> st.SearchStrategy[Node]:
         return leaf
     below, truths = st.deferred(lambda: _texts_of(depth - 1)), st.deferred(lambda: _truths_of(depth - 1))
     some = st.lists(below, min_size=2, max_size=3).map(tuple)
-    return st.one_of(leaf, st.builds(Call, st.just("COALESCE"), some), _cases(truths, below))
+    flat = st.lists(leaf, min_size=2, max_size=3).map(tuple)
+    return st.one_of(
+        leaf,
+        st.builds(Call, st.just("COALESCE"), some),
+        st.builds(Call, st.just("CONCAT"), flat),
+        _cases(truths, below),
+    )
 
 
 def _truths_of(depth: int) -> st.SearchStrategy[Node]:

@@ -54,6 +54,8 @@ TEXTS: list[tuple[str, Use]] = [
     ("LEAST(n, m, w) * GREATEST(n, m)", "number"),
     ("COALESCE(n / m, w, -1)", "number"),
     ("s IS NULL", "condition"),
+    ("s || ' to ' || CONCAT(s, 'x')", "name"),
+    ("CONCAT(s, s) > 'JFK'", "condition"),
     ("ABS(w) + b", "number"),
     ("b = TRUE", "condition"),
 ]

@@ -14,6 +14,7 @@ from chronodp.privacy import Calendar, check_kind
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import (
     Count,
+    Discover,
     EachPeriod,
     Find,
     Found,
@@ -51,6 +52,10 @@ class RecordSource(Protocol[Planned_co]):
 
     def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> object:
         """Return the plan that finds bounds first, within (epsilon, delta): `FindPlan`, or a curator's."""
+        ...
+
+    def discover_plan(self, table: Table, discover: Discover, **terms: Unpack[Terms]) -> object:
+        """Return the plan that finds keys first, within (epsilon, delta): `DiscoverPlan`, or a curator's."""
         ...
 
 
@@ -198,6 +203,7 @@ class Query(Generic[Planned_co]):
     records: RecordSource[Planned_co]
     columns: tuple[Derived, ...] = ()
     finds: tuple[tuple[str, Find], ...] = ()
+    discover: Discover | None = None
 
     def where(self, condition: str) -> Query[Planned_co]:
         """Count only rows of which a condition over their own columns holds; several conditions must all hold.
@@ -228,27 +234,30 @@ class Query(Generic[Planned_co]):
         )
         return replace(self, table=table, finds=tuple(one for one in self.finds if one[0] not in taken))
 
-    def by(self, *, max_groups: int | Find | None = None, **columns: Sequence[object]) -> Query[Planned_co]:
+    def by(self, *, max_groups: int | Find | None = None, **columns: Sequence[object] | Discover) -> Query[Planned_co]:
         """Split by columns with public keys; a person counts in at most ``max_groups`` (1) groups of a period.
 
-        Keys are declared, never read from the data: rows with another key are left out, and groups without rows are
-        released like others. With ``bound=Norm(...)`` a person counts in all groups, and ``max_groups`` is left out.
+        Keys are declared, or found by a private step, `Discover`; they are never read from the data as they stand. Rows
+        with another key are left out, and groups without rows are released like others. With ``bound=Norm(...)`` a
+        person counts in all groups, and ``max_groups`` is left out.
         """
         if not columns:
             raise InvalidArgument("by", None, "at least one column with its keys, such as region=['north', 'south']")
-        groupings = tuple(Grouping(column, _check_keys(column, keys)) for column, keys in columns.items())
         taken = {grouping.column for grouping in self.table.groupings} & set(columns)
         if taken:
             raise InvalidArgument("by", sorted(taken)[0], "a column that does not split the question already")
-        split = (*self.table.groupings, *groupings)
+        discover = _the_one([self.discover, *(keys for keys in columns.values() if isinstance(keys, Discover))])
+        split = (*self.table.groupings, *(_grouping(column, keys) for column, keys in columns.items()))
         named = _named(self.columns, [self.table.periods.measure.read_column, *(one.column for one in split)])
         everywhere = math.prod(len(grouping.keys) for grouping in split)
         whole_series = self.table.measure.norm is not None
         if whole_series and max_groups is not None:
             raise InvalidArgument("max_groups", max_groups, "left out with bound=Norm(...): all of a person counts")
         most = everywhere if whole_series or isinstance(max_groups, Find) else max_groups
+        if discover is not None and isinstance(max_groups, Find):
+            raise InvalidArgument("max_groups", "Find()", _NOT_BOTH)
         table = replace(self.table, groupings=split, columns=named, max_groups=1 if most is None else most)
-        query = replace(self, table=table)
+        query = replace(self, table=table, discover=discover)
         return query.finding(max_groups=max_groups) if isinstance(max_groups, Find) else query
 
     def total(self, *, every: str) -> Query[Planned_co]:
@@ -292,6 +301,10 @@ class Query(Generic[Planned_co]):
             "tuned_for": EachPeriod() if tuned_for is None else tuned_for,
             "missing": missing,
         }
+        if self.discover is not None:
+            if self.finds:
+                raise InvalidArgument(self.finds[0][0], "Find()", _NOT_BOTH)
+            return cast("Planned_co", self.records.discover_plan(self.table, self.discover, **terms))
         if self.finds:
             # It releases as a plan does, and says what it cannot know yet.
             return cast("Planned_co", self.records.find_plan(self.table, dict(self.finds), **terms))
@@ -300,6 +313,26 @@ class Query(Generic[Planned_co]):
     def __str__(self) -> str:
         words = self.table.measure.open_words if self.finds else self.table.measure.words
         return f"{words(self.table.unit.called)}; {self.table.calendar}"
+
+
+_NOT_BOTH = "a number where keys are found: find keys first, and bounds by(...=release.keys)"
+
+
+def _grouping(column: str, keys: object) -> Grouping:
+    if isinstance(keys, Discover):
+        return Grouping(column, (), found=True)
+    return Grouping(column, _check_keys(column, keys))
+
+
+def _the_one(asked: Sequence[Discover | None]) -> Discover | None:
+    found = [one for one in asked if one is not None]
+    if len(found) > 1:
+        allowed = (
+            "given for one column; where pairs are meant, make one of both: "
+            "columns={'route': \"concat(origin, ' to ', dest)\"} and by(route=Discover(...))"
+        )
+        raise InvalidArgument("by", "Discover() twice", allowed)
+    return found[0] if found else None
 
 
 def _bounds_of(table: Table, found: Found) -> dict[str, Any]:

@@ -11,8 +11,11 @@ import numpy as np
 
 from chronodp.engines import (
     BoundsReport,
+    Derived,
     DuckDB,
     Engine,
+    HeldKeys,
+    KeysQuestion,
     LossesQuestion,
     MissingQuestion,
     Progress,
@@ -23,11 +26,27 @@ from chronodp.engines import (
     Source,
     Spark,
     Totals,
+    derived_as,
     is_spark_frame,
 )
 from chronodp.engines.reading import check_reading
 from chronodp.privacy import Calendar, Grid
-from chronodp.series import Design, Find, FindPlan, Plan, Quanta, Table, Terms, make_find_plan, make_plan, voters_of
+from chronodp.series import (
+    Design,
+    Discover,
+    DiscoverDesign,
+    DiscoverPlan,
+    Find,
+    FindPlan,
+    Plan,
+    Quanta,
+    Table,
+    Terms,
+    make_discover_plan,
+    make_find_plan,
+    make_plan,
+    voters_of,
+)
 from chronodp.series.finding import Joint, Scale
 
 __all__ = ["Records", "numbers_of"]
@@ -68,6 +87,29 @@ class Records:
         """Return the plan that finds these bounds first. Free, and reads no data."""
         return make_find_plan(table, finds, self, **terms)
 
+    def discover_plan(self, table: Table, discover: Discover, **terms: Unpack[Terms]) -> DiscoverPlan:
+        """Return the plan that finds keys first. Free, and reads no data."""
+        return make_discover_plan(table, discover, self, **terms)
+
+    def held_keys(self, design: DiscoverDesign, *, key: str) -> HeldKeys:
+        """Return who holds which key, bounded; nobody may see it."""
+        table, rows_apart = design.table.periods, design.table.unit.of_rows
+        public = tuple(grouping for grouping in table.groupings if not grouping.found)
+        question = replace(
+            self._question(table, Grid(1.0)), user=self.user, value=None, edges=(), groupings=public, columns=()
+        )
+        whole = rows_apart or design.blocks.of_periods is None
+        asked = KeysQuestion(
+            replace(question, columns=_used(table, (design.column, *(one.column for one in public)))),
+            design.column,
+            design.chosen,
+            choose_by_period=not whole,
+            blocks=None if whole else design.blocks.of_periods,
+            rows_apart=rows_apart,
+            longest=design.discover.longest,
+        )
+        return self.reader.held_keys(self.source, asked, key=key)
+
     def sizes(self, scale: Scale) -> Sizes:
         """Return how much voters hold, counted by the sizes of a scale, which nobody may see."""
         question = replace(self._question(scale.table, scale.grid), row_limit=2**62)
@@ -91,6 +133,8 @@ class Records:
 
     def numbers(self, design: Design, *, key: str, progress: Progress) -> tuple[Quanta, ...]:
         """Return the exact numbers of each kind, in steps of their noise's grid, period by period."""
+        if not design.table.places:  # no key was found
+            return tuple(np.zeros((design.table.horizon, 0), np.int64) for _ in design.noises)
         question = self.question(design)
         totals = self.reader.totals(self.source, question, key=key, progress=progress)
         shape = (len(question.calendar), design.table.periods.places)
@@ -171,6 +215,11 @@ class Records:
             where=table.where,
             columns=table.columns or (),
         )
+
+
+def _used(table: Table, names: tuple[str, ...]) -> tuple[Derived, ...]:
+    """Return the derived columns among these."""
+    return tuple(one for one in table.columns or () if any(derived_as([one], name) for name in names))
 
 
 def numbers_of(totals: Totals, question: Question, design: Design) -> tuple[Quanta, ...]:

@@ -5,6 +5,7 @@ from chronodp.randomness.entropy import (
     KeystreamEntropy as KeystreamEntropy,
     Shape as Shape,
     check_entropy as check_entropy,
+    keyed as keyed,
     secure,
     seeded,
 )

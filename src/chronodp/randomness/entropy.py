@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 from chronodp.randomness.integers import uniform_below, uniform_below_one, uniform_permutations
-from chronodp.randomness.keystream import Keystream, Lineage, SecureKeystream, SeededKeystream
+from chronodp.randomness.keystream import KeyedKeystream, Keystream, Lineage, SecureKeystream, SeededKeystream
 from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.start_check import checked
 from chronodp.randomness.variates import EXPONENTIAL, GAUSSIAN, LAPLACE, Family
 
-__all__ = ["Entropy", "KeystreamEntropy", "Shape", "check_entropy", "secure", "seeded"]
+__all__ = ["Entropy", "KeystreamEntropy", "Shape", "check_entropy", "keyed", "secure", "seeded"]
 
 Shape: TypeAlias = int | tuple[int, ...]
 
@@ -191,6 +191,11 @@ def _is_drawn_from(kind: Hashable) -> bool:
 def secure() -> KeystreamEntropy:
     """Return entropy keyed by the operating system: what every release uses unless told otherwise."""
     return KeystreamEntropy(SecureKeystream())
+
+
+def keyed(secret: bytes) -> KeystreamEntropy:
+    """Return entropy of a secret of 32 bytes, for draws that must come out the same after a crash."""
+    return KeystreamEntropy(KeyedKeystream(secret))
 
 
 def seeded(seed: int | str) -> KeystreamEntropy:

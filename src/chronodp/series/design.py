@@ -74,7 +74,9 @@ class Design:
     @property
     def claim(self) -> Claim:
         """Whom the release protects, at what cost, and where the argument stands."""
-        argument = _ARGUMENT if self.split is None else _ARGUMENT_OF_STEPS if self.split.keys is None else _ARGUMENT_OF_KEYS
+        argument = _ARGUMENT
+        if self.split is not None:
+            argument = _ARGUMENT_OF_STEPS if self.split.keys is None else _ARGUMENT_OF_KEYS
         return Claim(self.table.claimed, self.cost, argument)
 
     @cached_property

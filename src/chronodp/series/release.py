@@ -233,7 +233,8 @@ class Release:
         """Return what was found and what is missing, in words."""
         facts = [] if self.found is None else [("Found", f"privately, as a part of the price: {self.found}")]
         if self.keys is not None:
-            facts.append(("Keys", f"{len(self.keys):,} found privately, as a part of the price; others have too few people"))
+            how = "found privately, as a part of the price; rows with other keys are left out"
+            facts.append(("Keys", f"{len(self.keys):,} {how}"))
         return facts if self.missing is None else [*facts, ("Missing", str(self.missing))]
 
     def __repr__(self) -> str:

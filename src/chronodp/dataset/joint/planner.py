@@ -24,7 +24,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import Filter, check_name
 from chronodp.privacy import check_delta, check_epsilon, check_number
 from chronodp.privacy.units import check_record_unit
-from chronodp.series import Plan
+from chronodp.series import Discover, Plan
 from chronodp.spectrum import SpectrumPlan
 
 __all__ = ["Together", "Weights", "plan_together"]
@@ -118,12 +118,10 @@ def _shareable(name: str, query: object) -> Shareable:
             # Its table holds the reference there, which is no bound.
             allowed = "given: find it by a plan of its own, then plan this with .bounded(release.found)"
             raise InvalidArgument(f"{bound} of query {name!r}", "Find()", allowed)
+        case Query(discover=Discover()):
+            allowed = "public keys: find them by a plan of its own, then plan this by(...=release.keys)"
+            raise InvalidArgument(f"by of query {name!r}", "Discover()", allowed)
         case Query(records=Records() as records):
-            if query.finds:
-                found = query.finds[0][0]
-                raise InvalidArgument(
-                    found, f"Find() in query {name!r}", "a number: bounds are found by one query alone"
-                )
             return SharedSeries(query.table, records)
         case Aggregate():
             return SharedSeries(query.table, query.origin)

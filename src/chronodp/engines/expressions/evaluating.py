@@ -116,9 +116,11 @@ def _either(truths: list[bool | None]) -> bool | None:
 
 def _called(function: str, arguments: list[Any]) -> Value:
     known = [one for one in arguments if one is not None]
-    if not known:
+    if not known or (function == "CONCAT" and len(known) < len(arguments)):
         return None
     match function:
+        case "CONCAT":
+            return "".join(known)
         case "COALESCE":
             return known[0]  # type: ignore[no-any-return]  # of one kind, and not NULL
         case "LEAST":

@@ -46,7 +46,8 @@ _DEEPEST = 24  # parentheses, calls and operations within each other
 _ALLOWED = (
     "an expression over the columns of one row (odd names in \"double quotes\"), made of numbers, 'texts', TRUE, "
     "FALSE, = <> < <= > >=, AND, OR, NOT, "
-    "IS NULL, IN (constants), BETWEEN, + - * /, CASE WHEN ... END, COALESCE, ABS, LEAST, GREATEST, FLOOR and CEIL"
+    "IS NULL, IN (constants), BETWEEN, + - * /, CASE WHEN ... END, COALESCE, ABS, LEAST, GREATEST, FLOOR, CEIL and "
+    "CONCAT of texts"
 )
 _SMALL = f"at most {LONGEST_EXPRESSION:,} letters, {_WORDS} words and signs, and {_DEEPEST} levels within each other"
 _NUMBER = re.compile("(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -58,10 +59,10 @@ _COMPARED: dict[type[exp.Expression], str] = {
 _COMPUTED: dict[type[exp.Expression], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 _CALLED: dict[type[exp.Expression], str] = {
     exp.Coalesce: "COALESCE", exp.Abs: "ABS", exp.Least: "LEAST", exp.Greatest: "GREATEST", exp.Floor: "FLOOR",
-    exp.Ceil: "CEIL",
+    exp.Ceil: "CEIL", exp.Concat: "CONCAT", exp.DPipe: "CONCAT",
 }  # fmt: skip
 _LOOKED_AT = {"this", "expression", "expressions", "low", "high", "ifs", "default", "true", "is_string", "quoted"}
-_WITHOUT_MEANING = {"ignore_nulls", "typed", "safe", "is_nvl"}  # here: each operation has one meaning
+_WITHOUT_MEANING = {"ignore_nulls", "typed", "safe", "is_nvl", "coalesce"}  # here: each operation has one meaning
 
 
 @lru_cache(maxsize=1024)
@@ -167,6 +168,10 @@ class _Reader:
             return [node.this]
         if kind in _COMPARED or kind in _COMPUTED:
             return [node.this, node.expression]
+        if kind is exp.DPipe:
+            return [node.this, node.expression]
+        if kind is exp.Concat:
+            return list(node.expressions)
         if kind in _CALLED or kind is exp.In:
             return [node.this, *node.expressions]
         if kind is exp.Between:
@@ -181,8 +186,13 @@ class _Reader:
 
     def _call(self, node: Any, function: str, parts: list[Node]) -> Node:
         single = function in ("ABS", "FLOOR", "CEIL")
-        if (len(parts) != 1) if single else (len(parts) < 2):
+        # Two texts side by side are one to the parser, a call that nobody wrote: a missing sign, more likely.
+        unwritten = type(node) is exp.Concat and "start" not in node.meta
+        if unwritten or ((len(parts) != 1) if single else (len(parts) < 2)):
             raise self._refusal(node)
+        if function == "CONCAT":  # a || b || c is one call of three texts
+            flat = [one.arguments if isinstance(one, Call) and one.function == "CONCAT" else (one,) for one in parts]
+            parts = [part for listed in flat for part in listed]
         return Call(function, tuple(parts))
 
     def _leaf(self, node: Any) -> Node:

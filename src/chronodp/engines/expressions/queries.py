@@ -133,6 +133,8 @@ class _Writer:
         match function:
             case "COALESCE":
                 return call("COALESCE", *arguments)
+            case "CONCAT":  # NULL where one is: DuckDB's function of that name would leave it out
+                return exp.paren(_joined(exp.DPipe, arguments))
             case "LEAST":
                 return exp.Least(this=first, expressions=rest, ignore_nulls=True)
             case "GREATEST":
@@ -163,7 +165,7 @@ class _Writer:
         return exp.column(name)
 
 
-def _joined(connector: type[exp.And] | type[exp.Or], terms: Sequence[Term]) -> Term:
+def _joined(connector: type[exp.And] | type[exp.Or] | type[exp.DPipe], terms: Sequence[Term]) -> Term:
     joined = terms[0]
     for term in terms[1:]:
         joined = connector(this=joined, expression=term)

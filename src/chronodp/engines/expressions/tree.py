@@ -44,7 +44,7 @@ __all__ = [
 Kind: TypeAlias = Literal["number", "text", "truth"]
 
 SIGNS = ("=", "<>", "<", "<=", ">", ">=")
-FUNCTIONS = ("CASE", "COALESCE", "ABS", "LEAST", "GREATEST", "FLOOR", "CEIL")
+FUNCTIONS = ("CASE", "COALESCE", "ABS", "LEAST", "GREATEST", "FLOOR", "CEIL", "CONCAT")
 """What a policy allows by name; signs, AND, OR, NOT, IS NULL, IN and BETWEEN are always there."""
 
 

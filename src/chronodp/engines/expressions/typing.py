@@ -149,10 +149,11 @@ class _Kinds:
                 return self._alike(results if otherwise is None else (*results, otherwise), wanted)
             case Call("COALESCE", arguments):
                 return self._alike(arguments, wanted)
-            case Call(_, arguments):
+            case Call(function, arguments):
+                kind: Kind = "text" if function == "CONCAT" else "number"
                 for part in arguments:
-                    self.of(part, "number")
-                return self._fits(node, "number", wanted)
+                    self.of(part, kind)
+                return self._fits(node, kind, wanted)
 
     def _column(self, name: str, wanted: Kind | None) -> Kind | None:
         known = self.known.get(name.lower())
@@ -229,7 +230,7 @@ class _Kinds:
                 other = None if otherwise is None else _node(self.ready(otherwise, kind))
                 return Case(tuple(zip(whens, thens, strict=True)), other)
             case Call(function, arguments):
-                inner: Kind = kind if function == "COALESCE" else "number"
+                inner: Kind = kind if function in ("COALESCE", "CONCAT") else "number"
                 return Call(function, tuple(self._all(arguments, inner)))
 
     def _all(self, parts: tuple[Node, ...], kind: Kind) -> list[Node]:

@@ -20,7 +20,17 @@ from chronodp.privacy.calendar import Calendar
 from chronodp.privacy.parameters import check_whole, check_word
 from chronodp.privacy.stretches import Stretches, Touch, touching
 
-__all__ = ["Facts", "KeyBlocks", "PeriodBlocks", "RecordUnit", "Relation", "StretchUnit", "Unit", "check_relation", "in_words"]
+__all__ = [
+    "Facts",
+    "KeyBlocks",
+    "PeriodBlocks",
+    "RecordUnit",
+    "Relation",
+    "StretchUnit",
+    "Unit",
+    "check_relation",
+    "in_words",
+]
 
 Relation: TypeAlias = Literal["add_remove", "replace"]
 
