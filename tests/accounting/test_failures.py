@@ -27,8 +27,11 @@ from chronodp.accounting import (
     renyi,
     zcdp,
 )
+from chronodp.audit.allowance import Allowance
 from chronodp.audit.bounds import GaussianRule, rules_for
+from chronodp.audit.case import AuditCase
 from chronodp.audit.exact import examine
+from chronodp.audit.walked import Enumerated
 from chronodp.errors import InvalidArgument, UnsupportedCost
 from chronodp.privacy import (
     ApproximateCost,
@@ -245,6 +248,18 @@ def test_the_auditor_does_not_hold_a_failure_to_the_gaussian_curve() -> None:
 
     assert GaussianRule in rules(SequenceCost(NOISE))
     assert GaussianRule not in rules(SequenceCost((*NOISE, FailureCost(4e-7))))
+
+
+def test_a_claim_with_a_failure_is_read_where_its_delta_ends() -> None:
+    def case(failure: float, delta: float) -> AuditCase:
+        claim = Claim(User(), SequenceCost((ANSWER, FailureCost(failure))), "a page")
+        return AuditCase(name="beside", mechanism=beside, neighbours=((0, 1),), claim=claim, delta=delta)
+
+    assert case(0.05, 0.05).epsilon == pytest.approx(math.log(3))
+    assert not Enumerated().attack(case(0.05, 0.05), Allowance()).refuted
+    assert Enumerated().attack(case(0.049, 0.049), Allowance()).refuted
+    with pytest.raises(InvalidArgument, match="no less than the delta"):
+        case(0.05, 0.0499)
 
 
 def test_a_failure_says_what_it_is_and_refuses_what_it_is_not() -> None:
