@@ -63,9 +63,14 @@ def test_what_cannot_be_paid_is_refused_before_data_are_read(
     ledger.open("small", unit=cdp.User(), epsilon=1.0)
     plan = night().count().plan(epsilon=1.0)
     first = made(plan, ledger, "first", dataset="small", entropy=Silent())
-    reads: list[str] = []
+    reads: list[Plan] = []
     read = Plan.read
-    monkeypatch.setattr(Plan, "read", lambda self, **options: reads.append("read") or read(self, **options))
+
+    def noted(self: Plan, **options: Any) -> Any:
+        reads.append(self)
+        return read(self, **options)
+
+    monkeypatch.setattr(Plan, "read", noted)
     for dataset, error in (("small", BudgetExhausted), ("nowhere", UnknownBudget)):
         with pytest.raises(error):
             made(plan, ledger, "second", dataset=dataset)

@@ -104,7 +104,8 @@ def _asked_until_refused(counts_failures: bool) -> Callable[..., object]:
     charged = amounts if counts_failures else (*amounts[:-1], 0)
 
     def play(bit: int, *, entropy: Entropy) -> tuple[object, ...]:
-        spent, seen = (0,) * len(charged), []
+        spent = (0,) * len(charged)
+        seen: list[object] = []
         while _KEPT.admits(spent, charged):
             spent = tuple(before + more for before, more in zip(spent, charged, strict=True))
             # Of 7: 3 the truth, 2 the other, 2 neither. A failure in 7 of 100 of the last is one in 50.
