@@ -88,7 +88,9 @@ def stored_quanta(numbers: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
     try:
         steps = np.array(numbers)
     except (ValueError, OverflowError):  # lists of different lengths
-        steps = np.array([])
+        steps = np.array([0.5])
+    if not steps.size:  # of no numbers numpy knows no type
+        steps = steps.astype(np.int64)
     if steps.dtype != np.int64 or steps.size != math.prod(shape):
         raise UnknownDocument("the released numbers are not as many whole numbers as the design says")
     return steps.reshape(shape)

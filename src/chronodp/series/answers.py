@@ -47,6 +47,8 @@ def answer(workload: CausalFilter, memory: Memory, released: Floats) -> tuple[Fl
     from scipy.signal import lfilter
 
     known = memory.numbers
+    if not released.shape[1]:  # no series, as where no key was found: there is nothing to answer
+        return released, memory
     match workload:
         case EachPeriod():
             return released, memory

@@ -27,6 +27,8 @@ def level_for_all(design: Design, windows: Windows, level: float) -> float:
 
     measure, table = design.table.measure, design.table
     count = len(windows.starts) * (table.groups if measure.ratio else table.places)
+    if not count:  # no key was found
+        return level
     shared = 1 - (1 - level) / count
     if design.law != "gaussian" or design.table.measure.ratio or isinstance(design.shape, Tree):
         return shared

@@ -60,6 +60,8 @@ def _reach(table: Table) -> str:
     sizes = "; ".join(f"{which}all in all by {size.l1:g} (l1), {size.l2:g} (l2)" for which, size in parts)
     amount = "each" if table.measure.ratio else f"each by at most {table.measure.reach:g}"
     groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
+    if table.finds_keys:
+        groups = f" in {table.max_groups} group{'s' if table.max_groups > 1 else ''} of each"
     block = table.measure.block
     if block is not None:
         return f"{_reach(table.periods).partition(';')[0]}; the {block.statistic}s {sizes}"
@@ -107,7 +109,11 @@ def _price(design: Design, delta: float) -> str:
     if calendar is not None:
         span = int(calendar.edges[-1] - calendar.edges[0])
         times = math.ceil(_YEAR / span)
-        if times > 1:
+        found = None if design.split is None else design.split.keys
+        if times > 1 and found is not None and times * found.delta >= delta:
+            text += f"; a year of {times:,} such releases takes a δ of {times * found.delta:.2g} for finding keys alone"
+            text += ", keys of an earlier release take none"
+        elif times > 1:
             text += f"; ε = {design.epsilon_of(times, delta):.3g}" + (f" at δ = {delta:g}" if delta else "")
             who = design.table.unit.called or "people"
             text += f" for a year of {times:,} such releases about the same {who}"

@@ -231,9 +231,9 @@ def _beside(design: Design) -> str:
         how = "the exponential mechanism" if design.law == "gaussian" else "permute-and-flip"
         text += f"; bounds found by {how}: {design.found}"
     if design.split is not None and design.split.keys is not None:
-        keys = design.split.keys
         column = next(grouping.column for grouping in design.table.groupings if grouping.found)
-        text += f"; keys of {column} found by {keys}, one of a single person with probability at most {keys.delta:g}"
+        lone = f"that of one unit alone with probability at most {design.split.keys.delta:g}"
+        text += f"; keys of {column} found by {design.split.finding}, {lone}"
     if design.missing is not None:
         text += f"; with a figure of what bounds took away, of cells up to {design.missing.top:g}"
     return text

@@ -74,6 +74,14 @@ class Split:
     keys: Rounds | OptimalRule | None = field(default=None, metadata=LATER)
 
     @property
+    def finding(self) -> str:
+        """How keys are found, in words; empty where all were declared."""
+        if isinstance(self.keys, Rounds):
+            rounds = len(self.keys.rounds)
+            return f"{'one round' if rounds == 1 else f'{rounds} rounds'} of weighted counts with Gaussian noise"
+        return "" if self.keys is None else "the optimal rule of a count of people"
+
+    @property
     def cost(self) -> Cost:
         """What all steps cost together, whatever they turn out to be."""
         found = () if self.keys is None else (self.keys.cost,)

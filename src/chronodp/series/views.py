@@ -83,7 +83,9 @@ class View:
     def plot(self) -> Any:
         """Return a Plotly figure: each group's line in its band (of a histogram: each bin's)."""
         labels = self._labels()
-        names = [", ".join(str(label) for label in row) for row in zip(*labels.values(), strict=True)] or [self.title]
+        names = [", ".join(str(label) for label in row) for row in zip(*labels.values(), strict=True)]
+        if not labels:
+            names = [self.title]
         times = next(iter(self._times(1).values()))
         drawn = [("", self.estimates)]
         if self.everyone is not None:

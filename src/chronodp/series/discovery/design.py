@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.privacy import LONGEST, Claim, Cost, document
+from chronodp.privacy import LONGEST, Claim, Cost, decimal_value, document
 from chronodp.privacy.units import KeyBlocks
 from chronodp.selection.keys import OptimalRule, Rounds
 from chronodp.series.design import Design
@@ -21,7 +22,7 @@ from chronodp.series.workloads import Workload
 __all__ = ["DiscoverDesign", "check_discover"]
 
 _ARGUMENT = "docs/explanation/proofs/keys.md"
-_PART_OF_DELTA = 0.4  # of the plan's delta: what a key of one person alone may be published with
+_PART_OF_DELTA = Fraction(2, 5)  # of the plan's delta: what a key of one person alone may be published with
 _SHOWN = 5000  # keys for which the error is told before any are found; fewer err no more
 RULE = "1"
 """Which rule finds keys. A change of weights, rounds or parts is a new one, and another plan."""
@@ -57,7 +58,8 @@ class DiscoverDesign:
     def lone(self) -> float:
         """The most probable that a key of one person alone is published."""
         given = self.discover.delta
-        return _PART_OF_DELTA * self.delta if given is None else given
+        # Of the number as it is written: a float beyond it in the last digit would not fit a reserve of that size.
+        return float(_PART_OF_DELTA * decimal_value(self.delta)) if given is None else given
 
     @cached_property
     def blocks(self) -> KeyBlocks:
