@@ -65,7 +65,7 @@ def split_price(epsilon: float, delta: float, *, choices: Sequence[float] = (), 
 
     >>> split = split_price(1.0, 1e-6, choices=[0.05])
     >>> split.choices, round(split.noise / 0.236705, 4)
-    ((0.0845126,), 0.9747)
+    ((0.0844646,), 0.9747)
     """
     if not delta:
         small = [_down(Decimal(str(part)) * Decimal(str(epsilon))) for part in (*choices, *figures)]
