@@ -28,7 +28,7 @@ from chronodp.privacy import (
 from chronodp.privacy.units import check_unit
 from chronodp.selection.mechanisms import ChoiceMechanism, ExponentialMechanism, NoisyMax
 
-__all__ = ["FARTHEST", "LARGEST_SCALE", "MOST_CANDIDATES", "ChoiceDesign", "design_choice"]
+__all__ = ["FARTHEST", "LARGEST_SCALE", "MOST_CANDIDATES", "ChoiceDesign", "design_choice", "short_slope"]
 
 FARTHEST = 2**31
 """Steps behind the best beyond which candidates count as this far behind: at most e^-1024 for epsilon from 1e-5 up."""
@@ -99,10 +99,7 @@ class ChoiceDesign:
     @cached_property
     def slope(self) -> Fraction:
         """What one step behind takes off a log-probability: 1 / scale, rounded down to a float of few digits."""
-        # Down: a flatter slope tells less. 22 digits times a gap of up to 2^31 fit the 53 of a float.
-        exact = 1 / self.scale
-        last = Fraction(2) ** (math.frexp(float(exact))[1] - _DIGITS)
-        return math.floor(exact / last) * last
+        return short_slope(1 / self.scale)
 
     @property
     def cost(self) -> PureCost | BoundedRangeCost:
@@ -160,6 +157,13 @@ def design_choice(
     spanned = min(max(_FINE + math.frexp(epsilon)[1] - (1 if monotone else 2), 0), _FINE)
     step = math.ldexp(1.0, math.frexp(change)[1] - 1 - spanned)
     return ChoiceDesign(mechanism, unit, names, float(change), monotone, float(epsilon), step, purpose)
+
+
+def short_slope(exact: Fraction) -> Fraction:
+    """Return a slope rounded down to a float of so few digits that its product with any gap is a float as well."""
+    # Down: a flatter slope tells less. 22 digits times a gap of up to 2^31 fit the 53 of a float.
+    last = Fraction(2) ** (math.frexp(float(exact))[1] - _DIGITS)
+    return math.floor(exact / last) * last
 
 
 def _check(mechanism: object, unit: object, candidates: object, change: object, epsilon: object) -> tuple[str, ...]:

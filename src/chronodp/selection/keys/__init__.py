@@ -1,5 +1,16 @@
 """Which keys are published: rules that decide by people counted, and know no engine and no file."""
 
-from chronodp.selection.keys.rounds import Decided as Decided, Round as Round, Rounds as Rounds, Weigh as Weigh
+from chronodp.selection.keys.exact_price import alone_delta as alone_delta, alone_threshold as alone_threshold
+from chronodp.selection.keys.largest import Peel as Peel, largest as largest
+from chronodp.selection.keys.optimal import OptimalRule as OptimalRule
+from chronodp.selection.keys.rounds import (
+    Decided as Decided,
+    Round as Round,
+    Rounds as Rounds,
+    Weigh as Weigh,
+    decide as decide,
+)
+from chronodp.selection.keys.threshold import Held as Held, threshold_for as threshold_for
+from chronodp.selection.keys.weights import weights_of as weights_of
 
 __all__: list[str] = []

@@ -29,7 +29,7 @@ from chronodp.privacy import (
     document,
     settle,
 )
-from chronodp.randomness import LARGEST_SCALE, Entropy, check_entropy
+from chronodp.randomness import LARGEST_SCALE, Entropy
 from chronodp.selection.keys.threshold import Held, lone_probability, threshold_for
 from chronodp.selection.keys.weights import FINEST, MOST_KEYS, weights_of
 
@@ -168,7 +168,7 @@ class Rounds:
             low, high = (low, middle) if self._chance(middle * weight) >= 0.5 else (middle, high)
         return high
 
-    def decide(self, weigh: Weigh, entropy: Entropy | None = None) -> Decided:
+    def decide(self, weigh: Weigh, entropy: Entropy) -> Decided:
         """Decide every candidate. Candidates are in the order of their bytes, and each is held by somebody.
 
         >>> from chronodp.randomness import seeded
@@ -177,7 +177,7 @@ class Rounds:
         >>> rule.decide(lambda dropped: people * rule.weights[0], seeded(1)).found.tolist()
         [False, False, True]
         """
-        return decide(self.rounds, self.hopeless, weigh, check_entropy(entropy))
+        return decide(self.rounds, self.hopeless, weigh, entropy)
 
     @property
     def _held(self) -> Held:
