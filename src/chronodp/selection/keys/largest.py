@@ -114,7 +114,8 @@ class Peel:
             # By the slope that is drawn with, not by epsilon: the flatter one needs the longer way.
             steps = -mpmath.log(mpmath.mpf(odds.numerator) / odds.denominator) / mpmath.mpf(self.slope)
             needed = int(mpmath.floor(steps)) + 1
-        return (2 if self.replace else 1) * 2**self.bits + needed
+        counts = 2 if self.replace else 1
+        return (counts << self.bits) + needed
 
     @property
     def lead(self) -> float:
