@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -155,7 +155,8 @@ def _found(keys: list[int], decided: Decided) -> Noisy:
 
 def weighted(rule: Rounds) -> Weighted:
     """Return a shipped rule on a table of people."""
-    return Weighted(rule.rounds, rule.hopeless, rule.weights)
+    shipped = Weighted(rule.rounds, rule.hopeless, rule.weights)
+    return replace(shipped, deciding=lambda _, __, weigh, entropy: rule.decide(weigh, entropy))
 
 
 def ruled(epsilon: float, delta: float, most: int) -> Ruled:

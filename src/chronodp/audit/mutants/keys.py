@@ -93,7 +93,7 @@ def _threshold_of_one() -> Mutant:
         epsilon=_FAR,
         delta=rule.delta + gaussian.delta_of(rule.mu, _FAR),
         sound=weighted(rule),
-        broken=replace(weighted(rule), rounds=low),
+        broken=Weighted(low, rule.hopeless, rule.weights),
         neighbours=(((), ((0, 1, 2),)),),
         checks=(Known(),),
     )
