@@ -13,7 +13,7 @@ import pytest
 from chronodp.accounting import gaussian
 from chronodp.audit.cases.keys import Weighted
 from chronodp.audit.key_walks import gaussian_above
-from chronodp.selection.keys import Held, Round, alone_delta, alone_threshold, threshold_for, weights_of
+from chronodp.selection.keys import Held, OptimalRule, Round, alone_delta, alone_threshold, threshold_for, weights_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "keys"
 ROWS: list[dict[str, Any]] = json.loads((GOLDEN / "gaussian_thresholds.json").read_text())["rows"]
@@ -61,6 +61,15 @@ def test_weights_need_the_threshold_of_all_their_keys(keys: int) -> None:
     told = -math.expm1(keys * math.log1p(-each))
     assert told == pytest.approx(TRAPS["weights_threshold_of_one_key_only"][str(keys)], rel=1e-3)
     assert told > delta
+
+
+@pytest.mark.parametrize("row", TRAPS["inside_a_gdp_budget"], ids=lambda row: f"{row['mu']:.2f}, {row['m']} keys")
+def test_in_a_gaussian_budget_the_optimal_rule_needs_three_times_the_people(row: dict[str, Any]) -> None:
+    people = OptimalRule(row["e0"] * row["m"], 4e-7, row["m"]).people_needed
+    threshold = alone_threshold(math.sqrt(row["m"]) / row["mu"], 4e-7, row["m"])
+    assert people == row["half_optimal_rule"]
+    assert threshold == pytest.approx(row["gaussian_tau"], rel=1e-12)
+    assert people > 3 * threshold - 1
 
 
 def test_bought_alone_a_set_costs_less_than_noise_and_failure_added() -> None:

@@ -16,7 +16,7 @@ from chronodp.audit.exact import Outcomes
 from chronodp.audit.key_walks import Above, Accepted, CutNoise, EdgeWords, follow, gaussian_above
 from chronodp.audit.registry import Entry
 from chronodp.audit.walked import Known
-from chronodp.privacy import Claim, User
+from chronodp.privacy import Claim, Unit, User, Window
 from chronodp.randomness import Entropy
 from chronodp.selection.keys import Decided, OptimalRule, Peel, Round, Rounds, Weigh, decide
 
@@ -28,6 +28,7 @@ Published = tuple[int, ...]
 Noisy = tuple[tuple[int, int], ...]
 
 _ARGUMENT = "docs/explanation/proofs/keys.md"
+_PERSON = User()
 _FAR = 6.0  # where Gaussian noise has no delta left to speak of, and a lone key shows
 
 
@@ -171,15 +172,30 @@ def _rounds() -> tuple[AuditCase, ...]:
         _case("one round, a key that one person holds", one, (((), ((0,),)), (((0,),) * 3, ((0,),) * 4))),
         _case("two rounds, keys that one person holds", two, (((), ((0, 1, 2),)), ((), ((0, 1),)))),
         _case("two rounds, people who share keys", two, ((some, (*some, (1, 2))), (some[:2], some[:3])), epsilon=1.0),
+        _case(
+            "two rounds, one person in another's place",
+            Rounds(1.0, 0.01, 2, replace=True),
+            ((((0, 1),), ((2, 3),)), (((0,),), ((0, 1),))),
+            User(relation="replace"),
+        ),
+        # Two periods of one person are two blocks: as if two people came who hold a key each.
+        _case("one round, two periods of a window", Rounds(1.0, 0.01, 1, blocks=2), (((), ((0,), (1,))),), Window(2)),
     )
 
 
-def _case(name: str, rule: Rounds, neighbours: tuple[tuple[People, People], ...], epsilon: float = _FAR) -> AuditCase:
+def _case(
+    name: str,
+    rule: Rounds,
+    neighbours: tuple[tuple[People, People], ...],
+    unit: Unit = _PERSON,
+    *,
+    epsilon: float = _FAR,
+) -> AuditCase:
     return AuditCase(
         name=name,
         mechanism=weighted(rule),
         neighbours=neighbours,
-        claim=Claim(User(), rule.cost, _ARGUMENT),
+        claim=Claim(unit, rule.cost, _ARGUMENT),
         epsilon=epsilon,
         delta=rule.delta + gaussian.delta_of(rule.mu, epsilon),
         checks=(Known(),),
