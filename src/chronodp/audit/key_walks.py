@@ -13,7 +13,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -139,6 +138,8 @@ class Accepted:
 
 def gaussian_above(scale: float, steps: int) -> Fraction:
     """Return P(⌊scale Z + ½⌋ ≥ steps) for a Gaussian Z, to 300 bits."""
+    import mpmath
+
     with mpmath.workprec(BITS + 60):
         tail = mpmath.erfc((steps - mpmath.mpf(1) / 2) / (mpmath.mpf(scale) * mpmath.sqrt(2))) / 2
         return Fraction(int(mpmath.floor(mpmath.ldexp(tail, BITS))), 2**BITS)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -109,6 +108,8 @@ class Peel:
     @cached_property
     def stop(self) -> int:
         """How far the stop is above the largest count that takes no part, in steps, rounded up."""
+        import mpmath
+
         with mpmath.workprec(200):
             odds = decimal_value(self.delta) / self.candidates
             # By the slope that is drawn with, not by epsilon: the flatter one needs the longer way.
