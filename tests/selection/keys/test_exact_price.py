@@ -65,7 +65,7 @@ def test_weights_need_the_threshold_of_all_their_keys(keys: int) -> None:
 
 @pytest.mark.parametrize("row", TRAPS["inside_a_gdp_budget"], ids=lambda row: f"{row['mu']:.2f}, {row['m']} keys")
 def test_in_a_gaussian_budget_the_optimal_rule_needs_three_times_the_people(row: dict[str, Any]) -> None:
-    people = OptimalRule(row["e0"] * row["m"], 4e-7, row["m"]).people_needed
+    people = OptimalRule(row["e0"] * row["m"], 4e-7, row["m"]).people_needed()
     threshold = alone_threshold(math.sqrt(row["m"]) / row["mu"], 4e-7, row["m"])
     assert people == row["half_optimal_rule"]
     assert threshold == pytest.approx(row["gaussian_tau"], rel=1e-12)
