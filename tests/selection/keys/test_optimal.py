@@ -127,7 +127,8 @@ def test_two_keys_a_person_need_the_rule_of_two(name: str, most: int) -> None:
     found, _ = worst(1.0, 0.05, most, 6, 2, held=2)
     # The reference parts δ by a root; we halve it, since a budget adds deltas up: worst is 1 - (1 - δ/2)² then.
     expected = wanted["worst"] if most == 1 else 1 - (1 - 0.05 / 2) ** 2
-    assert float(found) == pytest.approx(expected, rel=1e-11) and expected <= wanted["worst"]
+    assert float(found) == pytest.approx(expected, rel=1e-11)
+    assert expected <= wanted["worst"]
     assert (found <= Fraction(1, 20)) == wanted["within"]
 
 
