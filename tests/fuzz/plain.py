@@ -61,6 +61,7 @@ PLAIN: dict[str, Call] = {
     "Assumption": _call(privacy.Assumption, name="a", statement="b"),
     "AssumedCost": _call(privacy.AssumedCost, cost=PureCost(1.0), assumption=privacy.Assumption("a", "b")),
     "BoundedRangeCost": _call(privacy.BoundedRangeCost, epsilon=1.0),
+    "FailureCost": _call(privacy.FailureCost, delta=1e-6),
     "RandomizedResponseCost": _call(privacy.RandomizedResponseCost, epsilon=1.0, choices=2),
     "RepeatedCost": _call(privacy.RepeatedCost, cost=PureCost(1.0), times=3),
     "SampledGaussianCost": _call(SampledGaussianCost, sensitivity=1.0, sigma=2.0, rate=0.1),

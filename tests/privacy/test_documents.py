@@ -19,6 +19,7 @@ from chronodp.privacy import (
     Claim,
     Cost,
     Event,
+    FailureCost,
     GaussianCost,
     Guarantee,
     LaplaceCost,
@@ -38,6 +39,7 @@ single = st.one_of(
     st.builds(PureCost, positive),
     st.builds(BoundedRangeCost, positive),
     st.builds(ApproximateCost, positive, st.floats(1e-300, 0.999)),
+    st.builds(FailureCost, st.floats(1e-300, 0.999)),
     st.builds(LaplaceCost, positive, positive),
     st.builds(GaussianCost, positive, positive),
     st.builds(RandomizedResponseCost, positive, st.integers(2, 1000)),
@@ -62,6 +64,7 @@ def test_costs_survive_json(cost: Cost) -> None:
 
 def test_the_json_form_is_stable() -> None:
     assert dump(GaussianCost(sensitivity=1.0, sigma=50.0)) == '{"kind":"gaussian","sensitivity":1.0,"sigma":50.0}'
+    assert dump(FailureCost(4e-7)) == '{"delta":4e-07,"kind":"failure"}'
     assert dump(UserPeriod("1D")) == '{"every":"1D","kind":"user_period","relation":"add_remove"}'
     assert dump(Swap(4)) == '{"block":4,"kind":"swap"}'
 

@@ -42,7 +42,8 @@ def total_variation(epsilon: float, delta: float = 0.0) -> float:
 def advantage(costs: Costs) -> float:
     """Return total variation for a spending, rounded up: 2 Φ(mu / 2) - 1 exactly for Gaussian noise, else a bound.
 
-    Total variations of single releases compose no worse than 1 - prod(1 - tv_i); Gaussian ones count as one.
+    Total variations of single releases compose no worse than 1 - prod(1 - tv_i); Gaussian ones count as one. The
+    probabilities of failures add to that.
     """
     spending = gather(costs)
     mu = math.sqrt(spending.gaussian)
@@ -51,7 +52,7 @@ def advantage(costs: Costs) -> float:
     seen += -math.log1p(-math.erf(mu / math.sqrt(8))) if mu < 1 else -math.log(2) - float(log_ndtr(-mu / 2))
     for cost, times in spending.bounded.items():
         seen += times_up(times, _unseen(cost))
-    return min(1.0, up(-math.expm1(-seen), 64 + len(spending.bounded)))
+    return min(1.0, up(-math.expm1(-seen) + spending.failed, 64 + len(spending.bounded)))
 
 
 def posterior(prior: float, loss: float) -> float:

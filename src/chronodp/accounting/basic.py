@@ -15,9 +15,9 @@ from fractions import Fraction
 from chronodp.accounting.gaussian import epsilon_of
 from chronodp.accounting.rounding import down, sum_up, up, written_up
 from chronodp.accounting.spending import Costs, Spending, exact_loss, gather
-from chronodp.privacy import ApproximateCost, GaussianCost, SampledGaussianCost, check_delta, decimal_value
+from chronodp.privacy import GaussianCost, SampledGaussianCost, check_delta, decimal_value
 
-__all__ = ["Strengths", "deltas", "epsilon", "left_of", "split", "strengths"]
+__all__ = ["Strengths", "deltas", "epsilon", "left_of", "losses", "split", "strengths"]
 
 Strengths = list[tuple[float, int]]
 """Ratios of sensitivity to sigma, each with the number of releases that have it."""
@@ -35,14 +35,13 @@ def epsilon(costs: Costs, delta: float = 0.0) -> float:
     check_delta(delta)
     spending = gather(costs)
     noise = strengths(spending, different=200)
-    if _deltas(spending) > decimal_value(delta) or (noise and left_of(spending, delta) <= 0):
+    if spending.deltas > decimal_value(delta) or (noise and left_of(spending, delta) <= 0):
         return math.inf
     parts = split(noise, left_of(spending, delta)) if noise else []
     if any(math.isinf(value) for value, _ in parts):
         return math.inf
     # What was computed counts to its last bit; what people wrote counts as they wrote it.
-    losses = sum_up(times * exact_loss(cost) for cost, times in spending.bounded.items())
-    return written_up(losses + sum_up(times * Fraction(value) for value, times in parts))
+    return written_up(_losses(spending) + sum_up(times * Fraction(value) for value, times in parts))
 
 
 def strengths(spending: Spending, *, different: int) -> Strengths:
@@ -68,22 +67,20 @@ def split(noise: Strengths, left: float) -> list[tuple[float, int]]:
 
 
 def left_of(spending: Spending, delta: float) -> float:
-    """Return what remains of ``delta`` after the deltas that releases bring with them, rounded down."""
-    left = decimal_value(delta) - _deltas(spending)
+    """Return what remains of ``delta`` after the deltas that costs bring with them, rounded down."""
+    left = decimal_value(delta) - spending.deltas
     return down(float(left), 1) if left > 0 else -1.0
 
 
 def deltas(spending: Spending) -> float:
-    """Return the sum of the deltas that releases bring with them, rounded up."""
-    return written_up(_deltas(spending))
+    """Return the sum of the deltas that costs bring with them, rounded up."""
+    return written_up(spending.deltas)
 
 
-def _deltas(spending: Spending) -> Fraction:
-    return sum(
-        (
-            times * decimal_value(cost.delta)
-            for cost, times in spending.releases.items()
-            if isinstance(cost, ApproximateCost)
-        ),
-        Fraction(0),
-    )
+def losses(spending: Spending) -> float:
+    """Return the sum of the epsilons of all releases but the Gaussian ones, rounded up."""
+    return written_up(_losses(spending))
+
+
+def _losses(spending: Spending) -> Fraction:
+    return sum_up(times * exact_loss(cost) for cost, times in spending.bounded.items())

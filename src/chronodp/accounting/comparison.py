@@ -104,7 +104,7 @@ def compare(costs: Costs, delta: float | None = None, *, slack: float | None = N
     summed = basic.deltas(spending)
     if slack is not None:
         check_fraction("slack", slack)
-        joint = -math.expm1(math.log1p(-spending.revealed) + math.log1p(-slack))
+        joint = spending.failed - math.expm1(math.log1p(-spending.revealed) + math.log1p(-slack))
         basic_delta = summed + slack if spending.gaussian else summed
         advanced_delta = summed + slack
     else:
@@ -148,4 +148,6 @@ def _basic_remark(spending: Spending) -> str:
 def _gaussian_remark(spending: Spending) -> str:
     if spending.sampled:
         return "sampling is worth nothing here: samples count as everybody"
-    return "exact" if not spending.bounded else "bounded releases enter as the GDP that covers them"
+    if spending.bounded:
+        return "bounded releases enter as the GDP that covers them"
+    return "exact but for failures, whose probabilities are added" if spending.failures else "exact"

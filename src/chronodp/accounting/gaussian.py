@@ -26,7 +26,17 @@ from chronodp.accounting.spending import Costs, Spending, gather
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_epsilon, check_fraction, check_positive
 
-__all__ = ["delta_of", "epsilon", "epsilon_of", "mu", "mu_for", "mu_of_bounded", "mu_squared_of_bounded", "sigma"]
+__all__ = [
+    "delta_of",
+    "epsilon",
+    "epsilon_of",
+    "mu",
+    "mu_for",
+    "mu_of_bounded",
+    "mu_squared_of_bounded",
+    "power",
+    "sigma",
+]
 
 _NODES, _WEIGHTS = (np.polynomial.legendre.leggauss(24)[0] + 1) / 2, np.polynomial.legendre.leggauss(24)[1] / 2
 
@@ -56,12 +66,22 @@ def delta_of(mu: float, epsilon: float) -> float:
 
 def epsilon_of(mu: float, delta: float) -> float:
     """Return the smallest epsilon >= 0 at which a mu-GDP mechanism has at most ``delta``, rounded up."""
-    if delta_of(mu, 0.0) <= delta:
+    if not mu or delta_of(mu, 0.0) <= delta:  # nothing was released, or nothing that delta does not cover
         return 0.0
     if delta < TINY or math.isinf(mu):
         return math.inf
     found = smallest(lambda value: delta_of(mu, value) <= delta, start=_near(mu, delta), step=1e-13)
     return math.inf if found is None else found
+
+
+def power(mu: float, level: float) -> float:
+    """Return the most power at ``level`` of a test of a mu-GDP mechanism, Φ(Φ⁻¹(level) + mu), rounded up."""
+    if not 0 < level < 1:
+        return level
+    quantile = float(ndtri_exp(math.log(level)))
+    # The logarithm of Φ falls by no more than |x| + 1 a unit of x, and x is off by units of |x| + 1 itself.
+    wide = abs(quantile) + mu + 1
+    return min(1.0, up(max(TINY, float(ndtr(quantile + mu))), 64 + 32 * wide * wide))
 
 
 def mu_for(epsilon: float, delta: float) -> float:

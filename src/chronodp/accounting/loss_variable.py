@@ -43,21 +43,24 @@ _SAMPLING_SCALE = 2.0**24
 
 @dataclass(frozen=True)
 class LossVariable:
-    """The loss of a whole spending: a sum of independent losses, infinite with probability ``revealed``."""
+    """The loss of a whole spending: a sum of independent losses, infinite with probability ``revealed``.
+
+    It is infinite too where a failure happens; where that is among the finite losses is not known.
+    """
 
     spending: Spending
 
     @property
     def mean(self) -> float:
         """The expected loss; infinite if everything may be given away."""
-        if self.spending.revealed:
+        if self.spending.revealed or self.spending.failures:
             return math.inf
         return self.spending.gaussian / 2 + math.fsum(
             times * _mean(cost) for cost, times in self.spending.bounded.items()
         )
 
     def tail(self, threshold: float) -> float:
-        """Return P(loss > threshold): exact for Gaussian noise, coins or one release, else from above.
+        """Return P(loss > threshold): exact for Gaussian noise, coins or one release without failures, else from above.
 
         >>> from chronodp.privacy import LaplaceCost
         >>> round(loss(LaplaceCost(sensitivity=1.0, scale=1.0)).tail(0.5), 6)
@@ -72,11 +75,13 @@ class LossVariable:
     def tail_bounds(self, threshold: float) -> tuple[float, float]:
         """Return two numbers that P(loss > threshold) certainly lies between."""
         low, high = self._tail_of_finite(threshold)
-        revealed = self.spending.revealed
-        return revealed + (1 - revealed) * low, min(1.0, revealed + (1 - revealed) * high)
+        revealed, failed = self.spending.revealed, self.spending.failed
+        # A failure may lie where the loss is large anyway, or all of it where it is not.
+        least = max(failed, revealed + (1 - revealed) * low)
+        return least, min(1.0, failed + revealed + (1 - revealed) * high)
 
     def sample(self, size: int, *, entropy: Entropy | None = None) -> NDArray[np.float64]:
-        """Return independent draws of the loss, to about seven digits."""
+        """Return independent draws of the loss where it is finite, to about seven digits."""
         check_whole("size", size)
         source = secure() if entropy is None else entropy
         mu = math.sqrt(self.spending.gaussian)
@@ -92,7 +97,7 @@ class LossVariable:
         spending = self.spending
         if not spending.bounded:
             mu = math.sqrt(spending.gaussian)
-            exact = float(ndtr((mu * mu / 2 - threshold) / mu))
+            exact = float(ndtr((mu * mu / 2 - threshold) / mu)) if mu else float(threshold < 0)
         elif spending.count == 1:
             exact = float(_tail(next(iter(spending.bounded)), np.array([threshold]))[0])
         elif not spending.gaussian and all(_is_coin(cost) for cost in spending.bounded) and few_outcomes(spending):

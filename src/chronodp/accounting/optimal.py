@@ -70,7 +70,7 @@ def delta_of(costs: Costs, epsilon: float) -> float:
     """Return the least delta at ``epsilon`` >= 0, rounded up."""
     spending = gather(costs)
     kept = 1 - spending.revealed
-    return min(1.0, up(spending.revealed + kept * _excess(*_losses(spending), epsilon), 4))
+    return min(1.0, up(spending.failed + spending.revealed + kept * _excess(*_losses(spending), epsilon), 5))
 
 
 def losses(costs: Costs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -52,7 +52,8 @@ def epsilon(costs: Costs, delta: float) -> float:
     if any(value > _LARGEST_LOSS for value, _ in spending.largest_losses):
         raise UnsupportedCost(f"privacy-loss distributions overflow for likelihood ratios beyond e^{_LARGEST_LOSS:g}")
     lost = _LOST * spending.count
-    if lost > delta / 2:
+    beyond = spending.beyond_failures(delta)  # deltas of releases are in their distributions
+    if lost > beyond / 2:
         return renyi.epsilon(spending, delta)
     total = None
     interval = _interval(spending)
@@ -60,8 +61,8 @@ def epsilon(costs: Costs, delta: float) -> float:
         part = distribution if times == 1 else distribution.self_compose(times)
         total = part if total is None else total.compose(part)
     if total is None:
-        raise AssertionError("gather refuses an empty spending")
-    found = float(total.get_epsilon_for_delta(delta - lost))
+        raise AssertionError("there is a release that is bounded or on a sample")
+    found = float(total.get_epsilon_for_delta(beyond - lost))
     return math.inf if math.isnan(found) else up(max(0.0, found), 64)
 
 

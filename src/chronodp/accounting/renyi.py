@@ -41,8 +41,8 @@ def divergence(costs: Costs, order: float) -> float:
 
     Gaussian: order Δ² / (2 σ²). Laplace: ln[a/(2a-1) e^((a-1)r) + (a-1)/(2a-1) e^(-ar)] / (a-1) with
     r = Δ/b. Gaussian on a sample: see `sampled`. Bounded by epsilon: that of randomised response, the worst such
-    mechanism. Of bounded range: see `bounded_range`. What a release known as (epsilon, delta) may give away is not in
-    it.
+    mechanism. Of bounded range: see `bounded_range`. What failures and releases known as (epsilon, delta) may give away
+    is not in it.
 
     >>> from chronodp.privacy import GaussianCost, RepeatedCost
     >>> round(divergence(RepeatedCost(GaussianCost(sensitivity=1.0, sigma=5.0), 10), order=3.0), 12)
@@ -90,6 +90,8 @@ def _best(costs: Costs, delta: float, conversion: Callable[[float, float, float]
     left = spending.left_of(delta)
     if left <= 0:
         return math.inf
+    if not spending.count:
+        return 0.0
     divergence_at = curve(spending)
 
     def at(log_excess: float) -> float:

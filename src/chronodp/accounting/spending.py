@@ -1,14 +1,14 @@
 """What was spent, gathered from costs of any shape into equal releases with their number.
 
-`Spending.revealed` and `Spending.left_of` are *A release known as (ε, δ)* of ``docs/explanation/proofs/accounting.md``,
-with the margins of its row "δ revealed; left".
+`Spending.revealed` and `Spending.left_of` are *A release known as (ε, δ)* and *Failures* of
+``docs/explanation/proofs/accounting.md``, with the margins of its row "δ revealed; left".
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
@@ -20,6 +20,7 @@ from chronodp.privacy import (
     Assumption,
     BoundedRangeCost,
     Cost,
+    FailureCost,
     GaussianCost,
     LaplaceCost,
     PureCost,
@@ -40,7 +41,7 @@ SingleCost: TypeAlias = BoundedCost | GaussianCost | SampledGaussianCost
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Different releases, each with how often it was made, and the assumptions they rest on together.
+    """Different releases, each with how often it was made, what may fail, and the assumptions they rest on together.
 
     Attributes:
         releases: single costs with their number.
@@ -49,12 +50,14 @@ class Spending:
         revealed: the probability that some release known only as (epsilon, delta) gives everything away,
             1 - prod(1 - delta_i), rounded up.
         assumptions: what must hold for the whole, each named once.
+        failures: events that give everything away, with their number. They are no releases: no loss of their own.
     """
 
     releases: dict[SingleCost, int]
     gaussian: float
     revealed: float
     assumptions: tuple[Assumption, ...]
+    failures: dict[FailureCost, int] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -96,11 +99,32 @@ class Spending:
             for cost, times in self.bounded.items()
         ]
 
+    @property
+    def deltas(self) -> Fraction:
+        """The sum of all deltas that costs bring along, of the numbers as written."""
+        brought = [(cost.delta, times) for cost, times in self.failures.items()]
+        brought += [(cost.delta, times) for cost, times in self.releases.items() if isinstance(cost, ApproximateCost)]
+        return sum((times * decimal_value(delta) for delta, times in brought), Fraction(0))
+
+    @property
+    def failed(self) -> float:
+        """The probability that some failure gives everything away, the sum of their deltas, rounded up."""
+        # Not 1 - prod(1 - delta_i): a failure may fall exactly where the noise of its release tells nothing.
+        return min(1.0, up(math.fsum(times_up(times, cost.delta) for cost, times in self.failures.items()), 4))
+
+    def beyond_failures(self, delta: float) -> float:
+        """Return the delta that remains for releases, those known as (epsilon, delta) included, rounded down."""
+        if not self.failures:
+            return delta
+        left = delta - self.failed
+        return down(left, 1) if left > 0 else left
+
     def left_of(self, delta: float) -> float:
-        """Return the delta that remains for everything but ``revealed``, rounded down; not above 0 if nothing does."""
-        if not 0 < self.revealed < delta:  # the remainder falls as more is revealed: above, it is rounded down
-            return delta - self.revealed
-        return down((delta - self.revealed) / (1 - self.revealed), 3)
+        """Return the delta that remains beyond failures and ``revealed``, rounded down; not above 0 if nothing does."""
+        left = self.beyond_failures(delta)
+        if not 0 < self.revealed < left:  # the remainder falls as more is revealed: above, it is rounded down
+            return left - self.revealed
+        return down((left - self.revealed) / (1 - self.revealed), 3)
 
 
 Costs: TypeAlias = Cost | Iterable[Cost] | Spending
@@ -116,6 +140,7 @@ def gather(costs: Costs) -> Spending:
         return costs
     releases: dict[SingleCost, int] = {}
     assumptions: dict[Assumption, None] = {}
+    failures: dict[FailureCost, int] = {}
     open_ = _listed(costs)
     while open_:
         cost, times = open_.pop()
@@ -124,6 +149,8 @@ def gather(costs: Costs) -> Spending:
                 releases[cost] = releases.get(cost, 0) + times
             case GaussianCost() | SampledGaussianCost():
                 releases[cost] = releases.get(cost, 0) + times
+            case FailureCost():
+                failures[cost] = failures.get(cost, 0) + times
             case SequenceCost(parts):
                 open_.extend((part, times) for part in reversed(parts))
             case RepeatedCost(part, again):
@@ -139,7 +166,8 @@ def gather(costs: Costs) -> Spending:
         for single, times in releases.items()
         if isinstance(single, ApproximateCost)
     )
-    return Spending(releases, _mu_squared(releases), min(1.0, up(-math.expm1(-kept), 8)), tuple(assumptions))
+    revealed = min(1.0, up(-math.expm1(-kept), 8))
+    return Spending(releases, _mu_squared(releases), revealed, tuple(assumptions), failures)
 
 
 def _mu_squared(releases: Mapping[SingleCost, int] | Mapping[GaussianCost, int]) -> float:

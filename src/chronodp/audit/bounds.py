@@ -149,7 +149,8 @@ class GaussianRule:
 def rules_for(claim: Claim, delta: float) -> tuple[Rule, ...]:
     """Return the rules a claim can be held to: the definition, and for Gaussian noise alone its whole curve."""
     spending = gather(claim.cost)
-    if spending.gaussian and not spending.bounded and delta:
+    # A failure gives away more at small probabilities than any curve of Gaussian noise allows.
+    if spending.gaussian and not spending.bounded and not spending.failures and delta:
         return (PointRule(delta), GaussianRule(delta))
     return (PointRule(delta),)
 

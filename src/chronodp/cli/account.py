@@ -40,8 +40,9 @@ def account(
     """Add up releases by every composition theorem, side by side.
 
     Kinds of release: `pure:epsilon=`, `bounded_range:epsilon=` (the exponential mechanism),
-    `approximate:epsilon=,delta=`, `laplace:scale=,sensitivity=`, `gaussian:sigma=,sensitivity=` and
-    `randomized_response:epsilon=,choices=`, each with `times=`.
+    `approximate:epsilon=,delta=`, `failure:delta=` (an event that gives everything away),
+    `laplace:scale=,sensitivity=`, `gaussian:sigma=,sensitivity=` and `randomized_response:epsilon=,choices=`, each with
+    `times=`.
 
     **Examples**
 

@@ -20,6 +20,7 @@ __all__ = [
     "Assumption",
     "BoundedRangeCost",
     "Cost",
+    "FailureCost",
     "GaussianCost",
     "LaplaceCost",
     "PureCost",
@@ -75,6 +76,24 @@ class ApproximateCost:
 
     def __str__(self) -> str:
         return f"(ε, δ) = ({self.epsilon:g}, {self.delta:g})"
+
+
+@document("failure")
+@dataclass(frozen=True, slots=True)
+class FailureCost:
+    """An event of probability at most ``delta`` that gives everything away, with and without the unit.
+
+    It may hang together with the noise of the same release in any way, such as a threshold that rare noise passes:
+    write both into one `SequenceCost`. Outside the event the release costs what the rest of that sequence says.
+    """
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        settle(self, delta=check_fraction("delta", self.delta))
+
+    def __str__(self) -> str:
+        return f"everything with probability at most {self.delta:g}"
 
 
 @document("laplace")
@@ -224,6 +243,7 @@ Cost: TypeAlias = (
     PureCost
     | BoundedRangeCost
     | ApproximateCost
+    | FailureCost
     | LaplaceCost
     | GaussianCost
     | SampledGaussianCost
