@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -55,15 +56,15 @@ def test_words_are_those_of_the_written_rule() -> None:
     made = KeyedNoise(SECRET).gaussian(scale, [name], begin=0, end=20)[:, 0]
     for draw, value in enumerate(made.tolist()):
         pair, cosine = divmod(draw, 2)
-        uniforms = [
+        radius, angle = (
             slow.UniformReal(int(words[2 * pair + which]), _Words(key, (2 * pair + 1 + which) * 2**64))
             for which in (0, 1)
-        ]
-        assert value == slow.gaussian(*uniforms, scale, cosine=bool(cosine))
+        )
+        assert value == slow.gaussian(radius, angle, scale, cosine=bool(cosine))
 
 
 class _Words:
-    seeded = True
+    seeded: ClassVar[bool] = True
 
     def __init__(self, key: bytes, first: int) -> None:
         self._cipher = counter_mode(key, first)
