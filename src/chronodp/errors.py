@@ -146,7 +146,7 @@ class UnknownDocument(ChronodpError, ValueError):
 
 
 class UnsupportedCost(ChronodpError, ValueError):
-    """A composition theorem makes no statement about the cost it was given."""
+    """A composition theorem, or the rule of a budget, makes no statement about the cost it was given."""
 
 
 class MissingExtra(ChronodpError, ImportError):

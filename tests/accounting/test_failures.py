@@ -10,6 +10,7 @@ from pathlib import Path
 import mpmath
 import pytest
 from hypothesis import given, strategies as st
+from scipy.special import ndtri_exp
 
 from chronodp.accounting import (
     Costs,
@@ -27,8 +28,11 @@ from chronodp.accounting import (
     renyi,
     zcdp,
 )
+from chronodp.audit.allowance import Allowance
 from chronodp.audit.bounds import GaussianRule, rules_for
+from chronodp.audit.case import AuditCase
 from chronodp.audit.exact import examine
+from chronodp.audit.walked import Enumerated
 from chronodp.errors import InvalidArgument, UnsupportedCost
 from chronodp.privacy import (
     ApproximateCost,
@@ -230,7 +234,7 @@ def test_groups_of_other_shapes() -> None:
 @given(st.floats(1e-300, 0.999), st.floats(1e-9, 30.0))
 def test_power_is_never_below_the_truth(level: float, mu: float) -> None:
     with mpmath.workdps(60):
-        x = mpmath.mpf(float(gaussian.ndtri_exp(math.log(level))))
+        x = mpmath.mpf(float(ndtri_exp(math.log(level))))
         for _ in range(4):  # Newton's method on ln Φ, to far beyond floats
             x -= (mpmath.log(mpmath.ncdf(x)) - mpmath.log(level)) * mpmath.ncdf(x) / mpmath.npdf(x)
         true = mpmath.ncdf(x + mpmath.mpf(mu))
@@ -245,6 +249,18 @@ def test_the_auditor_does_not_hold_a_failure_to_the_gaussian_curve() -> None:
 
     assert GaussianRule in rules(SequenceCost(NOISE))
     assert GaussianRule not in rules(SequenceCost((*NOISE, FailureCost(4e-7))))
+
+
+def test_a_claim_with_a_failure_is_read_where_its_delta_ends() -> None:
+    def case(failure: float, delta: float) -> AuditCase:
+        claim = Claim(User(), SequenceCost((ANSWER, FailureCost(failure))), "a page")
+        return AuditCase(name="beside", mechanism=beside, neighbours=((0, 1),), claim=claim, delta=delta)
+
+    assert case(0.05, 0.05).epsilon == pytest.approx(math.log(3))
+    assert not Enumerated().attack(case(0.05, 0.05), Allowance()).refuted
+    assert Enumerated().attack(case(0.049, 0.049), Allowance()).refuted
+    with pytest.raises(InvalidArgument, match="no less than the delta"):
+        case(0.05, 0.0499)
 
 
 def test_a_failure_says_what_it_is_and_refuses_what_it_is_not() -> None:

@@ -82,7 +82,7 @@ def test_a_certificate_survives_json() -> None:
     [
         (
             '{"kind":"magic","epsilon":1}',
-            "unknown kind 'magic' here; known: approximate, assumed, bounded_range, gaussian",
+            "unknown kind 'magic' here; known: approximate, assumed, bounded_range, failure, gaussian",
         ),
         ('{"kind":"user"}', "unknown kind 'user' here"),
         ('{"epsilon":1}', "unknown kind None"),

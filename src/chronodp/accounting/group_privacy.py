@@ -1,7 +1,7 @@
 """Group privacy: what a guarantee for one unit says about several, or about a larger unit.
 
-*Group privacy* of ``docs/explanation/proofs/units.md``, where failures have their own paragraph; the margin is the row
-"group privacy" of ``docs/explanation/proofs/accounting.md``.
+*Group privacy* and *Group privacy with failures* of ``docs/explanation/proofs/units.md``; margins are the row "group
+privacy" of ``docs/explanation/proofs/accounting.md``.
 
 References:
     Vadhan (2017), The complexity of differential privacy, lemma 2.2. Dong, Roth, Su (2022), theorem 2.14, for Gaussian.

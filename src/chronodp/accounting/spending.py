@@ -1,7 +1,7 @@
 """What was spent, gathered from costs of any shape into equal releases with their number.
 
 `Spending.revealed` and `Spending.left_of` are *A release known as (ε, δ)* and *Failures* of
-``docs/explanation/proofs/accounting.md``, with the margins of its row "δ revealed; left".
+``docs/explanation/proofs/accounting.md``, with the margins of its row "δ revealed; failed; left".
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from chronodp.accounting import gather, gaussian
 from chronodp.audit.allowance import Allowance
 from chronodp.audit.enumerated_entropy import Unfollowed
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Claim, check_delta, check_epsilon, check_listed, check_number, settle
+from chronodp.privacy import Claim, check_delta, check_epsilon, check_listed, check_number, decimal_value, settle
 from chronodp.randomness import Entropy
 
 __all__ = ["AuditCase", "Check", "Curve", "Likelihood", "Many", "Reached", "Unfit"]
@@ -152,6 +152,6 @@ def _epsilon_of(claim: Claim, delta: float) -> float:
         if left <= 0:
             raise InvalidArgument("delta", delta, "above 0 for Gaussian noise: where its claim is read")
         return gaussian.epsilon(spending, delta)
-    if left < 0:
+    if left < 0 and spending.deltas > decimal_value(delta):  # either way of adding deltas suffices
         raise InvalidArgument("delta", delta, "no less than the delta of the claim's cost")
     return math.fsum(loss * times for loss, times in spending.largest_losses)

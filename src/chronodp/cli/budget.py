@@ -45,7 +45,9 @@ def open_budget(
     rule: Annotated[
         str | None, typer.Option(help="`pure`, `gaussian` or `renyi`; chosen by delta if not given.")
     ] = None,
-    reserve: Annotated[float | None, typer.Option(help="Part of delta for costs known only as (ε, δ).")] = None,
+    reserve: Annotated[
+        float | None, typer.Option(help="Part of delta for failures and costs known only as (ε, δ).")
+    ] = None,
     renews: Annotated[str | None, typer.Option(help="`1D`, `1W`, `1mo` or `1Y`; never if not given.")] = None,
     timezone: Annotated[
         str | None, typer.Option(help="With --renews: whose days, weeks, months or years; UTC's if not given.")

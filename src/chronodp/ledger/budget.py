@@ -43,7 +43,7 @@ class Budget:
         epsilon: of the guarantee.
         delta: of the guarantee.
         rule: how costs add up; by default Gaussian if there is a delta, else pure.
-        reserve: the part of delta for costs known only as (epsilon, delta); all of it in a pure budget.
+        reserve: the part of delta for failures and costs known only as (epsilon, delta); all of it in a pure budget.
         renews: None for a budget for ever; else the calendar period after which it starts anew, for new data only.
         accepts: names of assumptions under which costs may be charged.
         collusion: for an analyst's part of a budget: whether analysts are expected to pool what they learn.

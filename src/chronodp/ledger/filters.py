@@ -1,9 +1,9 @@
 """How a budget decides: native sums in whole numbers, compared with a limit fixed when the budget opens.
 
 Three kinds. *Pure*: epsilons add. *Gaussian*: mu^2 adds; or, as long as no noise is Gaussian, epsilons do. *Renyi*:
-divergences add at each of a fixed set of orders. One sum within its limit suffices. Deltas that costs bring along add
-up to their own limit, the reserve. Amounts are rounded up, limits down, to a decimal quantum of the limit; sums of
-whole numbers are exact. What floats make infinite costs more than any budget holds.
+divergences add at each of a fixed set of orders. One sum within its limit suffices. Deltas that costs bring along,
+those of failures too, add up to their own limit, the reserve. Amounts are rounded up, limits down, to a decimal quantum
+of the limit; sums of whole numbers are exact. What floats make infinite costs more than any budget holds.
 
 Why these, and why the reserve is fixed at opening: "Deciding" in ``docs/explanation/proofs/ledger.md``. Its *Rounding*
 is `_Component`.
@@ -18,9 +18,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from chronodp.accounting import exact_loss, gather, gaussian, renyi, sum_up
+from chronodp.accounting import Spending, basic, exact_loss, gather, gaussian, renyi, sum_up
 from chronodp.errors import InvalidArgument, UnsupportedCost
-from chronodp.privacy import ApproximateCost, Cost, GaussianCost, SampledGaussianCost, decimal_value
+from chronodp.privacy import Cost, GaussianCost, SampledGaussianCost, decimal_value
 
 __all__ = ["CAP", "COMPONENTS", "ORDERS", "Amounts", "Filter", "Kind"]
 
@@ -73,7 +73,7 @@ class Filter:
         kind: how costs add.
         epsilon: of the guarantee.
         delta: of the guarantee.
-        reserve: the part of delta kept for costs that bring a delta of their own.
+        reserve: the part of delta kept for failures and costs that bring a delta of their own.
     """
 
     kind: Kind
@@ -106,18 +106,9 @@ class Filter:
     def amounts(self, cost: Cost) -> Amounts:
         """Return what a cost adds to each sum, in quanta, the reserve last."""
         spending = gather(cost)
-        deltas = sum(
-            (
-                times * decimal_value(one.delta)
-                for one, times in spending.bounded.items()
-                if isinstance(one, ApproximateCost)
-            ),
-            Fraction(0),
-        )
+        deltas = spending.deltas  # also of failures, which add to no other sum
         if deltas and not self.reserve:
-            raise UnsupportedCost(
-                f"this {self.kind} budget keeps no delta for costs known only as (epsilon, delta): open with reserve="
-            )
+            raise UnsupportedCost(self._without_reserve(spending))
         values: list[Fraction]
         losses = sum_up(times * exact_loss(single) for single, times in spending.bounded.items())
         if self.kind == "pure":
@@ -142,6 +133,14 @@ class Filter:
             values = [_widened(curve(order)) for order in ORDERS]
         parts = [part.amount(value) for part, value in zip(self.components, values, strict=True)]
         return (*parts, self.reserved.amount(deltas) if deltas else 0)
+
+    def _without_reserve(self, spending: Spending) -> str:
+        kinds = "costs with a failure" if spending.failures else "costs known only as (epsilon, delta)"
+        needed = basic.deltas(spending)
+        mend = (
+            f"delta={needed:g} or more" if self.kind == "pure" else f"reserve={needed:g} or more, a part of its delta"
+        )
+        return f"this {self.kind} budget keeps no delta for {kinds}: open with {mend}"
 
     def admits(self, spent: Amounts, amounts: Amounts) -> bool:
         """Return whether the amounts fit on top of what is spent."""

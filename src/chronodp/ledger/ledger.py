@@ -90,7 +90,7 @@ class Ledger:
             epsilon: of the guarantee.
             delta: of the guarantee.
             rule: 'pure', 'gaussian' or 'renyi'; by default Gaussian if there is a delta, else pure.
-            reserve: the part of delta for costs known only as (epsilon, delta); 0 unless the rule is pure.
+            reserve: the part of delta for failures and costs known only as (epsilon, delta); 0 unless the rule is pure.
             renews: None for ever; or '1D', '1W', '1mo', '1Y' for a budget that starts anew for newly dated data.
             timezone: whose days, weeks, months or years these are; UTC's if not said.
             accepts: names of assumptions under which costs may be charged.
@@ -268,11 +268,22 @@ class Ledger:
         return export_chain(dataset, self.chain(dataset), self.public_key)
 
     def check_fits(
-        self, dataset: str, cost: Cost, *, unit: Unit, analyst: str = "", dates: Dates | None = None
+        self,
+        dataset: str,
+        cost: Cost,
+        *,
+        unit: Unit,
+        analyst: str = "",
+        dates: Dates | None = None,
+        request: str | None = None,
     ) -> None:
-        """Raise what spending this would raise now, and spend nothing."""
+        """Raise what spending this would raise now, and spend nothing; a ``request`` made before pays no more."""
+        spend = Spend(dataset, cost, unit, analyst, dates)
+        if request is not None:
+            check_name("request", request)
         with self._store.snapshot() as transaction:
-            check_fits(transaction, Spend(dataset, cost, unit, analyst, dates))
+            if request is None or not requests.is_made(transaction, dataset, request):
+                check_fits(transaction, spend)
 
     @property
     def stored(self) -> Stored:

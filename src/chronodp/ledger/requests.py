@@ -23,7 +23,7 @@ from chronodp.ledger.streams import Opening, write_stream
 from chronodp.ledger.watch import charge_counters, release_counter
 from chronodp.privacy import Certificate, Cost, check_text, dump
 
-__all__ = ["Fulfilled", "fulfil", "read_chain", "unreleased"]
+__all__ = ["Fulfilled", "fulfil", "is_made", "read_chain", "unreleased"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,12 @@ def _check_matches(spend: Spend, release: object, certificate: object) -> None:
         raise InvalidArgument(
             "certificate", str(certificate.claim.cost), f"for the debited cost and unit, {spend.cost}"
         )
+
+
+def is_made(transaction: Transaction, dataset: str, request: str) -> bool:
+    """Return whether a request was debited before."""
+    parameters = (dataset, request)
+    return bool(transaction.run("SELECT 1 FROM requests WHERE dataset = ? AND request = ?", parameters))
 
 
 def unreleased(transaction: Transaction, dataset: str) -> tuple[str, ...]:

@@ -55,7 +55,9 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
         """
         check_ledger(ledger)
         bits = check_entropy(entropy)
-        days = self._days(dates)
+        days, claim = self._days(dates), self.claim
+        # What no budget here can pay is refused before any data are read, not only before any noise is drawn.
+        ledger.check_fits(dataset, claim.cost, unit=claim.unit, analyst=analyst, dates=days, request=request)
         purpose = (self._purpose, dataset, request)
         # The ledger's own secret decides which periods of a person count, so that a repeated request repeats it.
         key = ledger.keys.derive(*purpose).hex()
@@ -65,8 +67,8 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
         fulfilled = ledger.fulfil(
             dataset,
             request=request,
-            cost=self.claim.cost,
-            unit=self.claim.unit,
+            cost=claim.cost,
+            unit=claim.unit,
             plan=self.identity,
             source=ledger.keys.fingerprint(*self.content(exact), of=purpose),
             produce=self.making(exact, bits, key=key, progress=progress),

@@ -1,8 +1,10 @@
-"""Mistakes in adding up costs while an adversary chooses them: the best of several orders, taken for free.
+"""Mistakes in adding up costs while an adversary chooses them: free choice among orders, failures that nobody counts.
 
 An analyst asks twice. The second question follows from the first answer, and is as loud as the filter lets it be. Where
 the first answer was of middling evidence, Rényi divergences of a low order leave most room; where it was rare and
 strong, those of a high order. Each order alone keeps its delta; an analyst who takes whichever is best gets both.
+
+Another asks for answers that fail now and then, where they tell nothing, until the filter stops it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from functools import cache
 from chronodp.accounting import renyi
 from chronodp.audit.mutants.mutant import Mutant
 from chronodp.ledger import ORDERS, Filter
-from chronodp.privacy import ApproximateCost, Claim, User
+from chronodp.privacy import ApproximateCost, Claim, Cost, FailureCost, RandomizedResponseCost, SequenceCost, User
 from chronodp.randomness import Entropy
 
 __all__ = ["MUTANTS"]
@@ -93,6 +95,29 @@ def _divergence(first: Law, second: Law, order: int) -> float:
     return max(one_way(first, second), one_way(second, first))
 
 
+_FAILING: Cost = SequenceCost((RandomizedResponseCost(math.log(1.5), 3), FailureCost(0.02)))
+_KEPT = Filter("pure", 2.0, 0.05, 0.05)  # of epsilon four such answers, of delta two
+
+
+def _asked_until_refused(counts_failures: bool) -> Callable[..., object]:
+    amounts = _KEPT.amounts(_FAILING)
+    charged = amounts if counts_failures else (*amounts[:-1], 0)
+
+    def play(bit: int, *, entropy: Entropy) -> tuple[object, ...]:
+        spent = (0,) * len(charged)
+        seen: list[object] = []
+        while _KEPT.admits(spent, charged):
+            spent = tuple(before + more for before, more in zip(spent, charged, strict=True))
+            # Of 7: 3 the truth, 2 the other, 2 neither. A failure in 7 of 100 of the last is one in 50.
+            drawn = int(entropy.integers(7, 1)[0])
+            if drawn >= 5 and entropy.coins(7, 100):
+                return (*seen, "everything", bit)
+            seen.append(2 if drawn >= 5 else bit if drawn < 3 else 1 - bit)
+        return tuple(seen)
+
+    return play
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         name="a Rényi filter that takes the best of its orders for free",
@@ -101,6 +126,15 @@ MUTANTS: tuple[Mutant, ...] = (
         delta=_DELTA,
         sound=_asked_twice(_paid_limits),
         broken=_asked_twice(_free_limits),
+        neighbours=((0, 1),),
+    ),
+    Mutant(
+        name="a filter that leaves failures out of its reserve",
+        claim=Claim(User(), ApproximateCost(_KEPT.epsilon, _KEPT.delta), "docs/explanation/proofs/ledger.md"),
+        epsilon=_KEPT.epsilon,
+        delta=_KEPT.delta,
+        sound=_asked_until_refused(True),
+        broken=_asked_until_refused(False),
         neighbours=((0, 1),),
     ),
 )

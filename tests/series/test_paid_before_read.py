@@ -1,0 +1,81 @@
+"""A budget that cannot pay a plan refuses it before any data are read, whatever the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.series.releases import Silent, made, night
+
+import chronodp as cdp
+from chronodp.dataset.joint.plan import PlanTogether
+from chronodp.errors import BudgetExhausted, RequestConflict, UnknownBudget, UnsupportedCost
+from chronodp.privacy import Claim, FailureCost, GaussianCost, SequenceCost
+from chronodp.series import Plan
+from chronodp.series.finding.plan import FindPlan
+from chronodp.series.releasing import ReleasePlan
+from chronodp.spectrum.spectrum import SpectrumPlan
+
+
+def test_every_plan_is_released_by_the_one_way_that_checks_first() -> None:
+    kinds = {Plan, FindPlan, SpectrumPlan, PlanTogether}
+    assert kinds <= set(ReleasePlan.__subclasses__())
+    for kind in ReleasePlan.__subclasses__():
+        assert kind.release is ReleasePlan.release, kind
+
+
+class Unread(ReleasePlan[int, None]):
+    """A plan with a failure whose data nobody may read."""
+
+    claim = Claim(cdp.User(), SequenceCost((GaussianCost(1.0, 5.0), FailureCost(1e-7))), "a page")
+    identity, _purpose, _reading = "unread", "unread", "Reading"
+
+    def read(self, *, key: str, progress: object) -> int:  # noqa: ARG002
+        raise AssertionError("data were read")
+
+    def draw(self, numbers: int, entropy: object) -> str:
+        raise NotImplementedError
+
+    def certificate_for(self, *, seeded: bool) -> Any:
+        raise NotImplementedError
+
+    def content(self, numbers: int) -> tuple[bytes, ...]:
+        raise NotImplementedError
+
+    def _released(self, fulfilled: object) -> None:
+        raise NotImplementedError
+
+
+def test_a_failure_without_a_reserve_is_refused_before_data_are_read(ledger: cdp.Ledger) -> None:
+    ledger.open("kept", unit=cdp.User(), epsilon=100.0, delta=1e-3, reserve=1e-7)
+    ledger.open("pure", unit=cdp.User(), epsilon=100.0)
+    for dataset, mend in (("meters", "open with reserve=1e-07 or more"), ("pure", "open with delta=1e-07 or more")):
+        with pytest.raises(UnsupportedCost, match=mend):
+            Unread().release(ledger, dataset=dataset, request="a")
+    with pytest.raises(AssertionError, match="data were read"):  # so the check above is what stood in the way
+        Unread().release(ledger, dataset="kept", request="a")
+    assert [ledger.status(name).charges for name in ("meters", "pure", "kept")] == [0, 0, 0]
+
+
+def test_what_cannot_be_paid_is_refused_before_data_are_read(
+    ledger: cdp.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.open("small", unit=cdp.User(), epsilon=1.0)
+    plan = night().count().plan(epsilon=1.0)
+    first = made(plan, ledger, "first", dataset="small", entropy=Silent())
+    reads: list[Plan] = []
+    read = Plan.read
+
+    def noted(self: Plan, **options: Any) -> Any:
+        reads.append(self)
+        return read(self, **options)
+
+    monkeypatch.setattr(Plan, "read", noted)
+    for dataset, error in (("small", BudgetExhausted), ("nowhere", UnknownBudget)):
+        with pytest.raises(error):
+            made(plan, ledger, "second", dataset=dataset)
+    assert reads == []
+    # What was paid for is found again although nothing is left, and a used id is still told apart.
+    assert made(plan, ledger, "first", dataset="small", entropy=Silent()).text == first.text
+    with pytest.raises(RequestConflict):
+        made(night().count().plan(epsilon=0.5), ledger, "first", dataset="small")
