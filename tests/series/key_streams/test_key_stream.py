@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from chronodp import Event, Ledger, User, UserPeriod
-from chronodp.errors import BudgetExhausted, InvalidArgument, LedgerUnavailable, StreamConflict, UnknownDocument
+from chronodp.errors import InvalidArgument, LedgerUnavailable, StreamConflict, UnknownDocument, UnsupportedCost
 from chronodp.ledger.keys import Keys
 from chronodp.randomness import KeyedNoise, seeded
 from chronodp.series import RunningTotal, Stream
@@ -244,7 +244,7 @@ def test_the_certificate_and_the_price_say_what_they_rest_on(ledger: Ledger) -> 
 def test_a_budget_without_a_reserve_refuses_before_anything_is_read(tmp_path: Path) -> None:
     with Ledger(tmp_path / "plain.db") as plain:
         plain.open("web", unit=User(), epsilon=200.0, delta=1e-3)
-        with pytest.raises(BudgetExhausted, match="reserve"):
+        with pytest.raises(UnsupportedCost, match="open with reserve=4e-05 or more"):
             opened(plain)
         assert plain.status("web").charges == 0
 

@@ -151,7 +151,10 @@ def test_noise_that_begins_when_a_key_is_first_seen_tells_when_that_was() -> Non
     """One person makes a key start 99 looks earlier, and its noise is wider: the hockey stick of two normal laws."""
     trap = STREAMS["trap_noise_starts_at_first_sight"]
     points = np.linspace(-200, 200, 400_001)
-    early, late = (np.exp(-((points / trap[name]) ** 2) / 2) / trap[name] for name in ("sd_early", "sd_late"))
+    early, late = (
+        np.exp(-(((points - people) / trap[name]) ** 2) / 2) / trap[name]
+        for name, people in (("sd_early", 1), ("sd_late", 0))
+    )
     excess = np.maximum(early - math.e * late, 0).sum() * (points[1] - points[0]) / math.sqrt(2 * math.pi)
     assert excess == pytest.approx(trap["delta_at_1"][0], rel=1e-6)
     assert excess > 1e4 * trap["claimed"]
