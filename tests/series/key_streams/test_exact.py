@@ -80,7 +80,7 @@ def told_at(counts: Counts, *, only_new: bool = False) -> Any:
     for look in range(LOOKS):
         if not sum(counts[: look + 1]) or (only_new and not counts[look]):  # nobody holds it yet
             continue
-        found: Any = look_at(look, THRESHOLDS[look], Everyone(counts), Walked(), told, person=UNIT)  # type: ignore[arg-type]
+        found: Any = look_at(look, THRESHOLDS[look], Everyone(counts), Walked(), told, person=UNIT)
         numbers = [int(key) for key in found.found]
         first[numbers] = look
         expected = np.cumsum(counts[: look + 1])[:, None] * UNIT + TOTALS[: look + 1][:, numbers]

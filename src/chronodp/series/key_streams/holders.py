@@ -60,13 +60,18 @@ class Holders:
 
     def __init__(self, design: KeyStreamDesign, secret: bytes) -> None:
         self._design, self._secret = design, secret
-        self.texts: list[str] = []
+        self._texts: list[str] = []
         self._numbers: dict[str, int] = {}
         self._people: dict[bytes, int] = {}
         self._names: list[bytes] = []
         self._pairs = np.zeros(0, dtype=np.int64)  # person × 2^32 + key, sorted
         self._met: list[NDArray[np.uint32]] = [np.zeros(0, dtype=np.uint32)] * design.looks  # by look
         self._ends = np.array(design.look_steps)
+
+    @property
+    def texts(self) -> list[str]:
+        """Every key that anyone holds, by its number."""
+        return self._texts
 
     @property
     def pairs(self) -> int:
@@ -80,20 +85,20 @@ class Holders:
     def until(self, look: int, keys: Sequence[int]) -> Integers:
         """Return how many people have met some keys by each look up to this one, looks by keys."""
         wanted = np.asarray(keys, dtype=np.int64)
-        by_look = [np.bincount(met, minlength=len(self.texts))[wanted] for met in self._met[: look + 1]]
+        by_look = [np.bincount(met, minlength=len(self._texts))[wanted] for met in self._met[: look + 1]]
         counts: Integers = np.cumsum(by_look, axis=0, dtype=np.int64)
         return counts
 
     def at(self, look: int) -> Integers:
         """Return how many people have met each key by a look."""
-        counts = np.zeros(len(self.texts), dtype=np.int64)
+        counts = np.zeros(len(self._texts), dtype=np.int64)
         for met in self._met[: look + 1]:
-            counts += np.bincount(met, minlength=len(self.texts))
+            counts += np.bincount(met, minlength=len(self._texts))
         return counts
 
     def choose(self, step: int, people: Sequence[str], keys: Sequence[str]) -> Met:
         """Return what counts of a step's records, given as people and keys side by side. Nothing is changed."""
-        persons, numbers = _Numbering(self._people, self._names), _Numbering(self._numbers, self.texts)
+        persons, numbers = _Numbering(self._people, self._names), _Numbering(self._numbers, self._texts)
         hashes = {name: self._hash("person", name) for name in set(people)}
         short = {text for text in set(keys) if len(_bytes(text)) <= self._design.longest}
         packed = {
@@ -103,7 +108,7 @@ class Holders:
         }
         kept = self._bounded(np.array(sorted(packed), dtype=np.int64), persons, numbers)
         # Keys that nobody's choice kept are no keys. Those that are get the next numbers.
-        known, held = len(self.texts), dict[str, int]()
+        known, held = len(self._texts), dict[str, int]()
         codes = np.empty(len(kept), dtype=np.uint32)
         for place, code in enumerate((kept % _CODE).tolist()):
             codes[place] = code if code < known else held.setdefault(numbers.name(code), known + len(held))
@@ -112,8 +117,8 @@ class Holders:
     def add(self, met: Met) -> None:
         """Count what was chosen, once it is on disk."""
         for text in met.fresh:
-            self._numbers[text] = len(self.texts)
-            self.texts.append(text)
+            self._numbers[text] = len(self._texts)
+            self._texts.append(text)
         persons = np.empty(len(met.people), dtype=np.int64)
         for place, person in enumerate(met.people):
             number = self._people.setdefault(person, len(self._names))

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from chronodp.series.key_streams.holders import Holders
 from chronodp.series.key_streams.paths import Paths
 from chronodp.series.recursion import Integers
 
-__all__ = ["Told", "look_at"]
+__all__ = ["Held", "Told", "look_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,28 @@ class Told:
         return cls(look, tuple(before), values, tuple(key for key, _ in content["found"]), past)
 
 
-def look_at(look: int, threshold: int, holders: Holders, paths: Paths, told: Mapping[str, int], *, person: int) -> Told:
+class Held(Protocol):
+    """How many people hold each key."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Every key that anyone holds, by its number."""
+        ...
+
+    def number(self, text: str) -> int:
+        """Return the number of a key."""
+        ...
+
+    def at(self, look: int) -> Integers:
+        """Return how many people have met each key by a look."""
+        ...
+
+    def until(self, look: int, keys: Sequence[int]) -> Integers:
+        """Return how many people have met some keys by each look up to this one, looks by keys."""
+        ...
+
+
+def look_at(look: int, threshold: int, holders: Held, paths: Paths, told: Mapping[str, int], *, person: int) -> Told:
     """Return what is told at a look.
 
     Args:
