@@ -17,6 +17,7 @@ from chronodp.cli.live_settings import read_settings
 from chronodp.cli.town import write_town
 from chronodp.federated.training.plan_file import read_plan
 from chronodp.federated.transport.run_file import read_run
+from chronodp.live import KeyLimits
 from chronodp.service.question import QueryRequest
 from tests.cli.conftest import run
 from tests.docs.pages import ROOT, SHELLS, blocks, pages
@@ -30,6 +31,7 @@ RUN = {
     ("run-a-curator.md", "python"): "test_the_curators_policy_and_its_client",
     ("plan-several-queries.md", "toml"): "test_a_workload",
     ("release-a-series.md", "toml"): "tests/docs/test_walk.py",
+    ("keys-in-streams.md", "toml"): "test_the_settings_of_a_stream_of_keys",
     ("run-a-live-stream.md", "toml"): "test_the_settings_of_a_live_stream",
     ("train-a-private-forecaster.md", "toml"): "test_a_training_plan",
     ("train-across-holders.md", "toml"): "test_a_run_across_holders",
@@ -91,6 +93,15 @@ def test_the_settings_of_a_live_stream(tmp_path: Path) -> None:
     read_settings(file)
     file.write_text(text.replace("\n# ", "\n"), encoding="utf-8")  # what is there to be taken up is right as well
     read_settings(file)
+
+
+def test_the_settings_of_a_stream_of_keys(tmp_path: Path) -> None:
+    (text,) = only("keys-in-streams.md", "toml")
+    file = tmp_path / "pages.toml"
+    file.write_text(text, encoding="utf-8")
+    limits = read_settings(file).limits("2026-01-01")
+    assert isinstance(limits, KeyLimits)
+    assert limits.design(epsilon=1.0, delta=1e-6).look_steps[:3] == (29, 59, 89)
 
 
 @pytest.mark.long

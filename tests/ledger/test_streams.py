@@ -43,6 +43,31 @@ def test_steps_go_on_from_the_newest_state_only(ledger: Ledger) -> None:
     assert ledger.advance_stream(last, values=[], state=b"ignored") is last
 
 
+def test_rows_stand_beside_the_state_and_go_with_their_step(ledger: Ledger) -> None:
+    start = begin(ledger)
+    one = ledger.advance_stream(start, values=["1"], state=b"a", rows=[b"first", b"second"])
+    two = ledger.advance_stream(one, values=["2", "3"], state=b"b", rows=[b"third"])
+    assert ledger.stream_rows(two) == [b"first", b"second", b"third"]
+    assert ledger.stream_rows(one) == [b"first", b"second"]  # what came later is of a later state
+    with pytest.raises(StreamConflict, match="resume its newest state"):
+        ledger.advance_stream(one, values=["again"], state=b"x", rows=[b"never"])
+    with pytest.raises(InvalidArgument, match="state"):
+        ledger.advance_stream(two, values=["4"], state=b"x", rows=["no bytes"])  # type: ignore[list-item]
+    assert ledger.stream_rows(ledger.resume_stream("live")) == [b"first", b"second", b"third"]
+    assert ledger.stream_rows(replace(two, name="other")) == []
+
+
+def test_a_row_is_sealed_to_its_place(ledger: Ledger) -> None:
+    state = ledger.advance_stream(begin(ledger), values=["1"], state=b"a", rows=[b"private text", b"other"])
+    with ledger._store.transaction() as transaction:
+        sealed = [row[0] for row in transaction.run("SELECT sealed FROM stream_rows ORDER BY number")]
+        assert not any("private" in text for text in sealed)
+        for number, text in enumerate(reversed(sealed)):  # they change places
+            transaction.run("UPDATE stream_rows SET sealed = ? WHERE number = ?", (text, number))
+    with pytest.raises(LedgerUnavailable, match="row 0 of stream live at step 1 was changed"):
+        ledger.stream_rows(state)
+
+
 def test_names_are_taken_once_and_plans_are_kept(ledger: Ledger) -> None:
     begin(ledger)
     with pytest.raises(StreamConflict, match="a stream 'live' exists"):

@@ -87,16 +87,17 @@ def live(
 def _run(
     wanted: LiveSettings, ledger: Ledger, state: State, view: View, *, windows: int | None, until: int | None
 ) -> None:
-    from chronodp.live import Live, Reader, serve_metrics, terms_of
+    from chronodp.live import Live, serve_metrics, terms_of
 
     limits, fields = wanted.limits(_start(wanted, state)), wanted.fields()
     releases = " and ".join(name for name in ("stream", "alert") if name in wanted.said)
-    terms = terms_of(limits, dataset=wanted.said["dataset"], user=fields.user, id=fields.id, releases=releases)
+    named = {"group": fields.group} if wanted.discovers else {}
+    terms = terms_of(limits, dataset=wanted.said["dataset"], user=fields.user, id=fields.id, releases=releases, **named)
     state.check_terms(terms)
     sinks = wanted.make_sinks()
     for sink in sinks:
         sink.check()
-    source = wanted.source(Reader(fields, groups=limits.groups))
+    source = wanted.source(wanted.reader(limits))
     streams = wanted.streams(limits, ledger)
     state.write(terms=terms)
     running = Live(

@@ -27,9 +27,10 @@ from chronodp.settings import (
 
 if TYPE_CHECKING:
     from chronodp.ledger import Ledger
-    from chronodp.live import Fields, Limits, Reader, TotalsStream
+    from chronodp.live import Fields, KeyLimits, Limits, Reader, TotalsStream
     from chronodp.live.sinks import Sink
     from chronodp.live.sources import Source
+    from chronodp.series.key_streams import KeyStreamDesign
 
 __all__ = ["LiveSettings", "read_settings"]
 
@@ -84,7 +85,13 @@ _LIVE: Settings = {
     "source": _of_kind(_SOURCES),
     "fields": table(_open("time user value group id time_unit", "time"), needed=True),
     "windows": table(_open("every start timezone lateness skew horizon", "every"), needed=True),
-    "measure": table(_open("clip at_most groups max_groups"), default=True),
+    "measure": table(
+        {
+            **_open("clip at_most groups max_groups"),
+            "discover": table(_open("max_keys max_groups looks longest delta")),
+        },
+        default=True,
+    ),
     "stream": table(_open("workload share epsilon delta level", "epsilon")),
     "alert": table(_open("above below max_alerts epsilon value_epsilon noise", "epsilon")),
     "metrics": table({"port": whole(needed=True), "address": text(), "owner": truth()}),
@@ -119,10 +126,17 @@ class LiveSettings:
         with self.said.pointing():
             return Fields(**self.said["fields"], timezone=self.said["windows"].get("timezone", "UTC"))
 
-    def limits(self, start: str) -> Limits:
+    @property
+    def discovers(self) -> bool:
+        """Whether keys are found that nobody declared."""
+        return "discover" in self.said["measure"]
+
+    def limits(self, start: str) -> Limits | KeyLimits:
         """Return who is protected and how far one person reaches; windows begin at ``start``."""
         from chronodp.live import Limits, Windows
 
+        if self.discovers:
+            return self._key_limits(start)
         fields, measure, grid = self.fields(), self.said["measure"], dict(self.said["windows"])
         horizon = grid.pop("horizon", None)
         if "clip" in measure and fields.value is None:
@@ -148,13 +162,56 @@ class LiveSettings:
                 ids=fields.id is not None,
             )
 
-    def streams(self, limits: Limits, ledger: Ledger) -> list[TotalsStream]:
+    def _key_limits(self, start: str) -> KeyLimits:
+        """Return how many keys of one person count, where keys are found."""
+        from chronodp.live import KeyLimits, Windows
+
+        fields, measure, grid = self.fields(), self.said["measure"], dict(self.said["windows"])
+        horizon = grid.pop("horizon", None)
+        for name in ("clip", "at_most", "groups", "max_groups"):
+            if name in measure:
+                raise measure.wrong(name, "left out with discover: people are counted, under keys that are found")
+        for name in ("group", "user"):
+            if getattr(fields, name) is None:
+                raise self.said["fields"].wrong(name, "the name of a field, where keys are found: people are counted")
+        for name in ("value", "id"):
+            if getattr(fields, name) is not None:
+                raise self.said["fields"].wrong(name, "left out with discover: a person counts once under a key")
+        for name in ("max_periods", "alert"):
+            if name in self.said:
+                raise self.said.wrong(name, "left out with discover")
+        asked = {name: value for name, value in measure["discover"].items() if name != "delta"}
+        with self.said.pointing():
+            return KeyLimits(
+                parse_record_unit(self.said["unit"]), Windows(**{**grid, "start": start, "count": horizon}), **asked
+            )
+
+    def _key_design(self, limits: KeyLimits) -> KeyStreamDesign:
+        """Return the stream that finds keys."""
+        stream = self.said.get("stream")
+        if stream is None:
+            raise self.said.wrong("stream", "given: a table with epsilon and delta")
+        for name in ("workload", "share"):
+            if name in stream:
+                raise stream.wrong(name, "left out with discover: people so far are told")
+        if "delta" not in stream:
+            raise stream.wrong("delta", "given: a key that one person holds alone is told now and then")
+        with self.said.pointing(but=("key_delta",)):
+            return limits.design(
+                epsilon=stream["epsilon"],
+                delta=stream["delta"],
+                key_delta=self.said["measure"]["discover"].get("delta"),
+            )
+
+    def streams(self, limits: Limits | KeyLimits, ledger: Ledger) -> list[TotalsStream]:
         """Open, or go on with, what is released; all terms are checked before the first one pays."""
-        from chronodp.live import alert_design, open_streams, stream_design
+        from chronodp.live import KeyLimits, alert_design, open_streams, stream_design
 
         designs: dict[str, Any] = {}
         stream, alert = self.said.get("stream"), self.said.get("alert")
-        if stream is not None:
+        if isinstance(limits, KeyLimits):
+            designs[self.name] = self._key_design(limits)
+        elif stream is not None:
             share = stream.get("share")
             with stream.pointing():
                 designs[self.name] = stream_design(
@@ -164,7 +221,7 @@ class LiveSettings:
                     epsilon=stream["epsilon"],
                     delta=stream.get("delta", 0.0),
                 )
-        if alert is not None:
+        if alert is not None and not isinstance(limits, KeyLimits):
             with alert.pointing():
                 noise = parse_noise(alert.get("noise", "exponential"))
                 designs[f"{self.name}.alert"] = alert_design(limits, **{"max_alerts": 1, **alert, "noise": noise})
@@ -179,6 +236,13 @@ class LiveSettings:
         """How often intervals hold the value before noise."""
         wanted: float = self.said.get("stream", {}).get("level", 0.95)
         return wanted
+
+    def reader(self, limits: Limits | KeyLimits) -> Reader:
+        """Return what reads records."""
+        from chronodp.live import KeyLimits, Reader
+
+        longest = limits.longest if isinstance(limits, KeyLimits) else None
+        return Reader(self.fields(), groups=limits.groups, longest=longest)
 
     def source(self, reader: Reader) -> Source:
         """Return where records come from."""

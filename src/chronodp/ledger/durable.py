@@ -161,16 +161,26 @@ class DurableStream(ABC, Generic[Design, State]):
         )
         self._hold(ledger, stored, snapshot, bits)
 
-    def _commit(self, state: State, values: Sequence[object], *, finished: bool = False) -> None:
-        """Commit the values of the next steps, and the state after them; once this returns they may be returned."""
+    def _commit(
+        self, state: State, values: Sequence[object], *, finished: bool = False, rows: Sequence[bytes] = ()
+    ) -> None:
+        """Commit the values of the next steps, and the state after them; once this returns they may be returned.
+
+        ``rows`` are written beside the state, once: `_rows` returns all of them.
+        """
         snapshot = replace(self._snapshot, state=state)
         self._stored = self._ledger.advance_stream(
             self._stored,
             values=[json.dumps(value) for value in values],
             state=self.codec.encode(snapshot),
             finished=finished,
+            rows=rows,
         )
         self._snapshot = snapshot
+
+    def _rows(self) -> list[bytes]:
+        """Return what was written beside the state so far. Secret."""
+        return self._ledger.stream_rows(self._stored)
 
     def _committed(self) -> list[Any]:
         """Return the values of all steps so far, read back from the ledger; nothing is spent."""

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from chronodp.errors import CertificateInvalid, InvalidArgument, LedgerUnavailable
 from chronodp.ledger.names import check_name
 
-__all__ = ["Keys", "check_public_key", "check_signature", "state_context"]
+__all__ = ["Keys", "check_public_key", "check_signature", "row_context", "state_context"]
 
 _KEY = 32  # bytes of each key
 
@@ -134,3 +134,8 @@ def _bytes(text: str) -> bytes:
 def state_context(name: str, step: int) -> str:
     """Return what a stream's state is bound to when it is sealed."""
     return f"stream {name} at step {step}"
+
+
+def row_context(name: str, step: int, number: int) -> str:
+    """Return what a row that a stream keeps beside its state is bound to when it is sealed."""
+    return f"row {number} of stream {name} at step {step}"

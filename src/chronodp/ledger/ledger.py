@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -203,10 +204,20 @@ class Ledger:
         return streams.open_stream(self._opened, spend, opening)
 
     def advance_stream(
-        self, before: StreamState, *, values: list[str], state: bytes, finished: bool = False
+        self,
+        before: StreamState,
+        *,
+        values: list[str],
+        state: bytes,
+        finished: bool = False,
+        rows: Sequence[bytes] = (),
     ) -> StreamState:
-        """Commit the next steps of a stream: their released values and the new state, all or nothing."""
-        return streams.advance_stream(self._opened, before, values=values, state=state, finished=finished)
+        """Commit the next steps of a stream: their released values, the new state and new rows, all or nothing."""
+        return streams.advance_stream(self._opened, before, values=values, state=state, finished=finished, rows=rows)
+
+    def stream_rows(self, stream: StreamState) -> list[bytes]:
+        """Return what a stream keeps beside its state: secrets, in the order they were written."""
+        return streams.read_rows(self._opened, stream.name, until=stream.step)
 
     def resume_stream(self, name: str, *, plan: str | None = None) -> StreamState:
         """Return the newest state of a stream."""

@@ -70,6 +70,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             dataset TEXT NOT NULL, request TEXT NOT NULL, number BIGINT NOT NULL, chosen TEXT,
             PRIMARY KEY (dataset, request, number))""",
     ),
+    # What a stream must remember beyond its state: written once with a step, and never again.
+    (
+        """CREATE TABLE stream_rows (
+            stream TEXT NOT NULL, step BIGINT NOT NULL, number BIGINT NOT NULL, sealed TEXT NOT NULL,
+            PRIMARY KEY (stream, step, number))""",
+    ),
 )
 
 

@@ -7,11 +7,12 @@ The paragraph on a stream's step under "Crashes" of ``docs/explanation/proofs/le
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownStream
 from chronodp.ledger.debits import Spend, debit
-from chronodp.ledger.keys import Keys, state_context
+from chronodp.ledger.keys import Keys, row_context, state_context
 from chronodp.ledger.names import check_name
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
@@ -23,6 +24,7 @@ __all__ = [
     "StreamState",
     "advance_stream",
     "open_stream",
+    "read_rows",
     "resume_stream",
     "write_stream",
 ]
@@ -81,11 +83,22 @@ def write_stream(transaction: Transaction, keys: Keys, dataset: str, opening: Op
 
 
 def advance_stream(
-    opened: Opened, before: StreamState, *, values: list[str], state: bytes, finished: bool
+    opened: Opened,
+    before: StreamState,
+    *,
+    values: list[str],
+    state: bytes,
+    finished: bool,
+    rows: Sequence[bytes] = (),
 ) -> StreamState:
-    """Release the values of the next steps; they may be announced once this returns."""
+    """Release the values of the next steps; they may be announced once this returns.
+
+    ``rows`` are sealed beside the state, each by itself: what grows is written once, not anew with every step.
+    """
     keys, watch, reached = opened.own_keys, opened.watch, opened.reached
     _check_state(state)
+    for row in rows:
+        _check_state(row)
     for value in values:
         check_text("values", value, private=True)
     if not values:
@@ -105,6 +118,11 @@ def advance_stream(
         transaction.run(
             "INSERT INTO steps (stream, step, released) VALUES (?, ?, ?)", (before.name, step, json.dumps(values))
         )
+        for number, row in enumerate(rows):
+            transaction.run(
+                "INSERT INTO stream_rows (stream, step, number, sealed) VALUES (?, ?, ?, ?)",
+                (before.name, step, number, keys.seal(row, row_context(before.name, step, number))),
+            )
         stands = watch.check_ahead({stream_counter(before.name): step})
         reached("step written")
     reached("step committed")
@@ -130,6 +148,17 @@ def resume_stream(opened: Opened, name: str, *, plan: str | None) -> StreamState
     return StreamState(
         name, dataset, int(step), opened.own_keys.unseal(sealed, state_context(name, int(step))), bool(finished)
     )
+
+
+def read_rows(opened: Opened, name: str, *, until: int) -> list[bytes]:
+    """Return what a stream keeps beside its state, in the order it was written, of steps up to ``until``."""
+    with opened.store.snapshot() as transaction:
+        rows = transaction.run(
+            "SELECT step, number, sealed FROM stream_rows WHERE stream = ? AND step <= ? ORDER BY step, number",
+            (name, until),
+        )
+    keys = opened.own_keys
+    return [keys.unseal(sealed, row_context(name, int(step), int(number))) for step, number, sealed in rows]
 
 
 def _check_state(state: object) -> None:

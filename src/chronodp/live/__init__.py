@@ -1,6 +1,7 @@
 """Streams from where they come: Kafka, MQTT, growing files, Spark; released window by window, by a public clock."""
 
 from chronodp.live.contribution import Limits, terms_of as terms_of
+from chronodp.live.key_limits import KeyLimits as KeyLimits
 from chronodp.live.metrics import serve_metrics as serve_metrics
 from chronodp.live.progress import Progress as Progress
 from chronodp.live.records import Fields, Reader

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.live.key_limits import KeyLimits
 from chronodp.live.windows import Windows
 from chronodp.privacy import (
     LONGEST,
@@ -180,12 +181,14 @@ class Limits:
         return Calendar.from_length(windows.every, windows.start, windows.count, windows.timezone)
 
 
-def terms_of(limits: Limits, **more: str | None) -> str:
+def terms_of(limits: Limits | KeyLimits, **more: str | None) -> str:
     """Return the public terms that a live stream is opened with, as text."""
     for name, value in more.items():
         if value is not None:
             check_text(name, value)
-    limited = asdict(check_kind("limits", limits, Limits, "Limits"))
+    if not isinstance(limits, KeyLimits):
+        check_kind("limits", limits, Limits, "Limits, or KeyLimits")
+    limited = asdict(limits)
     parts = {name: value for name, value in limited.items() if name not in ("unit", "windows")}
     unit, windows = to_document(limits.unit), asdict(limits.windows)
     return json.dumps({"unit": unit, **windows, **parts, **more}, sort_keys=True)

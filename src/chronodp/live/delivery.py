@@ -41,8 +41,8 @@ class Delivery:
             self.add(history(self.wanted, end))
 
     def add(self, windows: Sequence[list[Row]]) -> None:
-        """Take over windows that were just released; those that the sink has are left out."""
-        self._rows += [rows for rows in windows if rows[0]["window"] >= self.wanted]
+        """Take over windows that were just released; those that the sink has, or that tell nothing, are left out."""
+        self._rows += [rows for rows in windows if rows and rows[0]["window"] >= self.wanted]
 
     def attempt(self) -> None:
         """Write what waits, unless the sink failed a moment ago."""

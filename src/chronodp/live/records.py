@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from json.scanner import make_scanner
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from chronodp.engines.reading import Reading, read_name, read_number, read_time
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_kind, check_listed, check_word, check_zone, instant_of, moment_at
+from chronodp.privacy import check_kind, check_listed, check_whole, check_word, check_zone, instant_of, moment_at
 
 Cell = TypeVar("Cell")
 
@@ -80,6 +80,7 @@ class Batch:
         values: the number of each; None for counts.
         ids: the id of each; None if they have none.
         malformed: how many records could not be read; for the owner's eyes only.
+        keys: the groups of this batch where none are declared: ``places`` are then places in it.
     """
 
     times: NDArray[np.int64]
@@ -89,6 +90,7 @@ class Batch:
     values: NDArray[np.float64] | None
     ids: list[str] | None
     malformed: int
+    keys: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -100,6 +102,7 @@ class Reader:
     Args:
         fields: which fields say what.
         groups: public keys of groups, in their order.
+        longest: bytes of a key where none are declared: every group is read, longer ones are left out.
 
     >>> reader = Reader(Fields("at", user="who", value="kwh"))
     >>> batch = reader.read([b'{"at": 1.5, "who": "ann", "kwh": 2}', b"noise", b'[{"at": 2, "who": 7, "kwh": 1e400}]'])
@@ -107,10 +110,11 @@ class Reader:
     ([1500000], ['ann'], 2)
     """
 
-    def __init__(self, fields: Fields, *, groups: Sequence[str] = ()) -> None:
+    def __init__(self, fields: Fields, *, groups: Sequence[str] = (), longest: int | None = None) -> None:
         self._fields = check_kind("fields", fields, Fields, "Fields")
         keys = check_listed("groups", groups, str, "a list of public keys")
         self._groups = {key: place for place, key in enumerate(keys)}
+        self._longest = None if longest is None else check_whole("longest", longest)
         self._zone = check_zone(fields.timezone)
         self._scale = _UNITS[fields.time_unit]
         self._reading = Reading(time_format=fields.time_unit)
@@ -163,10 +167,18 @@ class Reader:
         people = np.zeros(len(times), np.int64)
         if users is not None:
             people = np.fromiter((codes.setdefault(name, len(codes)) for name in users), np.int64, len(times))
-        places = np.zeros(len(times), np.int64)
-        if groups is not None:
-            places = np.fromiter((self._groups.get(key, -1) for key in groups), np.int64, len(times))
-        return Batch(times, people, list(codes), places, values, ids, malformed)
+        places, keys = self._places(groups, len(times))
+        return Batch(times, people, list(codes), places, values, ids, malformed, keys)
+
+    def _places(self, groups: list[str] | None, count: int) -> tuple[NDArray[np.int64], list[str]]:
+        """Return each record's place among the declared keys or, where none are, among those returned."""
+        if groups is None:
+            return np.zeros(count, np.int64), []
+        if self._longest is None:
+            return np.fromiter((self._groups.get(key, -1) for key in groups), np.int64, count), []
+        keys = [key for key in dict.fromkeys(groups) if len(key.encode()) <= self._longest]
+        numbers = {key: place for place, key in enumerate(keys)}
+        return np.fromiter((numbers.get(key, -1) for key in groups), np.int64, count), keys
 
     def _columns(self, records: list[Any]) -> tuple[Any, ...]:
         """Return all fields of all records, or raise if any record has one that cannot be read."""

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-
-import numpy as np
+from typing import Any
 
 from chronodp.errors import StreamConflict
 from chronodp.ledger import Ledger
 from chronodp.live.contribution import Limits
 from chronodp.live.delivery import Delivery
+from chronodp.live.key_limits import KeyLimits
 from chronodp.live.progress import Progress
 from chronodp.live.sinks import Sink
 from chronodp.live.sources import Source
 from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream
-from chronodp.live.window_totals import Closing, Part, WindowTotals
+from chronodp.live.window_keys import KeysClosing, WindowKeys
+from chronodp.live.window_totals import Closing, Part, Tally, WindowTotals
 from chronodp.live.windows import Clock, SystemClock
 from chronodp.privacy import check_fraction
 from chronodp.series import Row
@@ -41,7 +42,7 @@ class Live:
     process is killed at any moment. The argument stands in ``docs/explanation/proofs/live.md``.
 
     Args:
-        limits: who is protected, the windows, and how far one person reaches.
+        limits: who is protected, the windows, and how far one person reaches; `KeyLimits` where keys are found.
         source: where records come from.
         streams: what is released of the totals; opened before, with ``state`` agreed on the same terms.
         state: what must not be lost.
@@ -58,7 +59,7 @@ class Live:
 
     def __init__(
         self,
-        limits: Limits,
+        limits: Limits | KeyLimits,
         *,
         source: Source,
         streams: Sequence[TotalsStream],
@@ -78,7 +79,7 @@ class Live:
         self._ledger, self._dataset, self._clock = ledger, dataset, clock or SystemClock()
         self._level = check_fraction("level", level)
         self._tell, self._say, self._reached = tell, say, reached
-        self._tally = WindowTotals(limits, key)
+        self._tally: Tally = WindowKeys(limits, key) if isinstance(limits, KeyLimits) else WindowTotals(limits, key)
         self._pending: list[Part] = []
         self._counted = False
         self._committed = time.monotonic()
@@ -203,8 +204,8 @@ class Live:
         closing = self._state.closing
         self._commit(closing=end if end > closing else None)
         closings = self._closings(begin, end)
-        totals = np.array([closing.totals for closing in closings]) * self._limits.grid.step
-        rows = self._labelled(begin, [self._step(stream, begin, end, totals) for stream in self._streams])
+        held = self._tally.values(closings)
+        rows = self._labelled(begin, [self._step(stream, begin, end, held) for stream in self._streams])
         self._reached("stepped")
         self._state.settle(closings, settled=end)
         self._reached("settled")
@@ -215,11 +216,11 @@ class Live:
         self.progress.alerts += sum(bool(row.get("alert")) for window in rows for row in window)
         for delivery in self._deliveries:
             delivery.add(rows)
-        for window in rows:
+        for window in filter(None, rows):  # where keys are found, a window may tell nothing
             self._tell(window)
         self._reached("told")
 
-    def _closings(self, begin: int, end: int) -> list[Closing]:
+    def _closings(self, begin: int, end: int) -> list[Closing | KeysClosing]:
         """Return what windows hold; who counts in one of them has counted in it when the next is looked at."""
         since: dict[bytes, int] = {}
 
@@ -227,7 +228,7 @@ class Live:
             stored = self._state.used(people)
             return {person: stored.get(person, 0) + since.get(person, 0) for person in people}
 
-        closings = []
+        closings: list[Closing | KeysClosing] = []
         for window in range(begin, end):
             closing = self._tally.closing(window, used)
             for person in closing.people:
@@ -235,9 +236,7 @@ class Live:
             closings.append(closing)
         return closings
 
-    def _step(
-        self, stream: TotalsStream, begin: int, end: int, totals: np.typing.NDArray[np.float64]
-    ) -> list[list[Row]]:
+    def _step(self, stream: TotalsStream, begin: int, end: int, held: Any) -> list[list[Row]]:
         """Release windows that the stream has not released; return again what it has."""
         place = min(max(begin, stream.period), end)
         told = stream.released_windows(begin, place, level=self._level) if place > begin else []
@@ -245,7 +244,7 @@ class Live:
             return told
         if stream.finished:
             return told + [[dict.fromkeys(stream.columns)] * self._limits.columns for _ in range(place, end)]
-        return told + stream.release_windows(place, totals[place - begin :], level=self._level)
+        return told + stream.release_windows(place, held[place - begin :], level=self._level)
 
     def _history(self, begin: int, end: int) -> list[list[Row]]:
         return self._labelled(
@@ -258,6 +257,10 @@ class Live:
         for at, tables in enumerate(zip(*parts, strict=True)):
             window = begin + at
             label = {"window": window, "time": self._limits.windows.label(window)}
+            if isinstance(self._limits, KeyLimits):  # rows name their key, and up to which window they count
+                labels = self._limits.windows.label
+                made.append([label | row | {"until": labels(row["until"])} for row in tables[0]])
+                continue
             keys: list[Row] = [{"group": key} for key in self._limits.groups] or [{}]
             made.append([dict(label, **key, **_joined(rows)) for key, *rows in zip(keys, *tables, strict=True)])
         return made

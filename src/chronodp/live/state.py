@@ -18,6 +18,7 @@ from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable, StreamConflict
 from chronodp.ledger import Keys
+from chronodp.live.window_keys import KeysClosing
 from chronodp.live.window_totals import Closing, Part
 
 __all__ = ["State"]
@@ -116,7 +117,7 @@ class State:
                 found.update(rows)
         return found
 
-    def settle(self, closings: Iterable[Closing], *, settled: int) -> None:
+    def settle(self, closings: Iterable[Closing | KeysClosing], *, settled: int) -> None:
         """Write who has counted in released windows, and forget what these held, all or nothing."""
         with self._translated(), self._transaction():
             self._database.executemany(

@@ -10,25 +10,29 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-from numpy.typing import ArrayLike
-
 from chronodp.alerts import Alert, AlertDesign, design_alert
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument, UnknownStream
 from chronodp.ledger import Ledger, check_ledger
 from chronodp.live.contribution import Limits
 from chronodp.privacy import Certificate, SequenceCost, Window, check_kind, check_table
 from chronodp.series import CausalFilter, EachPeriod, Row, Stream, StreamDesign, design_stream
+from chronodp.series.key_streams import KeyStream, KeyStreamDesign
 from chronodp.series.windowed import WindowedDesign, WindowedMechanism, WindowedStream, design_windowed
 
 __all__ = ["Row", "TotalsStream", "alert_design", "open_streams", "stream_design"]
 
-Design: TypeAlias = StreamDesign | WindowedDesign | AlertDesign
+Design: TypeAlias = StreamDesign | WindowedDesign | KeyStreamDesign | AlertDesign
 
-_KINDS: dict[type, Any] = {StreamDesign: Stream, WindowedDesign: WindowedStream, AlertDesign: Alert}
+_KINDS: dict[type, Any] = {
+    StreamDesign: Stream,
+    WindowedDesign: WindowedStream,
+    KeyStreamDesign: KeyStream,
+    AlertDesign: Alert,
+}
 
 
 class TotalsStream(Protocol):
-    """A stream that takes the totals of windows in order: `Stream`, `WindowedStream` or `Alert`."""
+    """A stream that takes what windows hold in order: `Stream`, `WindowedStream`, `KeyStream` or `Alert`."""
 
     columns: ClassVar[tuple[str, ...]]
 
@@ -47,8 +51,11 @@ class TotalsStream(Protocol):
         """What is promised."""
         ...
 
-    def release_windows(self, first: int, totals: ArrayLike, *, level: float) -> list[list[Row]]:
-        """Release windows from ``first`` on; what is returned is on disk: rows by window, one a group."""
+    def release_windows(self, first: int, totals: Any, *, level: float) -> list[list[Row]]:
+        """Release windows from ``first`` on; what is returned is on disk: rows by window, one a group.
+
+        ``totals`` are windows by groups, of a `KeyStream` the pairs of people and keys of each window.
+        """
         ...
 
     def released_windows(self, first: int, end: int, *, level: float) -> list[list[Row]]:

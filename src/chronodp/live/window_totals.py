@@ -17,16 +17,18 @@ All numbers have their least byte first.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.live.contribution import Limits
 from chronodp.live.records import Batch
+from chronodp.live.windows import Windows
 
-__all__ = ["Closing", "Counted", "Part", "WindowTotals"]
+__all__ = ["Closing", "Counted", "Part", "PersonHashes", "Tally", "WindowTotals", "sort_out"]
 
 Totals = NDArray[np.int64]
 
@@ -71,6 +73,77 @@ class Closing:
     people: tuple[bytes, ...]
 
 
+class Tally(Protocol):
+    """What people have put into open windows, whatever is counted there."""
+
+    @property
+    def entries(self) -> int:
+        """How much is kept: what memory depends on."""
+        ...
+
+    def add(self, batch: Batch, *, first: int, last: int) -> tuple[Counted, list[Part]]:
+        """Count the records of windows ``first`` to ``last``; return what became of them, and what to store."""
+        ...
+
+    def restore(self, part: Part) -> None:
+        """Add what was stored of a window."""
+        ...
+
+    def closing(self, window: int, used: Callable[[list[bytes]], dict[bytes, int]]) -> Any:
+        """Return what a window holds; ``used`` tells in how many windows people have counted before."""
+        ...
+
+    def values(self, closings: Any) -> Any:
+        """Return what streams take of windows."""
+        ...
+
+    def forget(self, before: int) -> None:
+        """Drop all windows before one."""
+        ...
+
+
+class PersonHashes:
+    """Keyed hashes that take the place of names; those of people are kept for a while.
+
+    Args:
+        key: of the hash.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._known: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        """Return the hash of a person."""
+        known = self._known.get(name)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[name] = self.make("person", name)
+        return known
+
+    def make(self, purpose: str, name: str, within: bytes = b"") -> bytes:
+        """Return the hash of a name for a purpose."""
+        content = name.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(
+            within + content, key=self._key, digest_size=_HASH, person=purpose.encode().ljust(16)
+        ).digest()
+
+
+def sort_out(
+    windows: Windows, batch: Batch, *, first: int, last: int
+) -> tuple[NDArray[np.int64], NDArray[np.intp], Counted]:
+    """Return each record's window, which records count in windows ``first`` to ``last``, and what became of all."""
+    window = windows.number(batch.times)
+    taken = np.flatnonzero((window >= first) & (window <= last) & (batch.places >= 0))
+    before = window < first
+    after = ~before & (window > last)
+    beyond = before & (window == -1) & (batch.times >= windows.begins(first))
+    late = int(np.count_nonzero(before & ~beyond))
+    future = int(np.count_nonzero(after))
+    return window, taken, Counted(len(taken), late, future, len(window) - len(taken) - late - future)
+
+
 class WindowTotals:
     """Per-person totals of open windows.
 
@@ -81,8 +154,7 @@ class WindowTotals:
 
     def __init__(self, limits: Limits, key: bytes) -> None:
         self._limits = limits
-        self._key = key
-        self._known: dict[str, bytes] = {}
+        self._hashes = PersonHashes(key)
         self._totals: dict[int, dict[bytes, int]] = {}
         self._ids: dict[int, dict[bytes, int]] = {}
         self._rows: dict[int, Totals] = {}  # where nobody is named, records stand for themselves
@@ -94,18 +166,11 @@ class WindowTotals:
 
     def add(self, batch: Batch, *, first: int, last: int) -> tuple[Counted, list[Part]]:
         """Count the records of windows ``first`` to ``last``; return what became of them, and what to store."""
-        window = self._limits.windows.number(batch.times)
-        inside = (window >= first) & (window <= last) & (batch.places >= 0)
-        taken = np.flatnonzero(inside)
+        window, taken, counted = sort_out(self._limits.windows, batch, first=first, last=last)
         parts = [Part(number, content) for number, content in self._parts(batch, window, taken)]
         for part in parts:
             self.restore(part)
-        before = window < first
-        after = ~before & (window > last)
-        beyond = before & (window == -1) & (batch.times >= self._limits.windows.begins(first))
-        late = int(np.count_nonzero(before & ~beyond))
-        future = int(np.count_nonzero(after))
-        return Counted(len(taken), late, future, len(window) - len(taken) - late - future), parts
+        return counted, parts
 
     def restore(self, part: Part) -> None:
         """Add what was stored of a window."""
@@ -154,6 +219,11 @@ class WindowTotals:
         np.add.at(totals, keys["place"][kept], steps[kept])
         return Closing(window, totals, people)
 
+    def values(self, closings: Sequence[Closing]) -> NDArray[np.float64]:
+        """Return what streams take of windows, windows by groups."""
+        totals: NDArray[np.float64] = np.array([closing.totals for closing in closings]) * self._limits.grid.step
+        return totals
+
     def forget(self, before: int) -> None:
         """Drop all windows before one."""
         for kept in (self._totals, self._ids, self._rows):
@@ -163,7 +233,7 @@ class WindowTotals:
     def _parts(self, batch: Batch, window: NDArray[np.int64], taken: NDArray[np.intp]) -> Iterator[tuple[int, bytes]]:
         if not len(taken):
             return
-        hashes = np.array([self._person(name) for name in batch.names] or [_NOBODY], dtype=f"V{_HASH}")
+        hashes = np.array([self._hashes[name] for name in batch.names] or [_NOBODY], dtype=f"V{_HASH}")
         windows, people, places = window[taken], batch.people[taken], batch.places[taken]
         steps = self._to_steps(batch.values[taken]) if batch.values is not None else np.ones(len(taken), np.int64)
         if not self._limits.people:
@@ -185,7 +255,7 @@ class WindowTotals:
             cells = _bytes(entries["key"])
             names = [batch.ids[at] for at in taken[order].tolist()]
             # Repeats are told apart within one person's cell, so that nobody's id can push out another's record.
-            told = [self._hash("id", name, cell) for name, cell in zip(names, cells, strict=True)]
+            told = [self._hashes.make("id", name, cell) for name, cell in zip(names, cells, strict=True)]
             entries["id"] = np.array(told, dtype=f"V{_HASH}")
         found, begins = np.unique(windows[order], return_index=True)
         for number, rows in zip(found.tolist(), np.split(entries, begins[1:]), strict=True):
@@ -197,20 +267,6 @@ class WindowTotals:
         with np.errstate(over="ignore"):
             scaled = np.clip(values / self._limits.grid.step, -limit, limit)
         return np.floor(scaled + 0.5).astype(np.int64)
-
-    def _person(self, name: str) -> bytes:
-        known = self._known.get(name)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[name] = self._hash("person", name)
-        return known
-
-    def _hash(self, purpose: str, name: str, within: bytes = b"") -> bytes:
-        content = name.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(
-            within + content, key=self._key, digest_size=_HASH, person=purpose.encode().ljust(16)
-        ).digest()
 
 
 def _first_places(keys: NDArray[np.void], columns: int, most: int) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from chronodp.randomness.entropy import (
     secure,
     seeded,
 )
+from chronodp.randomness.keyed import KeyedNoise as KeyedNoise, draw_secret as draw_secret
 from chronodp.randomness.keystream import (
     Lineage as Lineage,
     SecureKeystream as SecureKeystream,

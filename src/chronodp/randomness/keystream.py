@@ -23,7 +23,15 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 
-__all__ = ["KeyedKeystream", "Keystream", "Lineage", "SecureKeystream", "SeededKeystream"]
+__all__ = [
+    "KeyedKeystream",
+    "Keystream",
+    "Lineage",
+    "SecureKeystream",
+    "SeededKeystream",
+    "counter_mode",
+    "draw_words",
+]
 
 
 class Keystream(Protocol):
@@ -72,11 +80,11 @@ class SecureKeystream:
         local = self._local
         left: int = getattr(local, "left", 0)
         if left < 8 * count or getattr(local, "generation", None) != Lineage.generation:
-            local.cipher = _counter_mode(os.urandom(32))
+            local.cipher = counter_mode(os.urandom(32))
             local.generation = Lineage.generation
             left = max(self._bytes_a_key, 8 * count)  # one large call stays under one key
         local.left = left - 8 * count
-        return _draw(local.cipher, count)
+        return draw_words(local.cipher, count)
 
     def __repr__(self) -> str:
         return "SecureKeystream()"
@@ -90,13 +98,13 @@ class SeededKeystream:
     def __init__(self, seed: int | str) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | str):
             raise InvalidArgument("seed", seed, "a whole number or a text")
-        self._cipher = _counter_mode(hashlib.sha256(f"chronodp seeded keystream {seed!r}".encode()).digest())
+        self._cipher = counter_mode(hashlib.sha256(f"chronodp seeded keystream {seed!r}".encode()).digest())
         self._lock = threading.Lock()
 
     def words(self, count: int) -> NDArray[np.int64]:
         """Return the next ``count`` words of the sequence."""
         with self._lock:
-            return _draw(self._cipher, count)
+            return draw_words(self._cipher, count)
 
     def __repr__(self) -> str:
         return "SeededKeystream(...)"
@@ -113,23 +121,25 @@ class KeyedKeystream:
     def __init__(self, secret: bytes) -> None:
         if not isinstance(secret, bytes) or len(secret) != 32:
             raise InvalidArgument("secret", secret, "32 bytes", private=True)
-        self._cipher = _counter_mode(secret)
+        self._cipher = counter_mode(secret)
         self._lock = threading.Lock()
 
     def words(self, count: int) -> NDArray[np.int64]:
         """Return the next ``count`` words of the sequence."""
         with self._lock:
-            return _draw(self._cipher, count)
+            return draw_words(self._cipher, count)
 
     def __repr__(self) -> str:
         return "KeyedKeystream(...)"
 
 
-def _counter_mode(key: bytes) -> CipherContext:
-    # The counter begins at 0 for every key: no two streams share a key, so no block of output comes twice.
-    return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+def counter_mode(key: bytes, first: int = 0) -> CipherContext:
+    """Return what encrypts from block ``first`` of the counter on."""
+    # No two streams share a key, or else the blocks of one: no block of output comes twice.
+    return Cipher(algorithms.AES(key), modes.CTR(first.to_bytes(16, "big"))).encryptor()
 
 
-def _draw(cipher: CipherContext, count: int) -> NDArray[np.int64]:
+def draw_words(cipher: CipherContext, count: int) -> NDArray[np.int64]:
+    """Return the next ``count`` words that a cipher makes."""
     # Zeros are encrypted: in counter mode the output is then the keystream itself. "<i8" fixes the order of bytes.
     return np.frombuffer(cipher.update(bytes(8 * count)), dtype="<i8")

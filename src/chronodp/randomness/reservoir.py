@@ -3,7 +3,7 @@
 A request multiplies the next variates by its scale and rounds: N = floor(s Z + 1/2) with Z the ideal real
 variate; exponential noise is rounded down. For an integer x, x + N = floor(x + s Z + 1/2) is post-processing of
 the ideal continuous mechanism, so every guarantee of that mechanism holds for it, exactly: "Why rounding costs nothing"
-in ``docs/explanation/proofs/noise.md``. `_Rounding` is *Rounding* under "The bounds" there, `Reservoir.exceed` *Coins*.
+in ``docs/explanation/proofs/noise.md``. `Rounding` is *Rounding* under "The bounds" there, `Reservoir.exceed` *Coins*.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from chronodp.randomness import slow
 from chronodp.randomness.keystream import Keystream
 from chronodp.randomness.variates import Family, Workspace
 
-__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "Reservoir"]
+__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "Reservoir", "Rounding", "check_scale", "rounding"]
 
 LARGEST_SCALE = 2.0**30
 SMALLEST_SCALE = 2.0**-30
+_NONE = np.empty(0, dtype=np.intp)
 _BATCH = 16384  # 128 KiB of words: a batch and its scratch stay in the second-level cache
 
 
 @dataclass(frozen=True, slots=True)
-class _Rounding:
+class Rounding:
     """Constants that round s Z to an integer and tell at once whether the rounding is certain.
 
     Adding ``magic`` = 1.5 2^(52-k) + h + T 2^-k, with h = 1/2 or 0, puts the k fraction bits of s Z + h + T 2^-k at the
@@ -52,9 +53,32 @@ class _Rounding:
     shift: NDArray[np.int64]
     offset: NDArray[np.int64]
 
+    def round(
+        self, variates: NDArray[np.float64], target: NDArray[np.int64], fractions: NDArray[np.int64]
+    ) -> NDArray[np.intp]:
+        """Write rounded s Z to ``target``, using up the variates, and return the places that are not certain."""
+        mantissas = variates.view(np.int64)
+        np.multiply(variates, self.scale, variates)
+        np.add(variates, self.magic, variates)
+        np.bitwise_and(mantissas, self.fraction, fractions)
+        np.right_shift(mantissas, self.shift, mantissas)
+        np.subtract(mantissas, self.offset, target)
+        if fractions[fractions.argmin()] < self.uncertain:  # NaN has no fraction bits: it is caught here too
+            return np.flatnonzero(fractions < self.uncertain)
+        return _NONE
+
+
+def check_scale(scale: object) -> float:
+    """Return a scale that can be drawn exactly."""
+    number = check_positive("scale", scale)
+    if not SMALLEST_SCALE <= number <= LARGEST_SCALE:
+        raise InvalidArgument("scale", scale, "from 2^-30 to 2^30 steps of the grid: choose another grid step")
+    return number
+
 
 @lru_cache(maxsize=256)
-def _rounding(scale: float, family: Family) -> _Rounding:
+def rounding(scale: float, family: Family) -> Rounding:
+    """Return the constants that round s Z for one scale."""
     tolerance, largest = family.tolerance, family.largest
     reach = scale * largest * 1.3 + 2
     # |s Z| + 1 < 2^(50 - bits): two bits below the exponent's, so that no sum leaves its octave.
@@ -63,7 +87,7 @@ def _rounding(scale: float, family: Family) -> _Rounding:
     error = scale * tolerance + scale * largest * 2.0**-52
     margin = math.ceil(error * 2.0**bits) + 2  # up: a wider margin sends more draws to the slow path, none astray
     base = 1.5 * 2.0 ** (52 - bits)
-    return _Rounding(
+    return Rounding(
         scale=np.array(scale),
         magic=np.array(base + family.half + margin * 2.0**-bits),
         fraction=np.array(2**bits - 1, dtype=np.int64),
@@ -88,27 +112,15 @@ class Reservoir:
 
     def draw(self, scale: float, size: int) -> NDArray[np.int64]:
         """Return ``size`` independent copies of floor(scale * Z + 1/2), of exponential noise of floor(scale * Z)."""
-        number = check_positive("scale", scale)
-        if not SMALLEST_SCALE <= number <= LARGEST_SCALE:
-            raise InvalidArgument("scale", scale, "from 2^-30 to 2^30 steps of the grid: choose another grid step")
-        constants = _rounding(number, self._family)
+        number = check_scale(scale)
+        constants = rounding(number, self._family)
         result = np.empty(size, dtype=np.int64)
         done = 0
         for start, variates in self._take(size):
             count = len(variates)
-            target, fractions, mantissas = (
-                result[done : done + count],
-                self._bits[:count],
-                variates.view(np.int64),
-            )
-            np.multiply(variates, constants.scale, variates)
-            np.add(variates, constants.magic, variates)
-            np.bitwise_and(mantissas, constants.fraction, fractions)
-            np.right_shift(mantissas, constants.shift, mantissas)
-            np.subtract(mantissas, constants.offset, target)
-            if fractions[fractions.argmin()] < constants.uncertain:  # NaN has no fraction bits: it is caught here too
-                for index in np.flatnonzero(fractions < constants.uncertain):
-                    target[index] = self._slowly(start + int(index), number)
+            target = result[done : done + count]
+            for index in constants.round(variates, target, self._bits[:count]):
+                target[index] = self._slowly(start + int(index), number)
             done += count
         return result
 

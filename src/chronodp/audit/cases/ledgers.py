@@ -32,21 +32,23 @@ class WatchedLedger(Ledger):
 
 
 @contextlib.contextmanager
-def temporary_ledger(unit: Unit, *, delta: float = 0.0, rule: Kind | None = None) -> Iterator[WatchedLedger]:
+def temporary_ledger(
+    unit: Unit, *, delta: float = 0.0, rule: Kind | None = None, reserve: float | None = None
+) -> Iterator[WatchedLedger]:
     """Yield a ledger whose budget for ``"audit"`` never runs out."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in _untouched(unit, delta, rule).items():
+        for name, content in _untouched(unit, delta, rule, reserve).items():
             (Path(folder) / name).write_bytes(content)
         with WatchedLedger(Path(folder) / _NAME) as ledger:
             yield ledger
 
 
 @functools.lru_cache(maxsize=64)
-def _untouched(unit: Unit, delta: float, rule: Kind | None) -> dict[str, bytes]:
+def _untouched(unit: Unit, delta: float, rule: Kind | None, reserve: float | None) -> dict[str, bytes]:
     """Return the files of a ledger that has paid for nothing: making one takes longer than most of what is audited."""
     with tempfile.TemporaryDirectory() as folder:
         with Ledger(Path(folder) / _NAME) as ledger:
-            ledger.open("audit", unit=unit, epsilon=1e6, delta=delta, rule=rule)
+            ledger.open("audit", unit=unit, epsilon=1e6, delta=delta, rule=rule, reserve=reserve)
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 

@@ -155,6 +155,7 @@ class ParquetSink:
             "window": pyarrow.int64(),
             "time": pyarrow.string(),
             "group": pyarrow.string(),
+            "until": pyarrow.string(),
             "alert": pyarrow.bool_(),
         }
         schema = pyarrow.schema([(name, types.get(name, pyarrow.float64())) for name in self._columns])
