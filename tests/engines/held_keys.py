@@ -75,9 +75,10 @@ def keyed(records: Sequence[Record], asked: KeysQuestion) -> list[Record]:
     found = []
     for record in records:
         region, page = record.keys
-        held = {"number": record.number, "region": region, "page": page}
+        held: dict[str, float | str | None] = {"number": record.number, "region": region, "page": page}
         cells = {cell: held[cell.column] for cell in asked.reading.expression_cells}
-        keys = tuple(held.get(grouping.column) for grouping in asked.reading.groupings)
+        texts = {"region": region, "page": page}
+        keys = tuple(texts.get(grouping.column) for grouping in asked.reading.groupings)
         found.append(replace(record, keys=keys, cells=cells))
     return found
 

@@ -53,7 +53,7 @@ def test_duckdb_and_the_text_hold_what_the_reference_holds(name: str, trials: Tr
 
 def _by_text(session: Session, asked: KeysQuestion, key: str) -> HeldKeys:
     def pairs(query: str) -> dict[bytes, int]:
-        found = {}
+        found: dict[bytes, int] = {}
         for batch in session.batches(query, 2**14):
             found |= dict(zip(*(column.to_pylist() for column in batch.columns), strict=True))
         return found
