@@ -16,7 +16,7 @@ from chronodp.dataset import Records
 from chronodp.engines import Record, Reference
 from chronodp.errors import InvalidArgument, MissingBound, UnsupportedCost
 from chronodp.privacy import decimal_value, dump, load
-from chronodp.randomness import keyed, seeded
+from chronodp.randomness import keyed_entropy, seeded
 from chronodp.selection.keys import OptimalRule, Rounds
 from chronodp.series import Discover, DiscoverPlan, Find, Missing, Release
 from chronodp.series.design import Design
@@ -266,7 +266,7 @@ def test_the_same_nonce_finds_the_same_keys_and_another_may_not() -> None:
 
     plan = asked(visits(200))
     held = plan.origin.held_keys(plan.design, key="00" * 32)
-    found = [find_keys(plan.design, held, keyed(bytes([secret]) * 32)) for secret in (1, 1, 2, 3, 4, 5)]
+    found = [find_keys(plan.design, held, keyed_entropy(bytes([secret]) * 32)) for secret in (1, 1, 2, 3, 4, 5)]
     assert found[0] == found[1]
     assert len(set(found)) > 1
 

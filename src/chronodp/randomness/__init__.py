@@ -5,7 +5,7 @@ from chronodp.randomness.entropy import (
     KeystreamEntropy as KeystreamEntropy,
     Shape as Shape,
     check_entropy as check_entropy,
-    keyed as keyed,
+    keyed_entropy as keyed_entropy,
     secure,
     seeded,
 )

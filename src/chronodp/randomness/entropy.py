@@ -23,7 +23,7 @@ from chronodp.randomness.reservoir import Reservoir
 from chronodp.randomness.start_check import checked
 from chronodp.randomness.variates import EXPONENTIAL, GAUSSIAN, LAPLACE, Family
 
-__all__ = ["Entropy", "KeystreamEntropy", "Shape", "check_entropy", "keyed", "secure", "seeded"]
+__all__ = ["Entropy", "KeystreamEntropy", "Shape", "check_entropy", "keyed_entropy", "secure", "seeded"]
 
 Shape: TypeAlias = int | tuple[int, ...]
 
@@ -193,7 +193,7 @@ def secure() -> KeystreamEntropy:
     return KeystreamEntropy(SecureKeystream())
 
 
-def keyed(secret: bytes) -> KeystreamEntropy:
+def keyed_entropy(secret: bytes) -> KeystreamEntropy:
     """Return entropy of a secret of 32 bytes, for draws that must come out the same after a crash."""
     return KeystreamEntropy(KeyedKeystream(secret))
 

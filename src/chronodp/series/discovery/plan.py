@@ -18,7 +18,7 @@ from chronodp.engines import HeldKeys, Progress
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Dates, Fulfilled, Produce, Staged
 from chronodp.privacy import Certificate, Claim, Guarantee, check_delta, check_epsilon, dump, labelled
-from chronodp.randomness import Entropy, keyed
+from chronodp.randomness import Entropy, keyed_entropy
 from chronodp.report import watched
 from chronodp.selection.keys import Rounds
 from chronodp.series.diagnosis import Diagnosis
@@ -140,7 +140,7 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
 
         def release(chosen: tuple[str, ...]) -> Produce:
             secret = hmac.digest(bytes.fromhex(key), f"finding keys {chosen[0]}".encode(), "sha256")
-            found = find_keys(design, exact, keyed(secret))
+            found = find_keys(design, exact, keyed_entropy(secret))
             plan = Plan(design.release_design(found), (), design.delta, self.origin)
             with watched(progress, f"Reading {self.origin}") as tell:
                 numbers = plan.read(key=key, progress=tell)
