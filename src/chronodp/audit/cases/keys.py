@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -16,11 +17,14 @@ from chronodp.audit.exact import Outcomes
 from chronodp.audit.key_walks import Above, Accepted, CutNoise, EdgeWords, follow, gaussian_above
 from chronodp.audit.registry import Entry
 from chronodp.audit.walked import Known
+from chronodp.dataset import TimeSeries
+from chronodp.engines import HeldKeys, Record, Reference
 from chronodp.privacy import Claim, Unit, User, Window
 from chronodp.randomness import Entropy
 from chronodp.selection.keys import Decided, OptimalRule, Peel, Round, Rounds, Weigh, decide
+from chronodp.series import Discover, DiscoverPlan
 
-__all__ = ["ENTRIES", "Peeled", "People", "Weighted", "ruled", "weighted"]
+__all__ = ["ENTRIES", "Peeled", "People", "Planned", "Weighted", "ruled", "weighted"]
 
 People = tuple[tuple[int, ...], ...]
 """The keys of each person."""
@@ -29,6 +33,7 @@ Noisy = tuple[tuple[int, int], ...]
 
 _ARGUMENT = "docs/explanation/proofs/keys.md"
 _PERSON = User()
+_MIDNIGHT = 1_767_225_600_000_000  # of 2026-01-01, in microseconds
 _FAR = 6.0  # where Gaussian noise has no delta left to speak of, and a lone key shows
 
 
@@ -160,6 +165,57 @@ def weighted(rule: Rounds) -> Weighted:
     return replace(shipped, deciding=lambda _, __, weigh, entropy: rule.decide(weigh, entropy))
 
 
+@dataclass(frozen=True)
+class Planned(Weighted):
+    """The rounds of a plan, on people's weights as an engine bounds them."""
+
+    def _weigh(self, people: People, keys: list[int]) -> Weigh:
+        held = _held(people)
+        if held.keys != tuple(map(str, keys)):
+            raise AssertionError("every key that counts is a candidate, in the order of its bytes")
+        return lambda dropped: held.weigh(self.weights, dropped)
+
+
+@cache
+def _held(people: People) -> HeldKeys:
+    plan = discovering(people)
+    return plan.origin.held_keys(plan.design, key="00" * 32)
+
+
+def discovering(people: People) -> DiscoverPlan:
+    """Return a plan that finds keys of a table in which people hold these keys on one day."""
+    rows = [Record(f"u{who}", _MIDNIGHT, None, (str(key),)) for who, keys in enumerate(people) for key in keys]
+    series = TimeSeries(
+        rows,
+        time="at",
+        user="who",
+        every="1D",
+        start="2026-01-01",
+        end="2026-01-02",
+        unit=_PERSON,
+        max_periods=1,
+        engine=Reference(),
+    )
+    plan: Any = series.count().by(key=Discover(max_keys=3, delta=0.01)).plan(epsilon=4.0, delta=0.02)
+    return cast("DiscoverPlan", plan)
+
+
+def _discovered() -> tuple[AuditCase, ...]:
+    rule = cast("Rounds", discovering(()).design.finding)
+    some = ((0,), (0,), (0, 1), (0, 1, 2))
+    return (
+        AuditCase(
+            name="keys found by a plan, one person more",
+            mechanism=Planned(rule.rounds, rule.hopeless, rule.weights),
+            neighbours=(((), ((0, 1, 2),)), (some, (*some, (1, 2)))),
+            claim=Claim(_PERSON, rule.cost, _ARGUMENT),
+            epsilon=_FAR,
+            delta=rule.delta + gaussian.delta_of(rule.mu, _FAR),
+            checks=(Known(),),
+        ),
+    )
+
+
 def ruled(epsilon: float, delta: float, most: int) -> Ruled:
     """Return the shipped optimal rule on a table of people."""
     return Ruled(OptimalRule(epsilon, delta, most))
@@ -238,6 +294,12 @@ def _peels() -> tuple[AuditCase, ...]:
 
 
 ENTRIES = (
+    Entry(
+        name="keys found by a plan",
+        covers=(DiscoverPlan,),
+        precision="counts and weights in whole numbers on every engine; rounded Gaussian noise",
+        cases=_discovered,
+    ),
     Entry(
         name="keys found by weights",
         covers=(Rounds,),
