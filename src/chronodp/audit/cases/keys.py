@@ -169,6 +169,11 @@ def weighted(rule: Rounds) -> Weighted:
 class Planned(Weighted):
     """The rounds of a plan, on people's weights as an engine bounds them."""
 
+    def __call__(self, people: People, *, entropy: Entropy) -> Noisy:
+        """Return the keys that are published, of a table that is read anew."""
+        _held.cache_clear()
+        return super().__call__(people, entropy=entropy)
+
     def _weigh(self, people: People, keys: list[int]) -> Weigh:
         held = _held(people)
         if held.keys != tuple(map(str, keys)):
@@ -178,8 +183,7 @@ class Planned(Weighted):
 
 @cache
 def _held(people: People) -> HeldKeys:
-    plan = discovering(people)
-    return plan.origin.held_keys(plan.design, key="00" * 32)
+    return discovering(people).read(key="00" * 32, progress=lambda _: None)
 
 
 def discovering(people: People) -> DiscoverPlan:
