@@ -262,7 +262,7 @@ def test_what_is_stored_of_finding_is_a_nonce() -> None:
 
 
 def test_the_same_nonce_finds_the_same_keys_and_another_may_not() -> None:
-    from chronodp.series.discovery.plan import find_keys
+    from chronodp.series.discovery import find_keys
 
     plan = asked(visits(200))
     held = plan.origin.held_keys(plan.design, key="00" * 32)
@@ -272,7 +272,7 @@ def test_the_same_nonce_finds_the_same_keys_and_another_may_not() -> None:
 
 
 def test_a_lone_key_is_published_as_rarely_as_stated() -> None:
-    from chronodp.series.discovery.plan import find_keys
+    from chronodp.series.discovery import find_keys
 
     # At a large delta, so that a few thousand draws decide.
     plan = asked([Record("one", START, 1.0, (f"{number}",)) for number in range(5)], Discover(max_keys=5, delta=0.1),

@@ -194,6 +194,7 @@ PLAIN: dict[str, Call] = {
     "dispatch_probabilities": _call(temporal.dispatch_probabilities, window=4, threshold=2),
     "temporal.recommend": _call(temporal.recommend, window=4, epsilon=1.0, unit_costs=None),
     "Count": _call(series.Count, at_most=1),
+    "series.Discover": _call(series.Discover, max_keys=3, delta=1e-6, share=0.2, most=9, longest=64),
     "series.Sum": _call(series.Sum, column="kwh", clip=(0.0, 1.0)),
     "series.Mean": _call(series.Mean, column="kwh", clip=(0.0, 1.0)),
     "PanelMean": _call(series.PanelMean, column="kwh", clip=(0.0, 1.0), people=3),

@@ -8,7 +8,7 @@ from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.discover import Discover
 from chronodp.series.discovery import (
     DiscoverDesign as DiscoverDesign,
-    DiscoverPlan,
+    DiscoverPlan as DiscoverPlan,
     KeysOrigin as KeysOrigin,
     describe_discover as describe_discover,
     make_discover_plan as make_discover_plan,
@@ -17,7 +17,7 @@ from chronodp.series.estimates import estimate as estimate
 from chronodp.series.finding import (
     FindDesign as FindDesign,
     FindingOrigin as FindingOrigin,
-    FindPlan,
+    FindPlan as FindPlan,
     describe_find as describe_find,
     make_find_plan as make_find_plan,
 )
@@ -66,12 +66,10 @@ __all__ = [
     "Count",
     "Diagnosis",
     "Discover",
-    "DiscoverPlan",
     "EachPeriod",
     "Ewm",
     "Filter",
     "Find",
-    "FindPlan",
     "Found",
     "Hierarchy",
     "Histogram",

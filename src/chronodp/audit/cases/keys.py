@@ -23,6 +23,7 @@ from chronodp.privacy import Claim, Unit, User, Window
 from chronodp.randomness import Entropy
 from chronodp.selection.keys import Decided, OptimalRule, Peel, Round, Rounds, Weigh, decide
 from chronodp.series import Discover, DiscoverPlan
+from chronodp.series.discovery import finding_entropy
 
 __all__ = ["ENTRIES", "Peeled", "People", "Planned", "Weighted", "ruled", "weighted"]
 
@@ -34,6 +35,7 @@ Noisy = tuple[tuple[int, int], ...]
 _ARGUMENT = "docs/explanation/proofs/keys.md"
 _PERSON = User()
 _MIDNIGHT = 1_767_225_600_000_000  # of 2026-01-01, in microseconds
+_SECRET = "00" * 32
 _FAR = 6.0  # where Gaussian noise has no delta left to speak of, and a lone key shows
 
 
@@ -170,9 +172,10 @@ class Planned(Weighted):
     """The rounds of a plan, on people's weights as an engine bounds them."""
 
     def __call__(self, people: People, *, entropy: Entropy) -> Noisy:
-        """Return the keys that are published, of a table that is read anew."""
-        _held.cache_clear()
-        return super().__call__(people, entropy=entropy)
+        """Return the keys that are published, with noise as a release draws it: from a nonce and a secret."""
+        staged = discovering(people).making(_held(people), entropy, key=_SECRET, progress=None)
+        nonce = staged.choices[0](())()
+        return super().__call__(people, entropy=finding_entropy(_SECRET, nonce))
 
     def _weigh(self, people: People, keys: list[int]) -> Weigh:
         held = _held(people)
@@ -183,7 +186,7 @@ class Planned(Weighted):
 
 @cache
 def _held(people: People) -> HeldKeys:
-    return discovering(people).read(key="00" * 32, progress=lambda _: None)
+    return discovering(people).read(key=_SECRET, progress=lambda _: None)
 
 
 def discovering(people: People) -> DiscoverPlan:

@@ -5,6 +5,8 @@ from chronodp.series.discovery.design import DiscoverDesign as DiscoverDesign
 from chronodp.series.discovery.plan import (
     DiscoverPlan as DiscoverPlan,
     KeysOrigin as KeysOrigin,
+    find_keys as find_keys,
+    finding_entropy as finding_entropy,
     make_discover_plan as make_discover_plan,
 )
 

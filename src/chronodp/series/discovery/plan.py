@@ -34,7 +34,7 @@ from chronodp.series.workloads import check_workload
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DiscoverPlan", "KeysOrigin", "make_discover_plan"]
+__all__ = ["DiscoverPlan", "KeysOrigin", "find_keys", "finding_entropy", "make_discover_plan"]
 
 _WORDS = 8  # of 32 bits: as many as the noise's key has
 
@@ -139,8 +139,7 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
             return lambda: "".join(f"{word:08x}" for word in entropy.integers(2**32, size=_WORDS).tolist())
 
         def release(chosen: tuple[str, ...]) -> Produce:
-            secret = hmac.digest(bytes.fromhex(key), f"finding keys {chosen[0]}".encode(), "sha256")
-            found = find_keys(design, exact, keyed_entropy(secret))
+            found = find_keys(design, exact, finding_entropy(key, chosen[0]))
             plan = Plan(design.release_design(found), (), design.delta, self.origin)
             with watched(progress, f"Reading {self.origin}") as tell:
                 numbers = plan.read(key=key, progress=tell)
@@ -155,6 +154,11 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
 
     def __str__(self) -> str:
         return labelled(describe_discover(self.design))
+
+
+def finding_entropy(key: str, nonce: str) -> Entropy:
+    """Return what noise of finding is drawn from: a function of the owner's secret for the request and of the nonce."""
+    return keyed_entropy(hmac.digest(bytes.fromhex(key), f"finding keys {nonce}".encode(), "sha256"))
 
 
 def find_keys(design: DiscoverDesign, held: HeldKeys, entropy: Entropy) -> tuple[str, ...]:
