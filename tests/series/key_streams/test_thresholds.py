@@ -158,3 +158,17 @@ def test_noise_that_begins_when_a_key_is_first_seen_tells_when_that_was() -> Non
     excess = np.maximum(early - math.e * late, 0).sum() * (points[1] - points[0]) / math.sqrt(2 * math.pi)
     assert excess == pytest.approx(trap["delta_at_1"][0], rel=1e-6)
     assert excess > 1e4 * trap["claimed"]
+
+
+@pytest.mark.long
+def test_twelve_looks_find_what_was_promised_on_a_made_year() -> None:
+    """200,000 people and 84,761 keys; noise is normal, of the design's shape."""
+    from benchmarks.key_streams import _design, _found, meetings
+
+    assert meetings()[1] == 84_761
+    keys, years = _found(_design(12), 0)
+    assert keys >= 650
+    assert years >= 320
+    often, shorter = _found(_design(365), 0)
+    assert often < keys
+    assert shorter < years

@@ -1,4 +1,4 @@
-"""A stream of keys that goes on until it dies: ``python -m tests.series.key_streams.victim ADDRESS FOLDER POINT COUNT``.
+"""A stream of keys until it dies: ``python -m tests.series.key_streams.victim ADDRESS FOLDER POINT COUNT``.
 
 It kills itself, with SIGKILL, the COUNT-th time it reaches POINT. Whatever it announces it writes to a file, line by
 line, after the stream said it may.
