@@ -52,8 +52,8 @@ class Session:
     def row(self, query: str) -> tuple[int, ...]:
         """Return the one row of an answer, as whole numbers."""
         with self._translated():
-            found = self._connection.execute(query).fetchone()
-        return tuple(int(value) for value in found or ())
+            found = self._connection.execute(query).fetchall()  # an answer that is not read to its end blocks the next
+        return tuple(int(value) for row in found[:1] for value in row)
 
     def rows(self, query: str) -> list[tuple[int, ...]]:
         """Return an answer of whole numbers of any size by row."""

@@ -7,9 +7,7 @@ order stretches are done.
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,10 +15,12 @@ import numpy as np
 
 from chronodp.engines.attach import Session, answered
 from chronodp.engines.choice import Seeds
+from chronodp.engines.embedded_keys import Limits, gather_held_keys
+from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.kernel import Bounded, bound
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
-from chronodp.engines.partitions import Partitions
+from chronodp.engines.partitions import Partitions, ahead
 from chronodp.engines.people_index import PeopleIndex
 from chronodp.engines.question import TALLIED, BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
@@ -32,7 +32,6 @@ from chronodp.privacy import check_whole
 
 __all__ = ["DuckDB"]
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _BATCH = 2**20
@@ -110,6 +109,16 @@ class DuckDB:
             source, asked.question, lambda session: session.row(missing_statement(asked, session.parts, key=key))
         )
 
+    def held_keys(self, source: Source, asked: KeysQuestion, *, key: str) -> HeldKeys:
+        """Return who holds which key, which nobody may see; ``key`` decides which of people over the limit count.
+
+        In memory stay the candidates and, of everyone, the keys that count: 4 to 24 bytes for each.
+        """
+        limits = Limits(self.memory // 2, self.threads or os.cpu_count() or 1, self.folder)
+        return self._answered(
+            source, asked.reading, lambda session: gather_held_keys(session, asked, key=key, limits=limits)
+        )
+
     def look(self, source: Source, question: Question) -> ReadingCheck:
         """Return how the source is read and what is left out, for the owner only."""
         return self._answered(
@@ -158,7 +167,7 @@ class DuckDB:
         crowd = PeopleIndex.gather(session, question, cell_bits=cell_bits)
         count = len(crowd.begins)
         progress(0.1)
-        with Partitions(count, memory=self.memory // 2, folder=self.folder) as store:
+        with Partitions(count, (np.uint64, np.int32), memory=self.memory // 2, folder=self.folder) as store:
             _collect(session, question, crowd, cell_bits, store, progress)
 
             def work(stretch_and_seeds: tuple[int, Seeds]) -> Bounded:
@@ -168,7 +177,7 @@ class DuckDB:
                 return bound(words, steps, cell_bits, question, seeds)
 
             workers = self.threads or os.cpu_count() or 1
-            for number, part in enumerate(_ahead(enumerate(crowd.seeds(key)), work, workers)):
+            for number, part in enumerate(ahead(enumerate(crowd.seeds(key)), work, workers)):
                 progress(0.6 + 0.4 * (number + 1) / count)
                 yield part
 
@@ -197,15 +206,3 @@ def _collect(
         store.add(where, words, steps)
         done += len(words)
         progress(0.1 + 0.5 * done / crowd.rows)
-
-
-def _ahead(items: Iterable[Item], work: Callable[[Item], Result], workers: int) -> Iterator[Result]:
-    """Yield results in order, never more than a few items ahead: what is not taken yet would fill the memory."""
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[Result]] = deque()
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()

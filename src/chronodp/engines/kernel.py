@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from chronodp.engines.choice import Seeds, Words, priorities
 from chronodp.engines.question import TALLIED, Question
 
-__all__ = ["Bounded", "bound"]
+__all__ = ["Bounded", "bound", "runs_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def bound(
         before = TALLIED * int(rows.sum())
         totals = question.weigh(totals, _beside(persons, cells, rows, question))
         clipped = int(question.tallied(totals, rows).sum())
-    people = len(_runs(persons)) - 1
+    people = len(runs_of(persons)) - 1
     over = np.zeros(len(seeds[0]), dtype=bool)
     keep = _within_places(persons, cells, question, seeds, over)
     if keep is not None:
@@ -77,12 +77,12 @@ def bound(
         rows = rows if rows is None else rows[keep]
     keep = None
     if question.max_periods is not None and question.places == 1:
-        keep = _lowest(_runs(persons), question.max_periods, cells, persons, seeds, over)
+        keep = _lowest(runs_of(persons), question.max_periods, cells, persons, seeds, over)
     elif question.max_periods is not None:
         periods = cells // question.places
-        visits = _runs(persons * len(question.calendar) + periods)
+        visits = runs_of(persons * len(question.calendar) + periods)
         starts = visits[:-1]
-        keep = _lowest(_runs(persons[starts]), question.max_periods, periods[starts], persons[starts], seeds, over)
+        keep = _lowest(runs_of(persons[starts]), question.max_periods, periods[starts], persons[starts], seeds, over)
         keep = keep if keep is None else np.repeat(keep, np.diff(visits))
     if keep is not None:
         cells, totals = cells[keep], totals[keep]
@@ -101,7 +101,7 @@ def _add_up(
     ordered = steps[(words & ((np.uint64(1) << row_bits) - np.uint64(1))).view(np.int64)]
     words >>= row_bits
     keys = words.view(np.int64)
-    runs = _runs(keys)
+    runs = runs_of(keys)
     starts = runs[:-1]
     # In 64 bits: a row has at most 2^31 steps, and 2^32 rows of one person in one cell still fit.
     totals = np.add.reduceat(ordered, starts, dtype=np.int64) if len(starts) else np.zeros(0, np.int64)
@@ -114,7 +114,7 @@ def _beside(persons: Words, cells: Words, rows: Words, question: Question) -> Wo
     """Return, for each total, how many rows its person has in the same group of the same period, in whichever bins."""
     if question.weighed_bins == 1:
         return rows
-    runs = _runs(persons * question.cells + cells // question.weighed_bins)
+    runs = runs_of(persons * question.cells + cells // question.weighed_bins)
     together = np.add.reduceat(rows, runs[:-1]) if len(rows) else rows
     return np.repeat(together, np.diff(runs))
 
@@ -128,18 +128,18 @@ def _within_places(
     if question.max_places is None or question.max_places >= places:
         return None
     if bins == 1:
-        visits = _runs(persons * len(question.calendar) + cells // places)
+        visits = runs_of(persons * len(question.calendar) + cells // places)
         # T + z in place of x: periods and cells of one person must not share a place in the order.
         return _lowest(visits, question.max_places, cells + len(question.calendar), persons, seeds, over)
     # Groups are chosen, with all of their bins, as single numbers are that stand for them.
     groups = cells // bins
-    held = _runs(persons * question.cells + groups)
+    held = runs_of(persons * question.cells + groups)
     starts = held[:-1]
     keep = _within_places(persons[starts], groups[starts], replace(question, edges=()), seeds, over)
     return keep if keep is None else np.repeat(keep, np.diff(held))
 
 
-def _runs(ordered: Words) -> Words:
+def runs_of(ordered: Words) -> Words:
     """Return where each run of equal numbers begins, and the end."""
     changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     first = [0] if len(ordered) else []

@@ -1,35 +1,46 @@
 """Rows of people sorted into stretches of people, in memory as long as it lasts and on disk beyond.
 
 All rows of a person are in one partition: steps 3 to 5 of "What is computed" in ``docs/explanation/proofs/bounding.md``
-treat each person by themselves. A row is two numbers, kept in two arrays or files in the same order:
+treat each person by themselves. The numbers of a row are kept in as many arrays or files, in the same order; where
+totals are asked for they are two, where keys are looked for the words alone:
 
-    words    64 bits     the person's code, above cell_bits bits with the cell
+    words    64 bits     the person's code, above cell_bits bits with the cell (with the period and the key)
     steps    32 bits     the value, within ±(2^31 - 1) steps by step 2
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Partitions"]
+__all__ = ["Partitions", "ahead"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class Partitions:
-    """Collects rows (word, steps) by the partition that their person is in.
+    """Collects rows by the partition that their person is in.
 
     Args:
+        count: how many partitions there are.
+        types: of the numbers of a row.
         memory: bytes to hold before rows go to files, which only their owner may read and which vanish at the end.
         folder: where such files go.
     """
 
-    def __init__(self, count: int, *, memory: int, folder: str | None = None) -> None:
-        self._words: list[list[NDArray[np.uint64]]] = [[] for _ in range(count)]
-        self._steps: list[list[NDArray[np.int32]]] = [[] for _ in range(count)]
+    def __init__(
+        self, count: int, types: Sequence[type[np.generic]], *, memory: int, folder: str | None = None
+    ) -> None:
+        self._types = tuple(types)
+        self._kept: list[list[list[NDArray[Any]]]] = [[[] for _ in types] for _ in range(count)]
         self._held, self._memory = 0, memory
         self._folder = folder
         self._files: tempfile.TemporaryDirectory[str] | None = None
@@ -41,52 +52,59 @@ class Partitions:
         if self._files is not None:
             self._files.cleanup()
 
-    def add(
-        self, where: NDArray[np.uint16] | NDArray[np.uint32], words: NDArray[np.uint64], steps: NDArray[np.int32]
-    ) -> None:
+    def add(self, where: NDArray[np.uint16] | NDArray[np.uint32], *columns: NDArray[Any]) -> None:
         """Take rows; ``where`` is the partition of each."""
         order = np.argsort(where, kind="stable")  # a radix sort for 16 bits
-        words, steps = words[order], steps[order]
-        ends = np.cumsum(np.bincount(where, minlength=len(self._words)))
+        columns = tuple(column[order] for column in columns)
+        ends = np.cumsum(np.bincount(where, minlength=len(self._kept)))
         begin = 0
         for index, end in enumerate(ends.tolist()):
             if end > begin:
-                self._words[index].append(words[begin:end])
-                self._steps[index].append(steps[begin:end])
+                for kept, column in zip(self._kept[index], columns, strict=True):
+                    kept.append(column[begin:end])
             begin = end
-        self._held += words.nbytes + steps.nbytes
+        self._held += sum(column.nbytes for column in columns)
         if self._held > self._memory:
             self._spill()
 
-    def take(self, index: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        """Return all rows of a partition and forget them."""
-        words, steps = self._words[index], self._steps[index]
-        self._words[index], self._steps[index] = [], []
+    def take(self, index: int) -> tuple[NDArray[Any], ...]:
+        """Return all rows of a partition, by column, and forget them."""
+        kept = self._kept[index]
+        self._kept[index] = [[] for _ in self._types]
         if self._files is not None:
-            stored = self._stored(index)
-            words.append(np.fromfile(stored[0], dtype=np.uint64))
-            steps.append(np.fromfile(stored[1], dtype=np.int32))
-            for path in stored:
+            for pieces, path, type_ in zip(kept, self._stored(index), self._types, strict=True):
+                pieces.append(np.fromfile(path, dtype=type_))
                 path.unlink()
-        if not words:
-            return np.zeros(0, np.uint64), np.zeros(0, np.int32)
-        return np.concatenate(words), np.concatenate(steps)
+        return tuple(
+            np.concatenate(pieces) if pieces else np.zeros(0, type_)
+            for pieces, type_ in zip(kept, self._types, strict=True)
+        )
 
-    def _stored(self, index: int) -> tuple[Path, Path]:
+    def _stored(self, index: int) -> list[Path]:
         if self._files is None:
             self._files = tempfile.TemporaryDirectory(
                 prefix="chronodp-", dir=self._folder
             )  # only its owner may read it
-        folder = Path(self._files.name)
-        return folder / f"{index}.words", folder / f"{index}.steps"
+        return [Path(self._files.name) / f"{index}.{number}" for number in range(len(self._types))]
 
     def _spill(self) -> None:
-        for index in range(len(self._words)):
-            words, steps = self._stored(index)
-            _append(words, self._words[index])
-            _append(steps, self._steps[index])
-            self._words[index], self._steps[index] = [], []
+        for index, kept in enumerate(self._kept):
+            for path, pieces in zip(self._stored(index), kept, strict=True):
+                _append(path, pieces)
+            self._kept[index] = [[] for _ in self._types]
         self._held = 0
+
+
+def ahead(items: Iterable[Item], work: Callable[[Item], Result], workers: int) -> Iterator[Result]:
+    """Yield results in order, never more than a few items ahead: what is not taken yet would fill the memory."""
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _append(path: Path, parts: Sequence[NDArray[np.generic]]) -> None:

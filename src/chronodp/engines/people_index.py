@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from chronodp.engines.attach import Session
 from chronodp.engines.choice import Seeds
 from chronodp.engines.question import Question
+from chronodp.engines.reading import Wanted
 from chronodp.engines.rows import names_select
 from chronodp.engines.statement import SEEDS, seeds_select
 
@@ -54,12 +55,15 @@ class PeopleIndex:
     @classmethod
     def gather(cls, session: Session, question: Question, *, cell_bits: int) -> PeopleIndex:
         """Number everyone who has a row."""
-        session.run(f"CREATE TABLE found AS {names_select(question, session.parts).sql('duckdb')}")
-        counted = "SELECT person, sum(visits) AS visits FROM found WHERE person IS NOT NULL GROUP BY person"
+        if question.user is None:
+            raise AssertionError("asked only where there are people")
+        found_names = names_select(question, session.parts, Wanted("user", "name", question.user)).sql("duckdb")
+        session.run(f"CREATE TABLE found AS {found_names}")
+        counted = "SELECT name AS person, sum(visits) AS visits FROM found WHERE name IS NOT NULL GROUP BY name"
         session.run(
             f"CREATE TABLE everyone AS SELECT person, row_number() OVER () - 1 AS code, visits FROM ({counted})"
         )
-        session.run("CREATE TABLE names AS SELECT written, code FROM found JOIN everyone USING (person)")
+        session.run("CREATE TABLE names AS SELECT written, code FROM found JOIN everyone ON name = person")
         session.run("DROP TABLE found")
         people, rows = session.row("SELECT count(*), coalesce(sum(visits), 0) FROM everyone")
         block = max(1, -(-people // _BLOCKS))

@@ -40,7 +40,8 @@ __all__ = [
 class Record:
     """One row: a person, an instant in microseconds of UTC, a number, a key for each grouping; any may be missing.
 
-    A column whose keys are looked for has the last of the keys. ``cells`` are those that expressions read. A number or a key that is derived is computed, whatever is given for it.
+    A column whose keys are looked for has the last of the keys. ``cells`` are those that expressions read. A number or
+    a key that is derived is computed, whatever is given for it.
     """
 
     person: str | None

@@ -20,8 +20,10 @@ __all__ = ["held_keys_of"]
 def held_keys_of(rows: Iterable[tuple[object, int, str]], asked: KeysQuestion, *, key: str) -> HeldKeys:
     """Return who holds which key, from the person, the period and the key of each row that counts."""
     chosen = _chosen(rows, asked, key)
-    keys = sorted({text for _, _, text in chosen}, key=str.encode)
-    holders = {text: {person for person, _, held in chosen if held == text} for text in keys}
+    holders: dict[str, set[object]] = defaultdict(set)
+    for person, _, text in chosen:
+        holders[text].add(person)
+    keys = sorted(holders, key=str.encode)
     blocks = asked.block_of_period.tolist()
 
     def weigh(weights: NDArray[np.int64], dropped: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -41,7 +43,7 @@ def held_keys_of(rows: Iterable[tuple[object, int, str]], asked: KeysQuestion, *
 
 def _chosen(rows: Iterable[tuple[object, int, str]], asked: KeysQuestion, key: str) -> set[tuple[object, int, str]]:
     """Return the person, the period and the key of what counts."""
-    held = {(person, period, text) for person, period, text in rows if len(text.encode()) <= asked.longest}
+    held = {(person, period, text) for person, period, text in rows if 0 < len(text.encode()) <= asked.longest}
     if asked.max_keys is None:
         return held
     blocks: dict[tuple[object, int], set[str]] = defaultdict(set)

@@ -9,31 +9,30 @@ Steps 1 and 2 of "What is computed" in ``docs/explanation/proofs/bounding.md``. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
 from chronodp.engines.expressions import with_expressions
 from chronodp.engines.question import ROW_LIMIT, Question
-from chronodp.engines.reading import TEXT, Columns, Part, Stored, Term, Wanted
+from chronodp.engines.reading import TEXT, Columns, Part, Term, Wanted
 from chronodp.privacy import moment_at
 
 __all__ = [
     "Term",
     "between",
     "cells_of",
+    "columns_for",
     "complete",
+    "counted_rows",
     "lookup",
     "names_select",
+    "period_number",
     "placed_select",
     "rows_select",
     "union",
     "whole",
 ]
-
-
-ReadName = Callable[[Columns, Stored, Term], Term]
-"""How a person's name is read: `Columns.name`, or `Columns.unread_name`."""
 
 
 def rows_select(
@@ -43,12 +42,19 @@ def rows_select(
 
     With ``written``, persons are names as they stand or null, for a join with `names_select`.
     """
-    calendar = question.calendar
-    query = exp.select(_period(question).as_("period"), _place(question).as_("place"), _steps(question).as_("steps"))
+    query = exp.select(
+        period_number(question).as_("period"), _place(question).as_("place"), _steps(question).as_("steps")
+    )
     if question.user is not None:
         query = query.select(exp.column("person"), copy=False)
-    name = Columns.unread_name if written else Columns.name
-    placed = placed_select(question, parts, _columns(question, dialect), name=name)
+    unread = ("person",) if written else ()
+    placed = placed_select(question, parts, columns_for(question, dialect), unread=unread)
+    return counted_rows(query, placed, question, person=not written)
+
+
+def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, person: bool) -> exp.Select:
+    """Return what is selected of the rows that count, from all of them; ``person``: whether each must have a person."""
+    calendar = question.calendar
     query = query.from_(placed.subquery("placed", copy=False), copy=False)
     for index in range(len(question.groupings)):
         on = exp.column(f"group_{index}").eq(exp.column("key", table=f"keys_{index}"))
@@ -56,7 +62,7 @@ def rows_select(
     instant = exp.column("instant")
     # The end is not in the grid: the last period is [edge, edge) like all others.
     within = [instant >= int(calendar.edges[0]), instant < int(calendar.edges[-1])]
-    conditions = [*within, *complete(question, person=not written)]
+    conditions = [*within, *complete(question, person=person)]
     if question.where is not None:
         conditions.append(exp.column("kept"))  # NULL is not TRUE: the row is left out
     if question.edges:
@@ -65,16 +71,14 @@ def rows_select(
     return query.where(*conditions, copy=False)
 
 
-def names_select(question: Question, parts: Sequence[Part]) -> exp.Select:
-    """Return every name as it stands, the person it names, and its rows, usable or not: a look at one column."""
-    if question.user is None:
-        raise AssertionError("asked only where there are people")
-    columns, wanted = _columns(question, "duckdb"), {"written": Wanted("user", "name", question.user)}
-    found = [exp.select(*cells_of(part, columns, wanted, name=Columns.unread_name)).from_(part.table) for part in parts]
+def names_select(question: Question, parts: Sequence[Part], wanted: Wanted) -> exp.Select:
+    """Return every name in a column as it stands, as it is read, and its rows, usable or not: a look at one column."""
+    columns, cells = columns_for(question, "duckdb"), {"written": wanted}
+    found = [exp.select(*cells_of(part, columns, cells, unread=("written",))).from_(part.table) for part in parts]
     written = exp.column("written")
     names = exp.select(written, exp.Count(this=exp.Star()).as_("visits")).from_(union(found).subquery("found"))
-    person = columns.name(TEXT, written).as_("person")
-    return exp.select(written.copy(), person, "visits").from_(names.group_by(written.copy()).subquery("names"))
+    name = columns.name(TEXT, written).as_("name")
+    return exp.select(written.copy(), name, "visits").from_(names.group_by(written.copy()).subquery("names"))
 
 
 def _named(term: Term, name: str) -> Term:
@@ -82,13 +86,14 @@ def _named(term: Term, name: str) -> Term:
 
 
 def placed_select(
-    question: Question, parts: Sequence[Part], columns: Columns, *, name: ReadName = Columns.name
+    question: Question, parts: Sequence[Part], columns: Columns, *, unread: Collection[str] = ()
 ) -> exp.Select:
     """Return each row's person, number and group keys, its instant in UTC, and whether the cell said that itself.
 
-    A wall clock's time loses the zone's offset, which that time alone decides.
+    A wall clock's time loses the zone's offset, which that time alone decides. Names in columns called ``unread`` stay
+    as they stand.
     """
-    moment, read = exp.column("moment"), union([_read(question, part, columns, name) for part in parts])
+    moment, read = exp.column("moment"), union([_read(question, part, columns, unread) for part in parts])
     expressions = question.expressions.named
     if expressions:
         read = with_expressions(read, expressions, question.expression_cells, columns)
@@ -115,7 +120,8 @@ def complete(question: Question, *, person: bool = True) -> list[Term]:
     return [exp.column(name).is_(exp.null()).not_() for name, column in needed.items() if column is not None]
 
 
-def _columns(question: Question, dialect: str) -> Columns:
+def columns_for(question: Question, dialect: str) -> Columns:
+    """Return how the cells of a question are read in a dialect."""
     first, last = (moment_at(int(edge)).replace(tzinfo=None) for edge in question.calendar.edges[[0, -1]])
     moved = any(offset for _, offset in question.calendar.wall_clock_changes())
     return Columns(dialect, question.reading, first, last, moved=moved)
@@ -126,23 +132,22 @@ def union(selects: Sequence[exp.Select]) -> exp.Query:
     return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
 
 
-def _read(question: Question, part: Part, columns: Columns, name: ReadName) -> exp.Select:
+def _read(question: Question, part: Part, columns: Columns, unread: Collection[str]) -> exp.Select:
     """Each row's moment and whether that is an instant, its person, number and group keys, cells of expressions."""
-    return exp.select(*cells_of(part, columns, question.read_as, name=name)).from_(part.table)
+    return exp.select(*cells_of(part, columns, question.read_as, unread=unread)).from_(part.table)
 
 
-def cells_of(
-    part: Part, columns: Columns, wanted: Mapping[str, Wanted], *, name: ReadName = Columns.name
-) -> list[Term]:
+def cells_of(part: Part, columns: Columns, wanted: Mapping[str, Wanted], *, unread: Collection[str] = ()) -> list[Term]:
     """Return the wanted cells of each row of a part under other names.
 
-    Beside a time stands ``absolute``, beside what is wanted for its order the number it may be, ``place``.
+    Beside a time stands ``absolute``, beside what is wanted for its order the number it may be, ``place``. Names called
+    ``unread`` stay as they stand.
     """
     cells: list[Term] = []
-    for alias, (argument, role, column) in wanted.items():
+    for alias, (_, role, column) in wanted.items():
         spelled, stored = part.find(role, column)
         cell = exp.column(spelled, quoted=True)
-        read = name(columns, stored, cell) if argument == "user" else columns.read(role, stored, cell)
+        read = columns.unread_name(stored, cell) if alias in unread else columns.read(role, stored, cell)
         cells.append(_named(read, alias))
         if role == "time":
             cells.append(_named(columns.absolute(stored, cell), "absolute"))
@@ -151,7 +156,8 @@ def cells_of(
     return cells
 
 
-def _period(question: Question) -> Term:
+def period_number(question: Question) -> Term:
+    """Return the period that an instant within the grid is in."""
     instant = exp.column("instant")
     runs = question.calendar.runs
     numbers: list[Term] = [

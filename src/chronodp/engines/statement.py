@@ -24,7 +24,10 @@ __all__ = [
     "MissingQuestion",
     "exact_sum",
     "held_tables",
+    "hexadecimal",
+    "keys_tables",
     "missing_statement",
+    "seed_terms",
     "seeds_select",
     "statement",
     "tally_statement",
@@ -134,7 +137,19 @@ def missing_statement(asked: MissingQuestion, parts: Sequence[Part], *, key: str
 
 def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
     """Return the SQL for the seeds of everyone in the table ``everyone``."""
-    return exp.select(*_named(_seeds(_digest(key), dialect))).from_("everyone")
+    return exp.select(*_named(seed_terms(key, dialect))).from_("everyone")
+
+
+def seed_terms(key: str, dialect: str) -> dict[str, Term]:
+    """Return the seeds of the person of a row."""
+    return _seeds(_digest(key), dialect)
+
+
+def hexadecimal(digits: Term, dialect: str) -> Term:
+    """Return eight hexadecimal digits as a number."""
+    if dialect == "duckdb":
+        return exp.cast(exp.func("CONCAT", exp.Literal.string("0x"), digits), "BIGINT")
+    return exp.cast(exp.func("CONV", digits, exp.Literal.number(16), exp.Literal.number(10)), "BIGINT")
 
 
 def text_of(tables: list[tuple[str, exp.Select]], answer: exp.Select, dialect: str) -> str:
@@ -147,12 +162,7 @@ def text_of(tables: list[tuple[str, exp.Select]], answer: exp.Select, dialect: s
 def held_tables(question: Question, parts: Sequence[Part], dialect: str) -> list[tuple[str, exp.Select]]:
     """Return what leads to ``held``: what each person has in each cell, unbounded; of rows that stand alone, each."""
     steps, cell = exp.column("steps"), exp.column("period") * question.places + exp.column("place")
-    rows = rows_select(question, parts, dialect)
-    if dialect == "spark" and question.groupings:
-        # Otherwise a session that broadcasts nothing would send all rows of a group to one place.
-        rows = rows.hint(f"BROADCAST({', '.join(f'keys_{index}' for index in range(len(question.groupings)))})")
-    tables = [(f"keys_{index}", _keys(grouping)) for index, grouping in enumerate(question.groupings)]
-    tables.append(("rows_", rows))
+    tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
     if question.user is None:
         return [*tables, ("held", exp.select(cell.as_("cell"), steps.as_("raw")).from_("rows_"))]
     tables.append(("located", exp.select("person", cell.as_("cell"), "steps").from_("rows_")))
@@ -162,6 +172,15 @@ def held_tables(question: Question, parts: Sequence[Part], dialect: str) -> list
     if question.rows is not None:
         held = held.select(exp.Count(this=exp.Star()).as_("counted"))
     return [*tables, ("held", held.group_by("person", "cell"))]
+
+
+def keys_tables(question: Question, rows: exp.Select, dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return the public keys of groupings as tables, and ``rows_``, which are joined with them."""
+    if dialect == "spark" and question.groupings:
+        # Otherwise a session that broadcasts nothing would send all rows of a group to one place.
+        rows = rows.hint(f"BROADCAST({', '.join(f'keys_{index}' for index in range(len(question.groupings)))})")
+    tables = [(f"keys_{index}", _keys(grouping)) for index, grouping in enumerate(question.groupings)]
+    return [*tables, ("rows_", rows)]
 
 
 def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
@@ -243,12 +262,7 @@ def _digest(key: str) -> Term:
 
 
 def _seeds(digest: Term, dialect: str) -> dict[str, Term]:
-    def hexadecimal(digits: Term) -> Term:
-        if dialect == "duckdb":
-            return exp.cast(exp.func("CONCAT", exp.Literal.string("0x"), digits), "BIGINT")
-        return exp.cast(exp.func("CONV", digits, exp.Literal.number(16), exp.Literal.number(10)), "BIGINT")
-
-    return dict(zip(SEEDS, seed_texts(digest, hexadecimal), strict=True))
+    return dict(zip(SEEDS, seed_texts(digest, lambda digits: hexadecimal(digits, dialect)), strict=True))
 
 
 def _clipped(question: Question, steps: Term) -> Term:

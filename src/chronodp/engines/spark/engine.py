@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.question import TALLIED, BoundsReport, Progress, Question, Totals
@@ -14,6 +15,7 @@ from chronodp.engines.reading import Part, ReadingCheck, check_parts
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, SparkSource, find_source
 from chronodp.engines.spark.frames import check_frame, needed_columns, part_of
+from chronodp.engines.spark.keys import held_keys_of_frame
 from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement
 from chronodp.errors import ChronodpError, InvalidArgument, UnreadableSource
 
@@ -71,6 +73,19 @@ class Spark:
         frame, part = _checked(source, asked.question)
         return _row(frame, missing_statement(asked, [part], key=key, dialect="spark"))
 
+    def held_keys(self, source: Source, asked: KeysQuestion, *, key: str) -> HeldKeys:
+        """Return who holds which key, which nobody may see; ``key`` decides which of people over the limit count.
+
+        The driver holds every candidate; the frame is read anew for each sum of weights.
+        """
+        frame, part = _checked(source, asked.reading)
+
+        def ask(text: str, beside: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+            with _translated():
+                return [tuple(row) for row in _ask(frame, text, beside).collect()]
+
+        return held_keys_of_frame(frame.sparkSession, ask, part, asked, key=key)
+
     def look(self, source: Source, question: Question) -> ReadingCheck:
         """Return how the frame is read and what is left out, for the owner only."""
         frame, part = _checked(source, question)
@@ -127,12 +142,14 @@ def _rows(frame: Any, text: str) -> list[tuple[int, ...]]:
         return [tuple(int(number) for number in row) for row in _ask(frame, text).collect()]
 
 
-def _ask(frame: Any, text: str) -> Any:
-    # Braces would be read as names of frames; the only such name is ours.
+def _ask(frame: Any, text: str, beside: Mapping[str, Any] | None = None) -> Any:
+    """Run a text about the table ``records``, and others that have names of their own."""
+    # Braces would be read as names of frames; the only such names are ours.
     escaped = text.replace("{", "{{").replace("}", "}}")
-    records = "WITH records AS (SELECT * FROM {records})"
-    query = f"{records}, {escaped.removeprefix('WITH ')}" if text.startswith("WITH ") else f"{records} {escaped}"
-    return frame.sparkSession.sql(query, records=frame)
+    frames = {"records": frame, **(beside or {})}
+    tables = "WITH " + ", ".join(f"{name} AS (SELECT * FROM {{{name}}})" for name in frames)
+    query = f"{tables}, {escaped.removeprefix('WITH ')}" if text.startswith("WITH ") else f"{tables} {escaped}"
+    return frame.sparkSession.sql(query, **frames)
 
 
 @contextlib.contextmanager

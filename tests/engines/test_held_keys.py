@@ -1,0 +1,239 @@
+"""Who holds which key: every engine gives the integers of the reference."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import chronodp.engines.embedded_keys as embedded_keys_module
+import chronodp.engines.people_index as people_index_module
+from chronodp.engines import DuckDB, HeldKeys, KeysQuestion, Record, Reference, find_source, reference_held_keys
+from chronodp.engines.attach import Session, attached
+from chronodp.engines.choice import PRIME
+from chronodp.engines.held_keys import number_of
+from chronodp.engines.keys_kernel import Layout, choose
+from chronodp.engines.keys_statement import people_statement, weights_statement
+from chronodp.engines.partitions import Partitions
+from chronodp.errors import InvalidArgument
+from tests.conftest import Trials
+from tests.engines.held_keys import (
+    ASKED,
+    CALENDAR,
+    PLAIN,
+    digest,
+    keyed,
+    keyed_table,
+    random_records,
+    weights_for,
+)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_duckdb_and_the_text_hold_what_the_reference_holds(name: str, trials: Trials) -> None:
+    asked = ASKED[name]
+    for seed in range(trials(40, least=4)):
+        records = random_records(random.Random(seed), random.Random(seed).choice([0, 1, 40, 400]), pages=seed)
+        expected = reference_held_keys(keyed(records, asked), asked, key=f"k{seed}")
+        source = find_source(keyed_table(records))
+        found = DuckDB(threads=2).held_keys(source, asked, key=f"k{seed}")
+        assert found.keys == expected.keys
+        assert found.people.tolist() == expected.people.tolist()
+        assert digest(found, asked) == digest(expected, asked)
+        with attached(source, asked.reading.wanted, asked.reading.reading, memory=2**30, threads=2) as session:
+            assert digest(_by_text(session, asked, f"k{seed}"), asked) == digest(expected, asked)
+
+
+def _by_text(session: Session, asked: KeysQuestion, key: str) -> HeldKeys:
+    def pairs(query: str) -> dict[bytes, int]:
+        found = {}
+        for batch in session.batches(query, 2**14):
+            found |= dict(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        return found
+
+    people = pairs(people_statement(asked, session.parts, key=key, dialect="duckdb"))
+    texts = sorted(people)
+
+    def weigh(weights: np.ndarray, dropped: np.ndarray) -> np.ndarray:
+        gone = [f"('{texts[place].hex()}')" for place in np.flatnonzero(dropped)] or ["(NULL)"]
+        session.run(
+            f"CREATE OR REPLACE TABLE dropped_ AS SELECT unhex(t) AS key_ FROM (VALUES {', '.join(gone)}) AS l(t)"
+        )
+        listed = ", ".join(f"({d}, {weight})" for d, weight in enumerate(weights.tolist(), start=1))
+        session.run(f"CREATE OR REPLACE TABLE weights_ AS SELECT * FROM (VALUES {listed}) AS l(held, weight)")
+        sums = pairs(weights_statement(asked, session.parts, key=key, dialect="duckdb"))
+        return np.array([sums.get(text, 0) for text in texts], np.int64)
+
+    counts = np.array([people[text] for text in texts], np.int64)
+    return HeldKeys(tuple(text.decode() for text in texts), counts, asked.most, weigh)
+
+
+def _forms(table: pyarrow.Table, folder: Path) -> Iterator[object]:
+    order = np.random.default_rng(3).permutation(len(table))
+    yield table.take(order)
+    paths = []
+    for part in range(3):
+        paths.append(str(folder / f"{part}.parquet"))
+        pyarrow.parquet.write_table(table.take(order[part::3]), paths[-1])
+    yield paths
+    pyarrow.csv.write_csv(table, folder / "all.csv")
+    yield str(folder / "all.csv")
+    yield table.to_pandas()
+
+
+@pytest.mark.parametrize("name", ["user", "user-period", "event", "derived"])
+def test_the_order_of_rows_and_where_they_lie_do_not_matter(name: str, tmp_path: Path) -> None:
+    asked = ASKED[name]
+    # In CSV files a key with spaces about it, or none, is another matter.
+    records = [record for record in random_records(random.Random(8), 600, pages=30) if record.keys[1] != " a"]
+    table = keyed_table(records)
+    expected = digest(reference_held_keys(keyed(records, asked), asked, key="k"), asked)
+    for form in _forms(table, tmp_path):
+        assert digest(DuckDB(threads=2).held_keys(find_source(form), asked, key="k"), asked) == expected
+
+
+def test_a_hundred_thousand_rows_have_one_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(5)
+    records = random_records(chance, 100_000, people=5_000, pages=9_000)
+    table = keyed_table(records)
+    asked = [ASKED[name] for name in ("user", "user-period")]
+    expected = [digest(reference_held_keys(keyed(records, one), one, key="k"), one) for one in asked]
+    assert [digest(DuckDB().held_keys(find_source(table), one, key="k"), one) for one in asked] == expected
+    # Many short stretches, in files.
+    for name, value in (("_TARGET", 500), ("_BLOCKS", 64), ("_WORD", 14), ("_ASKED", 100)):
+        monkeypatch.setattr(people_index_module, name, value)
+    monkeypatch.setattr(embedded_keys_module, "_BATCH", 2048)
+    monkeypatch.setattr(embedded_keys_module, "_SPARE", 30)
+    monkeypatch.setattr(embedded_keys_module, "Partitions", _tiny)
+    engine = DuckDB(memory=2**26, threads=2, folder=str(tmp_path))
+    assert [digest(engine.held_keys(find_source(table), one, key="k"), one) for one in asked] == expected
+    assert not list(tmp_path.iterdir())
+
+
+def _tiny(count: int, types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
+    return Partitions(count, types, memory=min(memory, 10_000), folder=folder)
+
+
+def test_keys_that_share_a_hash_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ASKED["user"]
+    records = random_records(random.Random(2), 400, pages=50)
+    source = find_source(keyed_table(records))
+    expected = digest(reference_held_keys(keyed(records, asked), asked, key="k"), asked)
+    monkeypatch.setattr(embedded_keys_module, "_HASH", "hash(strlen(%s))")
+    assert digest(DuckDB().held_keys(source, asked, key="k"), asked) == expected
+
+    def unchecked(session: Session, asked: KeysQuestion) -> str:
+        return right(session, asked).replace("text_ = spelled", "hash(strlen(text_)) = hashed")
+
+    right = embedded_keys_module._joined
+    monkeypatch.setattr(embedded_keys_module, "_joined", unchecked)
+    assert digest(DuckDB().held_keys(source, asked, key="k"), asked) != expected  # the mutant: a hash as a key's code
+
+
+def test_a_text_that_is_no_key_shares_no_hash_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = int(CALENDAR.edges[0])
+    records = [Record("a", at, 0.0, ("north", "x" * 300)), Record("b", at, 0.0, ("north", "y"))]
+    monkeypatch.setattr(embedded_keys_module, "_HASH", "hash(%s IS NULL)")
+    held = DuckDB().held_keys(find_source(keyed_table(records)), ASKED["user"], key="k")
+    assert (held.keys, held.people.tolist()) == (("y",), [1])
+
+
+def test_keys_of_one_number_are_chosen_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All keys have the same number: the first in the order of bytes are chosen, on every engine."""
+    asked = KeysQuestion(PLAIN, "page", 3)
+    layout = Layout(4, 0, 3, asked.block_of_period, np.array([5, 5, 5, 5, 9, 5, 5]))
+    seeds = tuple(np.array([number, number + 1], np.int64) for number in (7, 11, 13))
+    words = np.array([6, 5, 3, 2, 16 + 6, 16 + 1, 16 + 5], np.uint64)
+    assert choose(words, layout, (seeds[0], seeds[1], seeds[2])).keys.tolist() == [2, 3, 5, 1, 5, 6]
+    records = random_records(random.Random(1), 300, pages=9)
+    monkeypatch.setattr("chronodp.engines.reference_keys.number_of", lambda *_: 5)
+    monkeypatch.setattr(embedded_keys_module, "_numbers", lambda *given: np.full(given[-1], 5, np.int64))
+    expected = reference_held_keys(keyed(records, asked), asked, key="k")
+    assert digest(DuckDB().held_keys(find_source(keyed_table(records)), asked, key="k"), asked) == digest(
+        expected, asked
+    )
+
+
+def test_numbers_are_below_the_prime() -> None:
+    found = [number_of("k", str(index)) for index in range(1000)]
+    assert len(set(found)) == 1000
+    assert 0 <= min(found) <= max(found) < PRIME
+
+
+def test_a_key_is_told_as_it_is_read_not_as_somebody_wrote_it() -> None:
+    at = int(CALENDAR.edges[0])
+    rows = [("a", "7"), ("b", "7.0"), ("c", "7.00"), ("d", "True"), ("e", "")]
+    records = [Record(who, at, 0.0, ("north", page)) for who, page in rows]
+    for shuffled in (records, records[::-1]):
+        held = DuckDB().held_keys(find_source(keyed_table(shuffled)), ASKED["user"], key="k")
+        assert (held.keys, held.people.tolist()) == (("7", "true"), [3, 1])
+        table = keyed_table([record for record in shuffled if str(record.keys[1]).startswith("7")])
+        # The mutant, any_value of what people wrote: it tells how one of them wrote it.
+        assert table["page"][0].as_py() != table["page"][-1].as_py()
+
+
+def test_a_key_pushed_out_of_every_choice_is_no_candidate() -> None:
+    """Else one person would bring in as many lone keys as they like."""
+    at = int(CALENDAR.edges[0])
+    records = [Record("a", at, 0.0, ("north", f"{number}x")) for number in range(500)]
+    for held in (
+        reference_held_keys(keyed(records, ASKED["user"]), ASKED["user"], key="k"),
+        DuckDB().held_keys(find_source(keyed_table(records)), ASKED["user"], key="k"),
+    ):
+        assert len(held.keys) == 3
+        assert held.people.tolist() == [1, 1, 1]
+
+
+def test_keys_are_in_the_order_of_their_bytes() -> None:
+    records = random_records(random.Random(3), 3000, people=900, pages=50)
+    held = DuckDB().held_keys(find_source(keyed_table(records)), ASKED["event"], key="k")
+    assert list(held.keys) == sorted(held.keys, key=str.encode)
+    assert {"é", "e\u0301", "a", "A", "ﬀ", "𝔞", "x" * 256} <= set(held.keys)
+    assert not {"x" * 257, "ä" * 128 + "b"} & set(held.keys)
+    with attached(find_source(keyed_table(records)), PLAIN.wanted, PLAIN.reading, memory=2**28) as session:
+        assert session.row("SELECT (current_setting('default_collation') IN ('', 'binary'))::INT") == (1,)
+
+
+def test_nobody_holds_nothing() -> None:
+    for asked in ASKED.values():
+        held = DuckDB().held_keys(find_source(keyed_table([])), asked, key="k")
+        assert held.keys == ()
+        assert held.weigh(weights_for(asked)).shape == (0,)
+
+
+def test_questions_that_bound_nobody_are_refused() -> None:
+    days = tuple(period // 4 for period in range(len(CALENDAR)))
+    with pytest.raises(InvalidArgument, match="max_keys"):
+        KeysQuestion(PLAIN, "page", None)
+    with pytest.raises(InvalidArgument, match="choose_by_period"):  # across a person's series: 2 m keys change
+        KeysQuestion(PLAIN, "page", 2, blocks=days)
+    with pytest.raises(InvalidArgument, match="blocks"):
+        KeysQuestion(PLAIN, "page", 2, choose_by_period=True, blocks=days[:-1])
+    with pytest.raises(InvalidArgument, match="blocks"):
+        KeysQuestion(PLAIN, "page", 2, choose_by_period=True, blocks=days[::-1])
+    with pytest.raises(InvalidArgument, match="rows_apart"):
+        KeysQuestion(replace(PLAIN, user=None), "page", 2)
+    with pytest.raises(InvalidArgument, match="rows_apart"):
+        KeysQuestion(PLAIN, "page", 2, rows_apart=True)
+    with pytest.raises(InvalidArgument, match="longest"):
+        KeysQuestion(PLAIN, "page", 2, longest=0)
+
+
+def test_what_is_held_is_not_printed_and_weights_are_checked() -> None:
+    asked = ASKED["user"]
+    held = Reference().held_keys(keyed(random_records(random.Random(1), 90), asked), asked, key="k")
+    assert repr(held) == "HeldKeys(most=3)"
+    with pytest.raises(InvalidArgument, match="weights"):
+        held.weigh((5, 4))
+    with pytest.raises(InvalidArgument, match="weights"):
+        held.weigh((5, 4, -1))
+    for dropped in (np.zeros(1, bool), np.zeros(len(held.keys), int)):
+        with pytest.raises(InvalidArgument, match="dropped"):
+            held.weigh((5, 4, 3), dropped)
