@@ -106,7 +106,9 @@ OPTIONS: dict[str, Any] = {
         int | None,
         typer.Option(help="With --discover and unit `user`: how many keys of one person count, over the whole series."),
     ],
-    "discover_share": Annotated[float | None, typer.Option(help="Part of the price that finds keys; 0.2 if not given.")],
+    "discover_share": Annotated[
+        float | None, typer.Option(help="Part of the price that finds keys; 0.2 if not given.")
+    ],
     "discover_delta": Annotated[
         float | None,
         typer.Option(
@@ -115,7 +117,8 @@ OPTIONS: dict[str, Any] = {
     ],
     "most_keys": Annotated[int | None, typer.Option(help="How many keys are published at most; 5000 if not given.")],
     "longest_key": Annotated[
-        int | None, typer.Option(help="Bytes of the longest key; rows with a longer one are left out. 256 if not given.")
+        int | None,
+        typer.Option(help="Bytes of the longest key; rows with a longer one are left out. 256 if not given."),
     ],
     "find": Annotated[
         list[str] | None,

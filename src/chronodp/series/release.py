@@ -221,7 +221,7 @@ class Release:
             facts=(*describe(self.design, self.design.delta), *self.beside),
             certificate=str(self.certificate),
             warning=warning,
-            caption=f"Each line shows released values in its band. {view.drawn_note}.",
+            caption=f"{'Each line shows released values in its band. ' if len(frame) else ''}{view.drawn_note}.",
             columns=tuple(frame.columns),
             rows=list(frame.itertuples(index=False, name=None)),
             figure=view.plot(),

@@ -146,7 +146,7 @@ def check_discover(table: Table, discover: Discover, delta: float) -> None:
         raise InvalidArgument("max_keys", discover.max_keys, allowed)
     if discover.delta is None and not delta:
         why = (
-            "say with which probability a key of one person alone may be published, such as 1e-6, or plan with a delta, "
+            "say with which probability a key of one person alone may be published, such as 1e-6, or plan with a delta "
             "of which it is a part: nothing finds keys without"
         )
         raise MissingBound(DELTA, why)
