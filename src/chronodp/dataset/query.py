@@ -249,7 +249,7 @@ class Query(Generic[Planned_co]):
         discover = _the_one([self.discover, *(keys for keys in columns.values() if isinstance(keys, Discover))])
         split = (*self.table.groupings, *(_grouping(column, keys) for column, keys in columns.items()))
         named = _named(self.columns, [self.table.periods.measure.read_column, *(one.column for one in split)])
-        everywhere = math.prod(len(grouping.keys) for grouping in split)
+        everywhere = max(1, math.prod(len(grouping.keys) for grouping in split))
         whole_series = self.table.measure.norm is not None
         if whole_series and max_groups is not None:
             raise InvalidArgument("max_groups", max_groups, "left out with bound=Norm(...): all of a person counts")

@@ -109,7 +109,7 @@ def split_price(
 
     >>> split = split_price(1.0, 1e-6, choices=[0.05])
     >>> split.choices, round(split.noise / 0.236705, 4)
-    ((0.0845126,), 0.9747)
+    ((0.0844646,), 0.9747)
     """
     if not delta:
         return _split_pure(epsilon, choices, figures, keys)

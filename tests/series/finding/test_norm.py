@@ -22,7 +22,7 @@ def planned(records: list[Record], horizon: int, *, relation: Any = "add_remove"
         user="who",
         every="1D",
         start=str(start),
-        end=str(start + horizon),
+        end=str(start + np.timedelta64(horizon, "D")),
         unit=cdp.User(relation=relation),
         engine=Reference(),
     )

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -109,11 +108,15 @@ class Peel:
     @cached_property
     def stop(self) -> int:
         """How far the stop is above the largest count that takes no part, in steps, rounded up."""
+        import mpmath
+
         with mpmath.workprec(200):
             odds = decimal_value(self.delta) / self.candidates
             # By the slope that is drawn with, not by epsilon: the flatter one needs the longer way.
             steps = -mpmath.log(mpmath.mpf(odds.numerator) / odds.denominator) / mpmath.mpf(self.slope)
-            return (2 if self.replace else 1) * 2**self.bits + int(mpmath.floor(steps)) + 1
+            needed = int(mpmath.floor(steps)) + 1
+        counts = 2 if self.replace else 1
+        return (counts << self.bits) + needed
 
     @property
     def lead(self) -> float:

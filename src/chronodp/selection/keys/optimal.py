@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,7 +35,6 @@ _WHOLE = 2**128
 _LIMBS = 4  # words of 32 bits: entropy gives whole numbers below 2^63
 _FACTOR_BITS = 160
 _LONGEST = 2**20
-_ROOM = Fraction(1, 2**48)  # of one key's delta: what accountants may lose by rounding the product of all up
 
 
 @document("optimal_key_rule")
@@ -59,7 +57,7 @@ class OptimalRule:
         Desfontaines, Voss, Gipson, Mandayam (2022), Differentially private partition selection.
 
     >>> rule = OptimalRule(epsilon=1.0, delta=1e-6, most=1)
-    >>> rule.people_needed, len(rule.table)
+    >>> rule.people_needed(), len(rule.table)
     (14, 29)
     """
 
@@ -84,15 +82,8 @@ class OptimalRule:
     @cached_property
     def each(self) -> ApproximateCost:
         """What one key costs: both numbers rounded down, so that all of a unit's keys cost no more than asked."""
-        if self.most == 1:
-            return ApproximateCost(self.epsilon, self.delta)
-        with mpmath.workprec(_FACTOR_BITS):
-            allowed = decimal_value(self.delta)
-            part = -mpmath.expm1(mpmath.log1p(-mpmath.mpf(allowed.numerator) / allowed.denominator) / self.most)
-            delta = float(part * (1 - mpmath.mpf(_ROOM.numerator) / _ROOM.denominator))
-        epsilon = self.epsilon / self.most
-        while decimal_value(epsilon) * self.most > decimal_value(self.epsilon):
-            epsilon = math.nextafter(epsilon, 0.0)
+        # In the numbers as they are written: a budget adds up these. δ/m is less than 1 - (1-δ)^(1/m) by a part of δ.
+        epsilon, delta = (_part(whole, self.most) for whole in (self.epsilon, self.delta))
         return ApproximateCost(epsilon, delta)
 
     @property
@@ -117,9 +108,9 @@ class OptimalRule:
             found.append(min(grown, kept, _WHOLE))
         return tuple(found)
 
-    @property
-    def people_needed(self) -> int:
-        """The number of people from which a key is published at least half of the time."""
+    def people_needed(self, keys_each: int = 1) -> int:
+        """Return from how many people on a key is published at least half of the time, whatever else they hold."""
+        check_whole("keys_each", keys_each, most=self.most)
         return next(people for people, chance in enumerate(self.table) if 2 * chance >= _WHOLE)
 
     @property
@@ -131,7 +122,7 @@ class OptimalRule:
         """Return which keys are published, each by its own word of 128 bits. Counts are of people, in the keys' order.
 
         >>> from chronodp.randomness import seeded
-        >>> OptimalRule(1.0, 1e-6, 1).decide([0, 1, 14, 28], seeded(2)).tolist()
+        >>> OptimalRule(1.0, 1e-6, 1).decide([0, 1, 20, 28], seeded(2)).tolist()
         [False, False, True, True]
         """
         places = np.clip(people_counts(counts), 0, len(self.table) - 1)
@@ -159,8 +150,18 @@ class OptimalRule:
         return high, np.array([chance % 2**64 for chance in entries], np.uint64)
 
 
+def _part(whole: float, count: int) -> float:
+    """Return the largest float of which so many, as written, are no more than the whole."""
+    part = whole / count
+    while decimal_value(part) * count > decimal_value(whole):
+        part = math.nextafter(part, 0.0)
+    return part
+
+
 def _factor(epsilon: float) -> Fraction:
     """Return E ≤ e^epsilon, a whole number over 2^160."""
+    import mpmath
+
     exact = decimal_value(epsilon)
     # 64 bits beside those of the whole part and the 160: what is computed errs by less than the 2^-32 taken off it.
     with mpmath.workprec(_FACTOR_BITS + 64 + math.ceil(max(epsilon, 1.0) * 1.5)):

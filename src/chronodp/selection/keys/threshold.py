@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import mpmath
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri_exp
@@ -61,6 +60,8 @@ def threshold_for(scale: float, delta: Fraction, held: Held) -> int:
 
 def lone_probability(scale: float, threshold: int, held: Held) -> float:
     """Return the most, over all d, that some key which one unit alone holds passes with; rounded up."""
+    import mpmath
+
     with mpmath.workprec(_BITS):
         sign, mantissa, exponent, _ = (-mpmath.expm1(-_exponent(scale, threshold, held)))._mpf_
     if sign:
@@ -69,6 +70,8 @@ def lone_probability(scale: float, threshold: int, held: Held) -> float:
 
 
 def _is_rare(scale: float, threshold: int, delta: Fraction, held: Held) -> bool:
+    import mpmath
+
     with mpmath.workprec(_BITS):
         allowed = -mpmath.log1p(-mpmath.mpf(delta.numerator) / delta.denominator)
         room = 1 - mpmath.mpf(_ROOM.numerator) / _ROOM.denominator
@@ -89,6 +92,8 @@ def _exponent(scale: float, threshold: int, held: Held) -> Any:
 
 def _silence(scale: float, short: int) -> Any:
     """−ln P(a key that is so many steps short of the threshold does not pass)."""
+    import mpmath
+
     above = mpmath.erfc((short - mpmath.mpf(1) / 2) / (mpmath.mpf(scale) * mpmath.sqrt(2))) / 2
     return -mpmath.log1p(-above)
 

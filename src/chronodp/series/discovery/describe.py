@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from chronodp.series.describe import describe
 from chronodp.series.discovery.design import DiscoverDesign
 
@@ -25,10 +23,10 @@ def describe_discover(design: DiscoverDesign) -> list[tuple[str, str]]:
 def finding_words(design: DiscoverDesign) -> str:
     """Return how many people a key needs, and how likely that of one person alone is published."""
     rule, who = design.finding, design.table.unit.called or "people"
-    alone, held = math.ceil(rule.people_needed(1)), design.chosen or 1
+    alone, held = rule.people_needed(1), design.chosen or 1
     many = ""
     if held > 1:
-        many = f" ({math.ceil(rule.people_needed(held)):,} if each holds {held:,})"
+        many = f" ({rule.people_needed(held):,} if each holds {held:,})"
     return (
         f"{100 * design.discover.share:.3g} % of the price finds keys of {design.column}, at most {design.most:,}. One "
         f"is published half of the time if {alone:,} {who} hold it and nothing else{many}; one held by a single "

@@ -1,0 +1,351 @@
+"""Keys found on the way to a release: one debit, what is kept after a crash, what is refused, what a reader gets."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chronodp as cdp
+from chronodp.accounting import gaussian
+from chronodp.dataset import Records
+from chronodp.engines import Record, Reference
+from chronodp.errors import InvalidArgument, MissingBound, UnsupportedCost
+from chronodp.privacy import decimal_value, dump, load
+from chronodp.randomness import keyed, seeded
+from chronodp.selection.keys import OptimalRule, Rounds
+from chronodp.series import Discover, DiscoverPlan, Find, Missing, Release
+from chronodp.series.design import Design
+from chronodp.series.discovery import DiscoverDesign
+
+START = int(np.datetime64("2026-01-01T00:00:00", "us").astype(np.int64))
+DAY = 86_400_000_000
+UNITS: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
+    (cdp.User(), {"max_periods": 4}, {"max_keys": 5}),
+    (cdp.User(relation="replace"), {"max_periods": 4}, {"max_keys": 5}),
+    (cdp.UserPeriod("1D"), {}, {}),
+    (cdp.UserPeriod("1W"), {}, {}),
+    (cdp.Window(3), {}, {}),
+    (cdp.Event(), {}, {}),
+]
+
+
+def visits(people: int = 600, *, seed: int = 1, lone: int = 40) -> list[Record]:
+    """People who look at popular pages on some days, and some of them at a page of their own."""
+    chance = np.random.default_rng(seed)
+    rows = [
+        Record(f"u{who}", START + int(day) * DAY, 1.0, (f"page {int(page)}",))
+        for who in range(people)
+        for day, page in zip(chance.integers(0, 14, 4), np.minimum(chance.zipf(1.5, 4), 300), strict=True)
+    ]
+    own = [Record(f"u{who}", START, 1.0, (f"of u{who} alone",)) for who in range(lone)]
+    return rows + own
+
+
+def web(data: Any, unit: Any = None, **changes: Any) -> cdp.TimeSeries:
+    options: dict[str, Any] = {"max_periods": 4} if unit is None else {}
+    return cdp.TimeSeries(
+        data,
+        time="at",
+        user="who",
+        every="1D",
+        start="2026-01-01",
+        end="2026-01-15",
+        unit=cdp.User() if unit is None else unit,
+        engine=Reference(),
+        **(options | changes),
+    )
+
+
+def asked(data: Any = None, discover: Discover | None = None, **terms: Any) -> DiscoverPlan:
+    query = web(visits() if data is None else data).count()
+    query = query.by(page=Discover(max_keys=5) if discover is None else discover, max_groups=2)
+    plan: Any = query.plan(**({"epsilon": 4.0, "delta": 1e-6} | terms))
+    return plan  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
+    with cdp.Ledger(tmp_path / "budget.db") as store:
+        store.open("web", unit=cdp.User(), epsilon=60.0, delta=1e-4, reserve=1e-5)
+        yield store
+
+
+def released(ledger: cdp.Ledger, plan: Any, request: str = "one") -> Release:
+    made: Release = plan.release(ledger, dataset="web", request=request, entropy=seeded(5))
+    return made
+
+
+def test_a_release_says_which_keys_were_found(ledger: cdp.Ledger) -> None:
+    plan = asked()
+    assert isinstance(plan, DiscoverPlan)
+    made = released(ledger, plan)
+    assert made.keys is not None
+    assert 3 < len(made.keys) < 100
+    assert not any("alone" in key for key in made.keys)
+    assert list(made.keys) == sorted(made.keys, key=str.encode)
+    assert set(made.to_pandas()["page"]) == set(made.keys)
+    assert "keys of page found by 2 rounds of weighted counts" in made.certificate.mechanism
+    assert made.certificate.claim.cost == plan.claim.cost == made.design.cost
+    assert made.certificate.claim.argument.endswith("keys.md")
+    assert f"{len(made.keys)} found privately" in str(made)
+    (entry,) = ledger.history("web")
+    assert entry.cost == plan.claim.cost
+    again = Release(made.text, made.signed)
+    assert again.keys == made.keys
+
+
+def test_the_noise_is_on_what_the_keys_hold(ledger: cdp.Ledger) -> None:
+    data = visits()
+    made = released(ledger, asked(data))
+    assert made.keys is not None
+    exact = web(data).count().by(page=list(made.keys), max_groups=2).plan(epsilon=4.0, delta=1e-6)
+    numbers = exact.origin.numbers(exact.design, key="00" * 16, progress=lambda _: None)[0]
+    step = exact.design.noises[0].step
+    drawn = made.to_pandas()["value"].to_numpy() - numbers.ravel() * step
+    # Who is over the limit has other groups under another key of the choice: a few people more or less.
+    assert abs(float(drawn.mean())) < 2
+    alone = made.design.noises[0].sensitivity / gaussian.mu_for(4.0, 1e-6)
+    assert alone < made.design.noises[0].scale < 1.15 * alone
+
+
+@pytest.mark.parametrize(("unit", "series", "found"), UNITS, ids=str)
+@pytest.mark.parametrize("delta", [1e-5, 0.0])
+def test_every_unit_has_its_price(
+    unit: Any, series: dict[str, Any], found: dict[str, Any], delta: float, tmp_path: Path
+) -> None:
+    discover = Discover(**found, delta=1e-6)
+    plan: Any = web(visits(), unit, **series).count().by(page=discover, max_groups=2).plan(epsilon=3.0, delta=delta)
+    rule = plan.design.finding
+    if delta:
+        assert isinstance(rule, Rounds)
+        assert 2.99 < gaussian.epsilon(plan.claim.cost, delta) <= 3.0
+    else:
+        assert isinstance(rule, OptimalRule)
+        assert cdp.accounting.basic.epsilon(plan.claim.cost, 1e-6) <= 3.0
+    with cdp.Ledger(tmp_path / "budget.db") as store:
+        rules: dict[str, Any] = {"delta": 2e-5, "reserve": 1e-6} if delta else {"delta": 1e-6, "rule": "pure"}
+        store.open("web", unit=unit, epsilon=3.5, **rules)
+        made = released(store, plan)
+    assert made.keys is not None
+    assert not any("alone" in key for key in made.keys)
+    wanted = delta or 1e-6
+    assert (made.certificate.guarantee.epsilon, made.certificate.guarantee.delta) == (3.0, wanted)
+
+
+@pytest.mark.parametrize(
+    ("unit", "most", "blocks", "replace"),
+    [
+        (cdp.User(), 5, 1, False),
+        (cdp.User(relation="replace"), 5, 1, True),
+        (cdp.UserPeriod("1D"), 2, 1, False),
+        (cdp.UserPeriod("1W"), 14, 1, False),  # seven days of two groups each
+        (cdp.UserPeriod("1D", timezone="Asia/Tokyo"), 2, 2, True),  # such days cut those of the grid
+        (cdp.Window(3), 2, 3, False),
+        (cdp.Event(), 1, 1, False),
+        (cdp.Event(relation="replace"), 1, 1, True),
+    ],
+    ids=str,
+)
+def test_what_one_unit_can_move(unit: Any, most: int, blocks: int, replace: bool) -> None:
+    whole = isinstance(unit, cdp.User)
+    discover = Discover(max_keys=5 if whole else None)
+    series = web(visits(), unit, **({"max_periods": 4} if whole else {}))
+    plan: Any = series.count().by(page=discover, max_groups=2).plan(epsilon=3.0, delta=1e-5)
+    rule = plan.design.finding
+    assert (rule.most, rule.blocks, rule.replace) == (most, blocks, replace)
+
+
+def test_the_price_is_the_same_whatever_is_found(ledger: cdp.Ledger) -> None:
+    few, many = (released(ledger, asked(visits(people)), str(people)) for people in (20, 900))
+    assert few.design.cost == many.design.cost
+    assert few.keys != many.keys
+    assert few.design.noises == many.design.noises
+
+
+def test_delta_is_parted_and_its_part_comes_from_the_reserve(ledger: cdp.Ledger) -> None:
+    plan = asked(delta=1e-5)
+    assert plan.design.finding.delta == 4e-6
+    assert gaussian.epsilon(plan.claim.cost, 1e-5) <= 4.0 < gaussian.epsilon(plan.claim.cost, 9.9e-6)
+    released(ledger, plan)
+    assert "reserved delta: 4e-06 of 1e-05" in str(ledger.status("web"))
+
+
+def test_without_a_reserve_nothing_is_read(tmp_path: Path) -> None:
+    class Unread(Reference):
+        def held_keys(self, *_: Any, **__: Any) -> Any:
+            raise AssertionError("the table was read")
+
+    query = cdp.TimeSeries(
+        [], time="at", user="who", every="1D", start="2026-01-01", end="2026-01-15", unit=cdp.User(),
+        max_periods=4, engine=Unread(),
+    ).count().by(page=Discover(max_keys=5))  # fmt: skip
+    plan: Any = query.plan(epsilon=1.0, delta=1e-6)
+    with cdp.Ledger(tmp_path / "budget.db") as store:
+        store.open("web", unit=cdp.User(), epsilon=10.0, delta=1e-4)
+        with pytest.raises(UnsupportedCost, match="reserve="):
+            released(store, plan)
+        assert not list(store.history("web"))
+
+
+@pytest.mark.parametrize("people", [0, 1, 3])
+def test_no_key_is_an_empty_table_and_no_error(ledger: cdp.Ledger, people: int, tmp_path: Path) -> None:
+    made = released(ledger, asked(visits(people, lone=people)))
+    assert made.keys == ()
+    assert list(made.to_pandas().columns) == ["time", "page", "value", "lower", "upper"]
+    assert made.to_pandas().empty
+    for view in (made.running_total(), made.rolling(2), made.resample("1W"), made.ewm(0.5), made.linear([0.5, 0.5])):
+        assert view.to_pandas().empty
+        view.plot()
+    assert made.each_period(simultaneous=True).to_arrow().num_rows == 0
+    made.report(tmp_path / "page.html")
+    made.save(tmp_path / "release.json")
+    assert Release.load(tmp_path / "release.json").keys == ()
+    assert len(list(ledger.history("web"))) == 1
+
+
+def test_most_keeps_those_with_the_largest_noisy_weight(ledger: cdp.Ledger) -> None:
+    every = released(ledger, asked(), "all").keys
+    three = released(ledger, asked(discover=Discover(max_keys=5, most=3)), "three").keys
+    assert every is not None
+    assert three == ("page 1", "page 2", "page 3")
+    assert len(every) > 3
+
+
+def test_found_keys_are_public_keys_from_then_on(ledger: cdp.Ledger) -> None:
+    made = released(ledger, asked())
+    assert made.keys
+    later = web(visits(seed=2)).count().by(page=made.keys, max_groups=2).plan(epsilon=1.0, delta=1e-6)
+    again: Any = later.release(ledger, dataset="web", request="february", entropy=seeded(1))
+    assert set(again.to_pandas()["page"]) == set(made.keys)
+    assert again.keys is None
+
+
+class Dies(Reference):
+    """Answers who holds which key, and dies when it is asked for numbers, once."""
+
+    def __init__(self) -> None:
+        self.alive = False
+
+    def totals(self, *arguments: Any, **options: Any) -> Any:
+        if not self.alive:
+            self.alive = True
+            raise KeyboardInterrupt
+        return super().totals(*arguments, **options)
+
+
+def test_a_process_that_died_after_finding_goes_on_to_the_same_keys(ledger: cdp.Ledger) -> None:
+    data, engine = visits(), Dies()
+    whole = asked(data)
+    plan = dataclasses.replace(whole, origin=Records(data, "at", "who", engine))
+    with pytest.raises(KeyboardInterrupt):
+        plan.release(ledger, dataset="web", request="one")
+    assert len(list(ledger.history("web"))) == 1
+    made = plan.release(ledger, dataset="web", request="one")
+    assert len(list(ledger.history("web"))) == 1
+    assert made.keys
+    assert plan.release(ledger, dataset="web", request="one").text == made.text
+
+
+def test_what_is_stored_of_finding_is_a_nonce() -> None:
+    """It decides the noise with the owner's secret alone: whoever reads the ledger learns nothing."""
+    plan, data = asked(), visits()
+    made = plan.making(plan.read(key="00" * 32, progress=lambda _: None), seeded(1), key="00" * 32, progress=None)
+    texts = {made.choices[0](())() for _ in range(3)}
+    assert len(texts) == 3
+    assert all(len(bytes.fromhex(text)) == 32 for text in texts)
+    assert not any(record.keys[0] in text for text in texts for record in data if record.keys[0])
+
+
+def test_the_same_nonce_finds_the_same_keys_and_another_may_not() -> None:
+    from chronodp.series.discovery.plan import find_keys
+
+    plan = asked(visits(200))
+    held = plan.origin.held_keys(plan.design, key="00" * 32)
+    found = [find_keys(plan.design, held, keyed(bytes([secret]) * 32)) for secret in (1, 1, 2, 3, 4, 5)]
+    assert found[0] == found[1]
+    assert len(set(found)) > 1
+
+
+def test_a_lone_key_is_published_as_rarely_as_stated() -> None:
+    from chronodp.series.discovery.plan import find_keys
+
+    # At a large delta, so that a few thousand draws decide.
+    plan = asked([Record("one", START, 1.0, (f"{number}",)) for number in range(5)], Discover(max_keys=5, delta=0.1),
+                 epsilon=1.0, delta=0.2)  # fmt: skip
+    held = plan.origin.held_keys(plan.design, key="00" * 32)
+    draws = 4000
+    told = sum(bool(find_keys(plan.design, held, seeded(seed))) for seed in range(draws))
+    assert told / draws <= 0.1 + 4 * (0.1 * 0.9 / draws) ** 0.5
+    assert told / draws > 0.02  # the bound is near: round by round, at five keys of one person
+
+
+def test_a_design_is_read_back_as_it_was(ledger: cdp.Ledger) -> None:
+    plan = asked()
+    design: DiscoverDesign = load(dump(plan.design), DiscoverDesign)
+    assert design == plan.design
+    made = released(ledger, plan)
+    again: Design = load(dump(made.design), Design)
+    assert again == made.design
+    assert again.split is not None
+    assert decimal_value(again.split.keys.delta) == decimal_value(4e-7)  # type: ignore[union-attr]
+
+
+def test_words_say_how_many_people_a_key_needs() -> None:
+    words = " ".join(str(asked(epsilon=1.0)).split())
+    needed = asked(epsilon=1.0).design.finding
+    assert f"published half of the time if {needed.people_needed(1):,} people hold it and nothing else" in words
+    assert f"({needed.people_needed(5):,} if each holds 5)" in words
+    assert "one held by a single person, with probability at most 4e-07" in words
+    assert "counts in at most 4 of 14 periods in 2 groups of each" in words
+
+
+class TestRefused:
+    def test_a_limit_of_keys_is_needed_for_people(self) -> None:
+        with pytest.raises(MissingBound, match="max_keys"):
+            web([]).count().by(page=Discover()).plan(epsilon=1.0, delta=1e-6)
+
+    def test_and_has_no_place_elsewhere(self) -> None:
+        with pytest.raises(InvalidArgument, match="max_keys must be left out"):
+            web([], cdp.Event()).count().by(page=Discover(max_keys=3)).plan(epsilon=1.0, delta=1e-6)
+
+    def test_some_delta_must_be_there(self) -> None:
+        with pytest.raises(InvalidArgument, match=r"Discover\(delta=1e-6\)"):
+            web([]).count().by(page=Discover(max_keys=3)).plan(epsilon=1.0)
+
+    def test_a_delta_that_is_no_part(self) -> None:
+        with pytest.raises(InvalidArgument, match="below the plan's delta"):
+            web([]).count().by(page=Discover(max_keys=3, delta=1e-6)).plan(epsilon=1.0, delta=1e-6)
+
+    def test_one_column_at_a_time(self) -> None:
+        one = Discover(max_keys=3)
+        with pytest.raises(InvalidArgument, match="concat"):
+            web([]).count().by(page=one, site=one)
+        with pytest.raises(InvalidArgument, match="concat"):
+            web([]).count().by(page=one).by(site=one)
+
+    @pytest.mark.parametrize("build", [
+        lambda: web([]).count().by(page=Discover(max_keys=3), max_groups=Find()),
+        lambda: web([]).sum("x", clip=Find()).by(page=Discover(max_keys=3)).plan(epsilon=1.0, delta=1e-6),
+        lambda: web([]).sum("x", bound=cdp.Norm(2.0)).by(page=Discover(max_keys=3)),
+        lambda: web([]).count().by(page=Discover(max_keys=3)).plan(epsilon=1.0, delta=1e-6, missing=Missing()),
+        lambda: cdp.plan_together(
+            {"a": web([]).count().by(page=Discover(max_keys=3)), "b": web([]).count()}, epsilon=1.0, delta=1e-6
+        ),
+    ])  # fmt: skip
+    def test_what_cannot_be_found_at_once_names_the_mend(self, build: Any) -> None:
+        with pytest.raises(InvalidArgument, match=r"release\.keys"):
+            build()
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("max_keys", 0), ("max_keys", 2.5), ("share", 0.0), ("share", 1.0), ("most", 0), ("longest", 0),
+         ("delta", 0.0), ("delta", 1.0)],
+    )  # fmt: skip
+    def test_values_out_of_range(self, name: str, value: Any) -> None:
+        with pytest.raises(InvalidArgument, match=f"^{name} must be"):
+            Discover(**{name: value})
