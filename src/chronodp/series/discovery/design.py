@@ -146,8 +146,8 @@ def check_discover(table: Table, discover: Discover, delta: float) -> None:
         raise InvalidArgument("max_keys", discover.max_keys, allowed)
     if discover.delta is None and not delta:
         why = (
-            "say with which probability a key of one person alone may be published, such as 1e-6, or plan with a delta "
-            "of which it is a part: nothing finds keys without"
+            "say with which probability a key of one person alone may be published, Discover(delta=1e-6), or plan with "
+            "a delta of which it is a part: nothing finds keys without"
         )
         raise MissingBound(DELTA, why)
     if discover.delta is not None and delta and not discover.delta < delta:
