@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,12 +20,20 @@ from chronodp.settings import Section, anything, load_settings
 if TYPE_CHECKING:
     from chronodp.dataset import FindBounds, Query
     from chronodp.engines import Reading
-    from chronodp.series import Missing, Plan
+    from chronodp.series import Discover, Missing, Plan
 
 __all__ = ["FILE_OPTIONS", "Asked", "asks", "read_options"]
 
 _BLOCKS = ("total", "peak", "trough")
 _ASSUMED: dict[str, Literal["even loss"] | None] = {"even-loss": "even loss", "none": None}
+_FIND = {"find_share": "share", "find_between": "between", "find_from_zero": "from_zero"}
+_DISCOVER = {
+    "max_keys": "max_keys",
+    "discover_share": "share",
+    "discover_delta": "delta",
+    "most_keys": "most",
+    "longest_key": "longest",
+}
 
 OPTIONS: dict[str, Any] = {
     "data": Annotated[
@@ -90,6 +98,28 @@ OPTIONS: dict[str, Any] = {
     "peak": Annotated[str | None, typer.Option(help="Take the largest within longer periods, such as `1D` of hours.")],
     "trough": Annotated[str | None, typer.Option(help="Take the least within longer periods.")],
     "max_groups": Annotated[int | None, typer.Option(help="In how many groups one person counts in a period.")],
+    "discover": Annotated[
+        str | None,
+        typer.Option(help="Split by this column, whose keys nobody declared: those that enough people hold are found."),
+    ],
+    "max_keys": Annotated[
+        int | None,
+        typer.Option(help="With --discover and unit `user`: how many keys of one person count, over the whole series."),
+    ],
+    "discover_share": Annotated[
+        float | None, typer.Option(help="Part of the price that finds keys; 0.2 if not given.")
+    ],
+    "discover_delta": Annotated[
+        float | None,
+        typer.Option(
+            help="Probability that a key of one person alone is published; 0.4 of --delta if not given, needed without."
+        ),
+    ],
+    "most_keys": Annotated[int | None, typer.Option(help="How many keys are published at most; 5000 if not given.")],
+    "longest_key": Annotated[
+        int | None,
+        typer.Option(help="Bytes of the longest key; rows with a longer one are left out. 256 if not given."),
+    ],
     "find": Annotated[
         list[str] | None,
         typer.Option(help="Find a bound privately: `clip`, `at_most`, `max_periods` or `max_groups`. May be repeated."),
@@ -146,7 +176,7 @@ class Asked:
         blocks = [name for name in _BLOCKS if options.get(name)]
         if len(blocks) > 1:
             raise InvalidArgument("blocks", " and ".join(blocks), "one of --total, --peak, --trough")
-        by = _groups(options.get("by"))
+        by: dict[str, Any] = {**_groups(options.get("by")), **self._discover()}
         return ask_question(
             series,
             self._measure(find),
@@ -159,8 +189,11 @@ class Asked:
 
     def plan(self) -> Plan:
         """Return its plan."""
+        from chronodp.series.discovery import DELTA
+
         query, missing = self.query(), self._missing()
-        return query.plan(epsilon=self.needed("epsilon"), delta=self.options.get("delta", 0.0), missing=missing)
+        with _as_written({"discover_delta": DELTA}):
+            return query.plan(epsilon=self.needed("epsilon"), delta=self.options.get("delta", 0.0), missing=missing)
 
     def _find(self) -> FindBounds:
         """Return which bounds are found."""
@@ -168,15 +201,31 @@ class Asked:
 
         given = self.options.get("find")
         names = (given,) if isinstance(given, str) else tuple(given or ())
-        options = {"find_share": "share", "find_between": "between", "find_from_zero": "from_zero"}
-        said = {argument: self.needed(name) for name, argument in options.items() if self.options.get(name) is not None}
+        said = self._said(_FIND)
         if said and not names:
             raise InvalidArgument("find", None, "given beside options of finding, such as --find clip")
-        try:
+        with _as_written(_FIND):
             return FindBounds(tuple(map(str, names)), **said)
-        except InvalidArgument as error:
-            written = {argument: name for name, argument in options.items()}
-            raise error.renamed(written[error.name]) if error.name in written else error from None
+
+    def _discover(self) -> dict[str, Discover]:
+        """Return the column whose keys are found, if there is one."""
+        from chronodp.series import Discover
+
+        column, said = self.options.get("discover"), self._said(_DISCOVER)
+        if column is None:
+            if said:
+                raise InvalidArgument("discover", None, "given beside options of finding keys, such as --discover page")
+            return {}
+        if not isinstance(column, str) or not column:
+            raise InvalidArgument("discover", column, "one column, such as --discover page")
+        if column in _groups(self.options.get("by")):
+            raise InvalidArgument("discover", column, "a column that --by does not name: keys are given or found")
+        with _as_written(_DISCOVER):
+            return {column: Discover(**said)}
+
+    def _said(self, options: dict[str, str]) -> dict[str, Any]:
+        """Return what was given of some options, by the arguments that they stand for."""
+        return {argument: self.needed(name) for name, argument in options.items() if self.options.get(name) is not None}
 
     def _missing(self) -> Missing | None:
         """Return the figure of what bounds took away, if it is asked for."""
@@ -262,6 +311,18 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by inspect
     run.__annotations__ = {part.name: part.annotation for part in parameters}
     return run
+
+
+@contextlib.contextmanager
+def _as_written(options: dict[str, str]) -> Iterator[None]:
+    """Name options as they were written where an argument that one stands for is refused."""
+    written = {argument: name for name, argument in options.items()}
+    try:
+        yield
+    except InvalidArgument as error:
+        if written.get(error.name, error.name) == error.name:
+            raise
+        raise error.renamed(written[error.name]) from None
 
 
 def read_options(path: Path) -> Section:

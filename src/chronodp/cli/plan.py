@@ -40,6 +40,11 @@ def plan(
     --sum kwh --find clip --find max_periods --missing 0.05 --epsilon 1 --delta 1e-6` where nobody knows good bounds: a
     private step finds them, and a private figure tells what they took away
 
+    `chronodp plan views.parquet --time at --user visitor --every 1D --start 2026-01-01 --end 2026-02-01
+    --max-periods 10 --count --discover page --max-keys 10 --max-groups 3 --epsilon 1 --delta 1e-6` where nobody
+    declared the pages: those that enough people hold are found, and the plan says how many that is. The budget needs a
+    reserve: `chronodp budget open web --epsilon 1 --delta 1e-6 --reserve 4e-7`
+
     `chronodp plan workload.toml` for several queries with one price: what they share stands at the top of the file, and
     each has a table such as `[queries.peak]` with its options, or with `of = "load"` and `peak = "1D"`.
     """

@@ -59,6 +59,8 @@ def release(
     `... --sum kwh --find clip --find max_periods --missing 0.05 ...` where nobody knows good bounds; see `chronodp plan
     --help`
 
+    `... --count --discover page --max-keys 10 ...` where nobody declared the pages; `--json` has those found in `keys`
+
     `chronodp release --config load.toml --dataset meters --request load-2026-01 --out load.json`
 
     `chronodp release workload.toml --dataset meters --request month-2026-01 --out month.csv` for several queries with
@@ -96,6 +98,8 @@ def release(
         }
         if made.found is not None:
             content["found"] = to_document(made.found)
+        if made.keys is not None:
+            content["keys"] = made.keys
         if (missing := made.missing_at(level)) is not None:
             content["missing"] = asdict(missing)
         print(json.dumps(content, ensure_ascii=False))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from chronodp.series import Release
 
-__all__ = ["bars", "show_series", "table_of", "terminal"]
+__all__ = ["bars", "printable", "show_series", "table_of", "terminal"]
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDE = 72
@@ -33,11 +33,17 @@ def show_series(console: Console, release: Release) -> None:
     numbers = [f"{name}{all_}" for all_ in ("", "_all") for name in ("value", "lower", "upper")]
     labels = [name for name in frame.columns if name not in ("time", "period", *numbers)]
     console.print(release.design.table.released, style="bold")
+    places = release.design.table.places
+    if not places:
+        console.print(view.note)
+        return
     groups = frame.groupby(labels, sort=False) if labels else [((), frame)]
     for name, part in list(groups)[:_ROWS]:
         values = part["value"].to_numpy()
-        title = ", ".join(str(label) for label in name)
+        title = ", ".join(printable(label) for label in name)
         console.print(f"{bars(_thinned(values))} {title}")
+    if places > _ROWS:
+        console.print(f"Lines are of the first {_ROWS} of {places:,}.")
     console.print(table_of(frame.head(_ROWS)))
     console.print(view.note)
     if len(frame) > _ROWS:
@@ -48,8 +54,17 @@ def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
     """Return a data frame as a table for the terminal."""
     table = Table(*(str(name) for name in frame.columns), title=title, title_justify="left", title_style="bold")
     for row in frame.itertuples(index=False):
-        table.add_row(*(f"{cell:,.5g}" if isinstance(cell, float) else str(cell) for cell in row))
+        table.add_row(*(f"{cell:,.5g}" if isinstance(cell, float) else printable(cell) for cell in row))
     return table
+
+
+def printable(cell: object) -> str:
+    r"""Return a text that a terminal shows and does not obey: what is no letter or sign stands as Python writes it.
+
+    >>> printable("caf\u00e9 \x1b[2J\n")
+    'café \\x1b[2J\\n'
+    """
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(cell))
 
 
 def bars(values: NDArray[np.float64], top: float | None = None) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from chronodp.dataset.query import Queries, Query
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_flag
-from chronodp.series import Find
+from chronodp.series import Discover, Find
 from chronodp.series.measures import ASKABLE, Measure, ask_for
 
 __all__ = ["BOUNDS", "FindBounds", "ask_question"]
@@ -67,7 +67,7 @@ def ask_question(
     series: Queries[Planned],
     measure: Mapping[str, Any],
     *,
-    by: Mapping[str, Sequence[object]] | None = None,
+    by: Mapping[str, Sequence[object] | Discover] | None = None,
     max_groups: int | None = None,
     block: tuple[str, str] | None = None,
     find: FindBounds | None = None,
@@ -77,7 +77,7 @@ def ask_question(
     Args:
         series: what is asked; where its periods are found, ``max_periods`` is a `Find` already.
         measure: its kind and its arguments, as `ask_for` reads them, without bounds that are found.
-        by: columns that split it, with their public keys.
+        by: columns that split it, with their public keys; of one, `Discover` may stand in their place.
         max_groups: in how many groups of a period a person counts; 1 if not given.
         block: a statistic and a length, such as ``("peak", "1D")``.
         find: which bounds are found.

@@ -97,6 +97,9 @@ def series_figure(lines: Sequence[Line], *, title: str, value_name: str, note: s
         xaxis_showspikes=not crowd,
         xaxis_rangeslider={"visible": slider, "thickness": 0.1, "bgcolor": _CLEAR, "bordercolor": _RULE},
     )
+    if not lines:  # bare axes would look like numbers that are all 0
+        said = {"text": _literal(note or "nothing to show"), "showarrow": False, "xref": "paper", "yref": "paper"}
+        figure.update_layout(annotations=[said | {"x": 0.5, "y": 0.5}], xaxis_visible=False, yaxis_visible=False)
     return figure
 
 

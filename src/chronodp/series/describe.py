@@ -97,8 +97,9 @@ def _noise(design: Design) -> str:
 def _error(design: Design) -> str:
     width = half_width(design, 0.95)
     what = "" if isinstance(design.tuned_for, EachPeriod) else f" for {design.tuned_for}, at worst"
-    bias = "; noise only: Missing() also releases what bounds take away, plan.diagnose() shows the owner what is unread"
-    measure = design.table.measure
+    measure, asks = design.table.measure, "Missing() also releases what bounds take away, "
+    # Beside keys that are found there is no such figure.
+    bias = f"; noise only: {'' if design.table.finds_keys else asks}plan.diagnose() shows the owner what is unread"
     return f"{measure.error(width)}{what}{'; noise only' if measure.finished else bias}"
 
 

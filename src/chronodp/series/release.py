@@ -221,7 +221,7 @@ class Release:
             facts=(*describe(self.design, self.design.delta), *self.beside),
             certificate=str(self.certificate),
             warning=warning,
-            caption=f"Each line shows released values in its band. {view.note}.",
+            caption=f"{'Each line shows released values in its band. ' if len(frame) else ''}{view.drawn_note}.",
             columns=tuple(frame.columns),
             rows=list(frame.itertuples(index=False, name=None)),
             figure=view.plot(),
@@ -233,8 +233,10 @@ class Release:
         """Return what was found and what is missing, in words."""
         facts = [] if self.found is None else [("Found", f"privately, as a part of the price: {self.found}")]
         if self.keys is not None:
-            how = "found privately, as a part of the price; rows with other keys are left out"
-            facts.append(("Keys", f"{len(self.keys):,} {how}"))
+            how = "found privately, as a part of the price"
+            enough = f"none had enough {self.design.table.unit.called or 'people'}"
+            left_out = "rows with other keys are left out"
+            facts.append(("Keys", f"{len(self.keys):,} {how}; {left_out if self.keys else enough}"))
         return facts if self.missing is None else [*facts, ("Missing", str(self.missing))]
 
     def __repr__(self) -> str:

@@ -66,7 +66,9 @@ class View:
         places = self.estimates.value.shape[1]
         columns: dict[str, Any] = self._times(places)
         for name, keys in self._labels().items():
-            columns[name] = np.tile(np.array(keys), len(self.periods))
+            # Texts as objects: an array of texts loses a NUL at their end, and is as wide as the longest everywhere.
+            texts = object if name not in _BINS else None
+            columns[name] = np.tile(np.array(keys, texts), len(self.periods))
         for name in ("value", "lower", "upper"):
             columns[name] = getattr(self.estimates, name).ravel()
         if self.everyone is not None:
@@ -81,7 +83,10 @@ class View:
         return pyarrow.Table.from_pandas(self.to_pandas(), preserve_index=False)
 
     def plot(self) -> Any:
-        """Return a Plotly figure: each group's line in its band (of a histogram: each bin's)."""
+        """Return a Plotly figure: each group's line in its band (of a histogram: each bin's).
+
+        Of more lines than can be told apart the largest are drawn, of a histogram the first.
+        """
         labels = self._labels()
         names = [", ".join(str(label) for label in row) for row in zip(*labels.values(), strict=True)]
         if not labels:
@@ -92,21 +97,44 @@ class View:
             drawn = [(" within bounds", self.estimates), (" without bounds", self.everyone)]
         lines = [
             Line(
-                name=f"{name}{which}",
+                name=f"{names[place]}{which}",
                 times=list(times),
                 values=estimates.value[:, place],
                 lower=estimates.lower[:, place],
                 upper=estimates.upper[:, place],
             )
-            for place, name in enumerate(names[: _MOST_LINES // len(drawn)])
+            for place in self._drawn
             for which, estimates in drawn
         ]
-        return series_figure(lines, title=self.title, value_name=self.label, note=self.note)
+        return series_figure(lines, title=self.title, value_name=self.label, note=self.drawn_note)
 
     @property
     def note(self) -> str:
-        """What bands cover, in a sentence."""
+        """What bands cover, in a sentence; of a table without any key, why it is empty."""
+        if not self.table.places:
+            columns = [grouping.column for grouping in self.table.groupings if grouping.found]
+            return f"No key of {columns[0]} had enough {self.table.unit.called or 'people'}: the table is empty"
         return f"Bands of {100 * self.level:g} %: {self.covers}"
+
+    @property
+    def drawn_note(self) -> str:
+        """The same beside a chart, which may not have all lines."""
+        places, drawn = self.estimates.value.shape[1], len(self._drawn)
+        if drawn == places:
+            return self.note
+        which = "first" if self.binned else "largest"
+        return f"{self.note}; drawn are the {which} {drawn} of {places:,}, the table has all"
+
+    @property
+    def _drawn(self) -> list[int]:
+        """Which places are drawn, in their order."""
+        values = self.estimates.value
+        most = _MOST_LINES if self.everyone is None else _MOST_LINES // 2
+        if self.binned or values.shape[1] <= most:
+            return list(range(values.shape[1]))[:most]
+        # By values that are released: what is shown of them needs no price.
+        largest = np.argsort(-np.nan_to_num(values).sum(axis=0), kind="stable")[:most]
+        return sorted(largest.tolist())
 
     def _times(self, places: int) -> dict[str, Any]:
         import pandas
@@ -124,8 +152,9 @@ class View:
         if self.binned:
             edges = self.table.measure.bin_edges
             rows = [(*row, low, high) for row in rows for low, high in pairwise(edges)]
-            names += ["bin_low", "bin_high"]
+            names += _BINS
         return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
+_BINS = ("bin_low", "bin_high")
 _MOST_LINES = 24  # more cannot be told apart; the table has them all

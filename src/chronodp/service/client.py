@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from chronodp.ledger import SignedLink, verify
 from chronodp.privacy import Calendar, Claim, check_positive, labelled, load
 from chronodp.privacy.units import RecordUnit
 from chronodp.reading import check_path
-from chronodp.series import Design, Find, FindDesign, Release, Table, Terms
+from chronodp.series import Design, Discover, DiscoverDesign, Find, FindDesign, Release, Table, Terms
 from chronodp.service.refusals import restore
 from chronodp.service.written import write_question
 
@@ -268,6 +268,27 @@ class RemoteFindPlan(_Planned):
         return self.design.claim
 
 
+@dataclass(frozen=True, slots=True)
+class RemoteDiscoverPlan(_Planned):
+    """A curator's plan whose keys are found when it is released; `release.keys` then says which.
+
+    Attributes:
+        design: everything public about it.
+    """
+
+    design: DiscoverDesign
+    _half_width: float
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return self.design.claim
+
+    def half_width(self) -> float:
+        """Return how far noise carries what the plan is tuned for, of every key that is found, in 95 of 100 cases."""
+        return self._half_width
+
+
 RemoteSeries = Queries[RemotePlan]
 """A dataset that a curator holds: `count`, `sum`, `mean`, `histogram`, then `by`, `peak`, `plan`, as at home."""
 
@@ -295,6 +316,22 @@ class _Curated:
         if not same or (between is not None and design.between != tuple(between)):
             raise _other_question()
         return RemoteFindPlan(design=design, **self._shown(found, question))
+
+    def discover_plan(self, table: Table, discover: Discover, **terms: Unpack[Terms]) -> RemoteDiscoverPlan:
+        """Return the curator's plan that finds keys first."""
+        question, found = self._ask(write_question(table, discover=discover, **terms))
+        design: DiscoverDesign = load(found["design"], DiscoverDesign)
+        usual, told = Discover(), design.discover
+        # Where nothing is said of how many keys there may be, or how long, the curator's policy may allow less.
+        wanted = replace(
+            discover,
+            most=min(told.most, usual.most) if discover.most == usual.most else discover.most,
+            longest=min(told.longest, usual.longest) if discover.longest == usual.longest else discover.longest,
+        )
+        if (design.table, told) != (table, wanted):
+            raise _other_question()
+        shown = self._shown(found, question)
+        return RemoteDiscoverPlan(design=design, _half_width=float(found["half_width"]), **shown)
 
     def plan(self, table: Table, **terms: Unpack[Terms]) -> RemotePlan:
         """Return the curator's plan."""

@@ -11,25 +11,28 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from chronodp.errors import NotFound
 from chronodp.ledger import FileWitness, Ledger, StoredRelease, check_name
 from chronodp.privacy import dump
-from chronodp.series import FindPlan, Plan, Terms
+from chronodp.series import DiscoverPlan, FindPlan, Plan, Terms
 from chronodp.service.jobs import Job, Jobs
 from chronodp.service.policy import Dataset, Policy
 from chronodp.service.question import QueryRequest, ask
-from chronodp.service.rules import allowed_grid, allowed_search, check_allowed
+from chronodp.service.rules import allowed_grid, allowed_keys, allowed_search, check_allowed
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import Role
 
-__all__ = ["WITNESS", "Caller", "Curator"]
+__all__ = ["WITNESS", "AnyPlan", "Caller", "Curator"]
 
 WITNESS = ".witness"
 """How the name of a witness ends that nobody named: it lies beside the keys, or beside a ledger's file."""
 
+AnyPlan: TypeAlias = Plan | FindPlan | DiscoverPlan
+
 _PLANS = 256
-_STAGED = "find_design"  # the kind of designs with choices before their release
+_STAGED = ("find_design", "discover_design")  # kinds of designs with choices before their release
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Curator:
         self.ledger = Ledger(ledger, keys=keys, witness=elsewhere, timeout=timeout)
         self.store = open_tables(ledger, timeout=timeout)
         self.jobs = Jobs(self.store)
-        self._plans: OrderedDict[tuple[str, str], Plan | FindPlan] = OrderedDict()
+        self._plans: OrderedDict[tuple[str, str], AnyPlan] = OrderedDict()
         self._lock = threading.Lock()
 
     def open_budgets(self) -> None:
@@ -94,11 +97,12 @@ class Curator:
                 unit=dataset.unit.on(grid) if new else dataset.unit,
                 epsilon=dataset.epsilon,
                 delta=dataset.delta,
+                reserve=dataset.reserve,
                 renews=dataset.renews,
                 timezone=grid.timezone if new and dataset.renews is not None else None,
             )
             for analyst, part in dataset.analysts.items():
-                self.ledger.allot(name, analyst, epsilon=part.epsilon, delta=part.delta)
+                self.ledger.allot(name, analyst, epsilon=part.epsilon, delta=part.delta, reserve=part.reserve)
 
     def datasets(self, caller: Caller) -> list[Dataset]:
         """Return the datasets that a caller may know of."""
@@ -117,7 +121,7 @@ class Curator:
             f"there is no dataset {name!r} for you", argument="dataset", mend="GET /api/v1/datasets lists yours"
         )
 
-    def plan(self, dataset: Dataset, question: QueryRequest) -> Plan | FindPlan:
+    def plan(self, dataset: Dataset, question: QueryRequest) -> AnyPlan:
         """Return the plan of a question that the policy allows. Reads no data."""
         key = (dataset.name, question.model_dump_json())
         with self._lock:
@@ -127,23 +131,23 @@ class Curator:
         grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
         periods = question.finding.instead_of("max_periods", question.max_periods)
         series = dataset.series(grid, max_periods=periods, where=question.where, columns=question.columns)
-        query = allowed_search(dataset, ask(series, question))
-        workload, finds = question.workload, dict(query.finds)
-        check_allowed(dataset, query.table, epsilon=question.epsilon, tuned_for=workload, finds=finds)
+        query = allowed_keys(dataset, allowed_search(dataset, ask(series, question)), question.discovering)
+        workload = question.workload
+        check_allowed(dataset, query, epsilon=question.epsilon, tuned_for=workload)
         terms: Terms = {
             "epsilon": question.epsilon,
             "delta": question.delta,
             "tuned_for": workload,
             "missing": question.figure,
         }
-        plan: Plan | FindPlan = query.plan(**terms)
+        plan: AnyPlan = query.plan(**terms)
         with self._lock:
             self._plans[key] = plan
             if len(self._plans) > _PLANS:
                 self._plans.popitem(last=False)
         return plan
 
-    def check_fits(self, caller: Caller, dataset: Dataset, plan: Plan | FindPlan) -> None:
+    def check_fits(self, caller: Caller, dataset: Dataset, plan: AnyPlan) -> None:
         """Raise, with what was asked, spent and left, if the budget cannot pay a plan now."""
         table = plan.design.table
         self.ledger.check_fits(
@@ -182,7 +186,7 @@ class Curator:
 
         "Choices before a release" in ``docs/explanation/proofs/ledger.md``: nothing is being drawn, or was.
         """
-        staged = json.loads(job.design).get("kind") == _STAGED
+        staged = json.loads(job.design).get("kind") in _STAGED
         return staged and self.ledger.stored.may_go_on(job.dataset, job.request)
 
     def job(self, caller: Caller, identity: str) -> Job:

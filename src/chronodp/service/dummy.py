@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 
 from chronodp.dataset import Records
-from chronodp.engines import expressions_of, parse_expression, texts_of
-from chronodp.ledger import BEGINNING, Keys, Link, digest, now, sign
+from chronodp.engines import derived_as, expressions_of, parse_expression, texts_of
+from chronodp.ledger import BEGINNING, Keys, Link, Staged, digest, now, sign
 from chronodp.privacy import Certificate
 from chronodp.randomness import secure
-from chronodp.series import FindPlan, Plan, Release, Table
+from chronodp.series import DiscoverPlan, FindPlan, Plan, Release, Table
 from chronodp.service.policy import Dataset
 
 __all__ = ["make_up", "rehearse"]
 
 _PEOPLE = 200
 _ROWS = 20_000
+_KEYS = 30
 
 
 def make_up(dataset: Dataset, table: Table | None = None) -> Any:
@@ -42,9 +43,22 @@ def make_up(dataset: Dataset, table: Table | None = None) -> Any:
         columns[name] = low + (high - low) * chance.beta(2.0, 5.0, len(chosen))
     for name, groups in dataset.groups.items():
         columns[name] = np.repeat(chance.choice(groups.keys, _PEOPLE), periods)
+    for name in _found_columns(columns, table):
+        # Some that many people have, as those in whose keys one is interested, and some that few do.
+        keys, weights = [f"{name} {number}" for number in range(1, _KEYS + 1)], 1.0 / np.arange(1, _KEYS + 1)
+        columns[name] = chance.choice(keys, len(chosen), p=weights / weights.sum())
     for name, texts in _other_columns(columns, table).items():
         columns[name] = chance.choice([*texts, "other"], len(chosen)) if texts else chance.integers(0, 101, len(chosen))
     return pyarrow.table(columns)
+
+
+def _found_columns(known: Collection[str], table: Table | None) -> list[str]:
+    """Return the columns of the table whose keys are found."""
+    if table is None:
+        return []
+    have, derived = {name.lower() for name in known}, table.periods.columns or ()
+    found = [grouping.column for grouping in table.groupings if grouping.found]
+    return [column for column in found if column.lower() not in have and not derived_as(derived, column)]
 
 
 def _other_columns(known: Collection[str], table: Table | None) -> dict[str, tuple[str, ...]]:
@@ -63,12 +77,11 @@ def _other_columns(known: Collection[str], table: Table | None) -> dict[str, tup
     return found
 
 
-def rehearse(dataset: Dataset, plan: Plan | FindPlan) -> Release:
+def rehearse(dataset: Dataset, plan: Plan | FindPlan | DiscoverPlan) -> Release:
     """Return what a plan would release, had the table only made-up rows; paid by nobody and signed by nobody known."""
     records = Records(make_up(dataset, plan.design.table), dataset.time, dataset.user)
-    rehearsed: Plan | FindPlan = replace(plan, origin=records)
     keys = Keys.create()
-    text, certificate = _made(rehearsed)
+    text, certificate = _made(plan, records)
     link = Link(
         dataset=f"made-up rows like {dataset.name}",
         number=1,
@@ -82,13 +95,25 @@ def rehearse(dataset: Dataset, plan: Plan | FindPlan) -> Release:
     return Release(text, sign(link, keys))
 
 
-def _made(plan: Plan | FindPlan) -> tuple[str, Certificate]:
-    """Return what a plan releases, with the choices that come before it, if there are any."""
+def _made(plan: Plan | FindPlan | DiscoverPlan, records: Records) -> tuple[str, Certificate]:
+    """Return what a plan releases of these records, with the choices that come before it, if there are any."""
     entropy, key = secure(), ""
-    if isinstance(plan, Plan):
-        exact = plan.read(key=key, progress=_silent)
-        return plan.draw(exact, entropy), plan.certificate_for(seeded=entropy.seeded)
-    staged = plan.making(plan.read(key=key, progress=_silent), entropy, key=key, progress=_silent)
+    match plan:
+        case Plan():
+            made = replace(plan, origin=records)
+            exact = made.read(key=key, progress=_silent)
+            return made.draw(exact, entropy), made.certificate_for(seeded=entropy.seeded)
+        case FindPlan():
+            finds = replace(plan, origin=records)
+            sizes = finds.read(key=key, progress=_silent)
+            return _staged(finds.making(sizes, entropy, key=key, progress=_silent))
+        case DiscoverPlan():
+            discovers = replace(plan, origin=records)
+            held = discovers.read(key=key, progress=_silent)
+            return _staged(discovers.making(held, entropy, key=key, progress=_silent))
+
+
+def _staged(staged: Staged) -> tuple[str, Certificate]:
     chosen: tuple[str, ...] = ()
     for prepare in staged.choices:
         chosen = (*chosen, prepare(chosen)())

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chronodp.engines import BoundsReport, Progress, ReadingCheck, Sizes
-from chronodp.series import Design, FindingOrigin, Origin, Quanta, Table
+from chronodp.engines import BoundsReport, HeldKeys, Progress, ReadingCheck, Sizes
+from chronodp.series import Design, DiscoverDesign, FindingOrigin, KeysOrigin, Origin, Quanta, Table
 from chronodp.series.finding import Joint, Scale
 
-__all__ = ["Pace", "Paced", "PacedFinding", "Paces", "Unpaced"]
+__all__ = ["Pace", "Paced", "PacedFinding", "PacedKeys", "Paces", "Unpaced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +134,23 @@ class PacedFinding(Paced):
         """Return the same question about other data."""
         origin, moved = self.origin.moved(data, table, start=start, end=end)
         return PacedFinding(origin, self.pace), moved
+
+
+@dataclass(frozen=True, slots=True)
+class PacedKeys(Paced):
+    """The same of an origin that keys are found in: looking who holds which begins and ends at moments of its own."""
+
+    origin: KeysOrigin
+
+    def held_keys(self, design: DiscoverDesign, *, key: str) -> HeldKeys:
+        """Return who holds which key, at an allowed moment."""
+        began = self.pace.clock()
+        try:
+            return self.origin.held_keys(design, key=key)
+        finally:
+            self.pace.hold(began)
+
+    def moved(self, data: object, table: Table, *, start: Any, end: Any) -> tuple[PacedKeys, Table]:
+        """Return the same question about other data."""
+        origin, moved = self.origin.moved(data, table, start=start, end=end)
+        return PacedKeys(origin, self.pace), moved

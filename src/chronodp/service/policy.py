@@ -12,7 +12,7 @@ from chronodp.engines import FUNCTIONS, Reading
 from chronodp.ledger import Renewal
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
-from chronodp.series import Find
+from chronodp.series import Discover, Find
 from chronodp.series.measures import ASKABLE, Statistic
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Allowed",
     "Column",
     "Dataset",
+    "Discoverable",
     "Groups",
     "Policy",
     "RunLimits",
@@ -55,6 +56,22 @@ class Allotment:
 
     epsilon: float
     delta: float
+    reserve: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Discoverable:
+    """Keys that nobody declared and that a private step may find.
+
+    Attributes:
+        columns: whose keys; of a column made of others, all of those.
+        longest: bytes of the longest key that may be published, as UTF-8.
+        max_keys: how many keys of one person may count, over the whole series or, as the unit has it, in a period.
+    """
+
+    columns: tuple[str, ...]
+    longest: int = Discover().longest
+    max_keys: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +88,7 @@ class Allowed:
         expression_columns: columns that may stand in filters and derived columns.
         expression_functions: functions that may, of CASE, COALESCE, ABS and so on, in small letters.
         find: whether bounds may be left to a private step; a clip is then looked for within the widest.
+        discover: which keys may be found by a private step; None for none.
     """
 
     measures: tuple[str, ...]
@@ -82,6 +100,7 @@ class Allowed:
     expression_columns: tuple[str, ...] = ()
     expression_functions: tuple[str, ...] = ()
     find: bool = False
+    discover: Discoverable | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +126,7 @@ class Dataset:
         analysts: who may ask, with their parts.
         share: whether analysts see each other's releases, and get them again for nothing.
         reading: how cells are written.
+        reserve: the part of the whole budget's delta for failures, which finding keys needs; None for none.
     """
 
     name: str
@@ -127,6 +147,7 @@ class Dataset:
     analysts: Mapping[str, Allotment]
     share: bool
     reading: Reading = field(default_factory=Reading)
+    reserve: float | None = None
 
     def series(
         self,

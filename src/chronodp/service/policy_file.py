@@ -9,8 +9,9 @@ from typing import Any, get_args
 from chronodp.engines import Reading
 from chronodp.errors import ChronodpError
 from chronodp.ledger import Budget, Renewal
-from chronodp.privacy import Calendar, Unit, parse_record_unit
+from chronodp.privacy import Calendar, parse_record_unit
 from chronodp.privacy.units import RecordUnit
+from chronodp.series import Discover
 from chronodp.service.policy import (
     EXPRESSION_FUNCTIONS,
     MEASURES,
@@ -19,6 +20,7 @@ from chronodp.service.policy import (
     Allowed,
     Column,
     Dataset,
+    Discoverable,
     Groups,
     Policy,
     RunLimits,
@@ -89,6 +91,7 @@ _SERVICE = {
     "session": number(least=60, most=7 * 86400, default=_RUNNING.session),
 }
 _COLUMN = {"clip": Setting(_clip, missing=""), "about": text(longest=_LONGEST, default="")}
+_DISCOVER = {"columns": Setting(texts().read, missing=""), "longest": anything(), "max_keys": anything()}
 _ALLOW = {
     "measures": texts(of=MEASURES, default=MEASURES),
     "workloads": texts(of=WORKLOADS, default=WORKLOADS),
@@ -99,8 +102,13 @@ _ALLOW = {
     "expression_columns": texts(),
     "expression_functions": texts(of=EXPRESSION_FUNCTIONS),
     "find": truth(default=False),
+    "discover": table(_DISCOVER),
 }
-_ANALYST = {"epsilon": number(least=0, needed=True), "delta": number(least=0, most=1)}
+_ANALYST = {
+    "epsilon": number(least=0, needed=True),
+    "delta": number(least=0, most=1),
+    "reserve": number(least=0, most=1),
+}
 _READING = {
     "time_format": text(longest=_LONGEST, default=_CELLS.time_format),
     "decimal": text(longest=_LONGEST, default=_CELLS.decimal),
@@ -125,6 +133,7 @@ _DATASET = {
     "allow": table(_ALLOW, default=True),
     "epsilon": number(least=0, needed=True),
     "delta": number(least=0, most=1, default=0.0),
+    "reserve": number(least=0, most=1),
     "renews": Setting(_renewal),
     "analysts": each(table(_ANALYST)),
     "share": truth(default=True),
@@ -146,11 +155,13 @@ def read_policy(path: str | Path) -> Policy:
 
 def _dataset(name: str, part: Section, folder: Path) -> Dataset:
     _check_name(part, name)
-    allow = {"epsilon": None, "grids": (part["every"],), **part["allow"]}
+    allow = {"epsilon": None, "grids": (part["every"],), **part["allow"], "discover": _discoverable(part)}
     with part.pointing():
         calendar = Calendar(part["every"], part["start"], part["end"], part["timezone"])
-        Budget(part["unit"], part["epsilon"], part["delta"], renews=part.get("renews"))
-    analysts = {who: _allotment(who, one, part["unit"], part["delta"]) for who, one in part["analysts"].items()}
+        budget = Budget(
+            part["unit"], part["epsilon"], part["delta"], reserve=part.get("reserve"), renews=part.get("renews")
+        )
+    analysts = {who: _allotment(who, one, budget) for who, one in part["analysts"].items()}
     with part["reading"].pointing():
         reading = Reading(**part["reading"])
     with part.pointing():
@@ -173,18 +184,39 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             analysts=analysts,
             share=part["share"],
             reading=reading,
+            reserve=part.get("reserve"),
         )
         dataset.series().count()  # curators offer no bound on a whole series in place of a limit
     _check_sizes(part, dataset)
     return dataset
 
 
-def _allotment(name: str, part: Section, unit: Unit, delta: float) -> Allotment:
+def _allotment(name: str, part: Section, whole: Budget) -> Allotment:
     _check_name(part, name)
-    allotment = Allotment(part["epsilon"], part.get("delta", delta))
+    delta = part.get("delta", whole.delta)
+    # Of their own delta they keep the part that the whole keeps, unless it is said.
+    kept = (whole.reserve or 0.0) * (delta / whole.delta if whole.delta else 0.0)
+    allotment = Allotment(part["epsilon"], delta, part.get("reserve", kept or None))
     with part.pointing():
-        Budget(unit, allotment.epsilon, allotment.delta)
+        Budget(whole.unit, allotment.epsilon, allotment.delta, reserve=allotment.reserve)
     return allotment
+
+
+def _discoverable(part: Section) -> Discoverable | None:
+    """Return which keys may be found; the budget must be able to pay for it."""
+    said = part["allow"].get("discover")
+    if said is None:
+        return None
+    if any(column.lower() == str(part.get("user")).lower() for column in said["columns"]):
+        raise said.place.below("columns").wrong(list(said["columns"]), "columns other than that of the person")
+    if part["allow"]["least_group"]:
+        raise said.place.wrong(dict(said), "left out beside least_group: no size is declared of keys that are found")
+    if not part.get("reserve"):
+        allowed = "given where keys may be found, such as 0.4 of delta: it pays for a key of one person that is told"
+        raise part.place.below("reserve").wrong(part.get("reserve"), allowed)
+    with said.pointing():
+        checked = Discover(**{name: said[name] for name in ("longest", "max_keys") if name in said})
+    return Discoverable(said["columns"], checked.longest, checked.max_keys or Discoverable(()).max_keys)
 
 
 def _check_sizes(part: Section, dataset: Dataset) -> None:

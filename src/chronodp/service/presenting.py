@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,14 @@ from chronodp.errors import BudgetExhausted, LedgerError
 from chronodp.ledger import StoredRelease
 from chronodp.privacy import to_document
 from chronodp.series import (
+    Design,
+    DiscoverPlan,
     FindPlan,
     Plan,
     Release,
     View,
     describe as describe_design,
+    describe_discover,
     describe_find,
     each,
     estimate,
@@ -87,27 +91,31 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         expression_columns=list(allowed.expression_columns),
         expression_functions=list(allowed.expression_functions),
         find=allowed.find,
+        discover=None if allowed.discover is None else shapes.DiscoverShape(**asdict(allowed.discover)),
         reading=None if dataset.reading == Reading() else to_document(dataset.reading),
         share=dataset.share,
         epsilon=dataset.epsilon,
         delta=dataset.delta,
+        reserve=dataset.reserve or 0.0,
         renews=dataset.renews,
     )
 
 
-def show_plan(plan: Plan | FindPlan, *, refused: LedgerError | None, share: float) -> shapes.PlanShape:
+def show_plan(plan: Plan | FindPlan | DiscoverPlan, *, refused: LedgerError | None, share: float) -> shapes.PlanShape:
     """Return a plan, and whether the budget could pay it now."""
     problem = None if refused is None else shapes.Problem(**describe(refused)[1]["error"])
     if isinstance(plan, FindPlan):  # its error hangs on what is found: the facts and the alternatives say how
         facts, width, bands = describe_find(plan.design), None, dict[str, list[float]]()
+    elif isinstance(plan, DiscoverPlan):  # the same of every key that is found
+        facts, width, bands = describe_discover(plan.design), plan.half_width(), _bands(plan.design.typical)
     else:
-        facts, width, bands = describe_design(plan.design, plan.delta), plan.half_width(), _bands(plan)
+        facts, width, bands = describe_design(plan.design, plan.delta), plan.half_width(), _bands(plan.design)
     return shapes.PlanShape(
         design=to_document(plan.design),
         facts=_shown(facts),
         half_width=width,
         epsilon=plan.design.epsilon,
-        delta=plan.design.delta,
+        delta=plan.design.typical.delta if isinstance(plan, DiscoverPlan) else plan.design.delta,
         cost=str(plan.design.cost),
         alternatives=[{str(name): cell for name, cell in row.items()} for row in plan.alternatives.to_dict("records")],
         bands=bands,
@@ -154,11 +162,19 @@ def show_release(dataset: str, stored: StoredRelease) -> shapes.ReleaseShape:
     line = show_line(dataset, stored)
     facts: list[shapes.Fact] = []
     offered: list[str] = []
+    keys: tuple[str, ...] | None = None
     if line["kind"] == "release":
         release = Release(stored.text, stored.signed)
         facts = _shown([*describe_design(release.design, release.design.delta), *release.beside])
-        offered = readings(release)
-    return shapes.ReleaseShape(**line, release=stored.text, link=stored.signed.to_dict(), facts=facts, readings=offered)
+        offered, keys = readings(release), release.keys
+    return shapes.ReleaseShape(
+        **line,
+        release=stored.text,
+        link=stored.signed.to_dict(),
+        facts=facts,
+        readings=offered,
+        keys=None if keys is None else list(keys),
+    )
 
 
 def show_table(view: View) -> shapes.TableShape:
@@ -193,8 +209,7 @@ def _shown(facts: Iterable[tuple[str, str]]) -> list[shapes.Fact]:
     return [shapes.Fact(label=label, text=text) for label, text in facts]
 
 
-def _bands(plan: Plan) -> dict[str, list[float]]:
-    design = plan.design
+def _bands(design: Design) -> dict[str, list[float]]:
     measure, horizon = design.table.measure, design.table.horizon
     if measure.ratio:
         return {}

@@ -10,14 +10,15 @@ from pydantic.config import JsonDict
 from chronodp.dataset import BOUNDS, FindBounds, Queries, Query, ask_question
 from chronodp.engines import LONGEST_EXPRESSION
 from chronodp.privacy import load
-from chronodp.series import Find, Missing, Workload
+from chronodp.series import Discover, Find, Missing, Workload
 from chronodp.series.measures import ASKABLE, MOST_BINS, Asking
 
-__all__ = ["QueryRequest", "ask"]
+__all__ = ["DiscoverAsked", "QueryRequest", "ask"]
 
 Planned = TypeVar("Planned")
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Key = Annotated[str, Field(min_length=1, max_length=2**16)]  # as long as any that is found
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _Whole = Annotated[int, Field(ge=1, le=2**30)]
 _Clip = Annotated[list[_Number], Field(min_length=2, max_length=2, examples=[[0.0, 3.0]])]
@@ -76,6 +77,27 @@ class FindAsked(_Part):
     from_zero: bool = Field(False, description="Totals below 0 count as 0: of a clip only the most is found.")
 
 
+class DiscoverAsked(_Part):
+    """In place of a column's keys: those that enough people hold are found by a private step, and published."""
+
+    max_keys: _Whole | None = Field(
+        None, description="How many keys of one person count, over the whole series; left out for other units."
+    )
+    delta: Annotated[_Number, Field(gt=0, lt=1)] | None = Field(
+        None, description="Probability that a key of one person alone is published; 0.4 of the question's delta."
+    )
+    share: _Number = Field(Discover().share, gt=0, lt=1, description="The part of the price that finds keys.")
+    most: _Whole | None = Field(None, description="How many keys are published at most; as many as the policy allows.")
+    longest: _Whole | None = Field(
+        None, description="Bytes of the longest key, rows with longer ones are left out; as long as the policy allows."
+    )
+
+    @property
+    def discover(self) -> Discover:
+        """How keys are found, with the library's own word for what is left out."""
+        return Discover(**self.model_dump(exclude_none=True))
+
+
 class MissingAsked(_Part):
     """A private figure of what bounds took away, from a part of the price."""
 
@@ -105,8 +127,11 @@ class QueryRequest(_Part):
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
 
     measure: _MeasureAsked
-    by: dict[_Name, Annotated[list[_Name], Field(min_length=1, max_length=10_000)]] = Field(
-        default_factory=dict, max_length=8, description="Columns that split the answer, with their public keys."
+    by: dict[_Name, Annotated[list[_Key], Field(min_length=1, max_length=10_000)] | DiscoverAsked] = Field(
+        default_factory=dict,
+        max_length=8,
+        description="Columns that split the answer, with their public keys; where the policy allows it, one with keys "
+        "that are found.",
     )
     max_groups: _Whole | None = Field(None, description="In how many groups one person counts within a period; 1.")
     block: BlockAsked | None = None
@@ -139,6 +164,11 @@ class QueryRequest(_Part):
         return FindBounds(tuple(self.find.bounds), self.find.share, between, self.find.from_zero)
 
     @property
+    def discovering(self) -> DiscoverAsked | None:
+        """How keys are found, if they are."""
+        return next((keys for keys in self.by.values() if isinstance(keys, DiscoverAsked)), None)
+
+    @property
     def figure(self) -> Missing | None:
         """The figure of what bounds took away, if it is asked for."""
         return None if self.missing is None else Missing(self.missing.share, self.missing.assume)
@@ -150,7 +180,7 @@ def ask(series: Queries[Planned], question: QueryRequest) -> Query[Planned]:
     return ask_question(
         series,
         question.measure.model_dump(),
-        by=question.by,
+        by={name: keys.discover if isinstance(keys, DiscoverAsked) else keys for name, keys in question.by.items()},
         max_groups=question.max_groups,
         block=block,
         find=question.finding,

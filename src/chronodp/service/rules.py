@@ -19,8 +19,9 @@ from chronodp.errors import NotAllowed
 from chronodp.privacy import Calendar, check_moment, microseconds_of, to_document
 from chronodp.series import Plan, Table, Workload
 from chronodp.service.policy import Dataset
+from chronodp.service.question import DiscoverAsked
 
-__all__ = ["allowed_grid", "allowed_search", "check_allowed"]
+__all__ = ["allowed_grid", "allowed_keys", "allowed_search", "check_allowed"]
 
 _SPAN = 2.0**20  # how far below the widest clip one is looked for
 _LARGEST = 2.0**40  # the end of every search
@@ -62,12 +63,30 @@ def allowed_search(dataset: Dataset, query: Query[Plan]) -> Query[Plan]:
     return replace(query, finds=tuple(finds.items()))
 
 
-def check_allowed(
-    dataset: Dataset, table: Table, *, epsilon: float, tuned_for: Workload, finds: Collection[str] = ()
-) -> None:
-    """Raise unless the policy allows the question; of bounds that are found, see `allowed_search`."""
+def allowed_keys(dataset: Dataset, query: Query[Plan], asked: DiscoverAsked | None) -> Query[Plan]:
+    """Return the query with its search for keys kept within the policy where it says nothing itself, or raise."""
+    discover, allowed = query.discover, dataset.allowed.discover
+    if discover is None or asked is None:
+        return query
+    if allowed is None:
+        raise _refuse("by", "with keys that are found", "with keys that are publicly known")
+    longest = min(discover.longest, allowed.longest) if asked.longest is None else discover.longest
+    if longest > allowed.longest:
+        raise _refuse("longest", f"{longest:,}", f"at most {allowed.longest:,} bytes")
+    counted = query.table.max_groups if discover.max_keys is None else discover.max_keys
+    if counted > allowed.max_keys and not query.table.unit.of_rows:
+        name = "max_groups" if discover.max_keys is None else "max_keys"
+        raise _refuse(name, f"{counted:,}", f"at most {allowed.max_keys:,}")
+    room = max(1, dataset.allowed.cells // _cells(query.table, keys=1))
+    most = min(discover.most, room) if asked.most is None else discover.most
+    return replace(query, discover=replace(discover, longest=longest, most=most))
+
+
+def check_allowed(dataset: Dataset, query: Query[Plan], *, epsilon: float, tuned_for: Workload) -> None:
+    """Raise unless the policy allows the question; of what is found, see `allowed_search` and `allowed_keys`."""
+    table = query.table
     _check_expressions(dataset, table)
-    _check_measure(dataset, table, finds)
+    _check_measure(dataset, table, [name for name, _ in query.finds])
     _check_groups(dataset, table)
     allowed = dataset.allowed
     kind = to_document(tuned_for)["kind"]
@@ -75,7 +94,7 @@ def check_allowed(
         raise _refuse("tuned_for", kind, f"one of {', '.join(allowed.workloads)}")
     if allowed.epsilon is not None and epsilon > allowed.epsilon:
         raise _refuse("epsilon", f"{epsilon:g}", f"at most {allowed.epsilon:g} for one release")
-    cells = max(table.horizon, table.periods.horizon) * table.places
+    cells = _cells(table, keys=0 if query.discover is None else query.discover.most)
     if cells > allowed.cells:
         raise _refuse("by", f"{cells:,} numbers", f"at most {allowed.cells:,}: fewer keys, bins or periods")
 
@@ -122,13 +141,27 @@ def _check_expressions(dataset: Dataset, table: Table) -> None:
         raise _refuse("where", "beside least_group", "left out: no size is declared of the rows that it leaves")
 
 
+def _cells(table: Table, *, keys: int) -> int:
+    """Return how many numbers a release may have, with so many keys found."""
+    columns = (keys if grouping.found else len(grouping.keys) for grouping in table.groupings)
+    return max(table.horizon, table.periods.horizon) * math.prod(columns) * table.measure.bins
+
+
 def _check_groups(dataset: Dataset, table: Table) -> None:
     for grouping in table.groupings:
+        if grouping.found:
+            _check_found(dataset, table, grouping.column)
+            continue
         if derived_as(table.columns or (), grouping.column):
             if dataset.allowed.least_group:
                 raise _refuse("by", grouping.column, "a column of the table: no size is declared of derived groups")
             continue
         known = dataset.groups.get(grouping.column)
+        if known is None and (found := dataset.allowed.discover) and grouping.column in found.columns:
+            # Keys that were found are public, and whoever names another learns no more of it than its noise tells.
+            if max(len(key.encode()) for key in grouping.keys) > found.longest:
+                raise _refuse(grouping.column, "with a longer key", f"keys of at most {found.longest:,} bytes")
+            continue
         if known is None:
             names = ", ".join(dataset.groups) or "none"
             raise _refuse("by", grouping.column, f"one of the columns {names}")
@@ -138,6 +171,17 @@ def _check_groups(dataset: Dataset, table: Table) -> None:
     least = dataset.allowed.least_group
     if least and table.groupings and (size := _smallest(dataset, table)) < least:
         raise _refuse("by", f"a group of about {size:,} people", f"in groups of at least {least:,}, as declared")
+
+
+def _check_found(dataset: Dataset, table: Table, column: str) -> None:
+    """Raise unless keys of a column, or of all columns that it is made of, may be found."""
+    allowed = () if dataset.allowed.discover is None else dataset.allowed.discover.columns
+    known = {name.lower() for name in allowed}
+    derived = [one for one in table.columns or () if derived_as([one], column)]
+    made_of = columns_of(parse_expression("columns", derived[0].expression)) if derived else (column,)
+    for name in made_of:
+        if name.lower() not in known:
+            raise _refuse("by", f"keys of {name} that are found", f"of the columns {', '.join(allowed)}")
 
 
 def _smallest(dataset: Dataset, table: Table) -> int:

@@ -9,9 +9,8 @@ import os
 import secrets
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from chronodp.engines import Sizes
 from chronodp.errors import (
     BudgetExhausted,
     ChronodpError,
@@ -22,31 +21,18 @@ from chronodp.errors import (
     RequestConflict,
 )
 from chronodp.privacy import dump
-from chronodp.series import FindPlan, Plan
+from chronodp.series import DiscoverPlan, FindPlan, Plan
 from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure
 from chronodp.service.jobs import Job
-from chronodp.service.pacing import Pace, Paced, PacedFinding, Paces
+from chronodp.service.pacing import Pace, Paced, Paces
 from chronodp.service.question import QueryRequest
 from chronodp.service.refusals import describe
+from chronodp.service.resuming import resumed
 
 __all__ = ["Runner"]
 
 _LOOK = 0.1  # seconds between looks for a job
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Resumed(FindPlan):
-    """A plan that goes on with its choices whatever has become of the data since.
-
-    Comparing them, as at home, would refuse where somebody's rows have changed, and so tell it. Each choice is private
-    for the data that it was made from, and so is the release: the price covers them whether these are the same or not.
-    """
-
-    def content(self, numbers: Sizes) -> tuple[bytes, ...]:
-        """Return the same for all data."""
-        del numbers
-        return (b"a curator's data",)
 
 
 class Runner:
@@ -183,11 +169,11 @@ class Runner:
         plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question))
         if dump(plan.design) != job.design:
             raise NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")
-        paced: Plan | FindPlan
-        if isinstance(plan, FindPlan):
-            paced = _Resumed(plan.design, PacedFinding(plan.origin, self._pace))
-        else:
+        paced: Plan | FindPlan | DiscoverPlan
+        if isinstance(plan, Plan):
             paced = replace(plan, origin=Paced(plan.origin, self._pace))
+        else:
+            paced = resumed(plan, self._pace)
         paced.release(
             curator.ledger,
             dataset=job.dataset,

@@ -13,6 +13,7 @@ __all__ = [
     "ClaimShape",
     "ColumnShape",
     "DatasetShape",
+    "DiscoverShape",
     "EntryShape",
     "Fact",
     "HealthShape",
@@ -68,6 +69,14 @@ class ColumnShape(BaseModel):
     about: str
 
 
+class DiscoverShape(BaseModel):
+    """Keys that nobody declared and that may be found."""
+
+    columns: list[str] = Field(description="Whose keys may be found; of a derived column, all that it is made of.")
+    longest: int = Field(description="Bytes of the longest key that may be published.")
+    max_keys: int = Field(description="How many keys of one person may count.")
+
+
 class DatasetShape(BaseModel):
     """What is public about a dataset. Nothing here is read from its data."""
 
@@ -97,12 +106,14 @@ class DatasetShape(BaseModel):
     )
     expression_functions: list[str] = Field(default_factory=list, description="Functions that may be called there.")
     find: bool = Field(False, description="Whether bounds may be found by a private step.")
+    discover: DiscoverShape | None = Field(None, description="Which keys may be found by a private step; none if null.")
     reading: _Document | None = Field(
         None, description="How cells are written, as a document; none where that is the default."
     )
     share: bool = Field(description="Whether releases are shared among analysts, and repeated for nothing.")
     epsilon: float
     delta: float
+    reserve: float = Field(0.0, description="The part of delta for failures, which finding keys needs.")
     renews: str | None
 
 
@@ -183,6 +194,7 @@ class ReleaseShape(ReleaseLine):
     link: dict[str, str]
     facts: list[Fact]
     readings: list[str] = Field(description="Which views `table` offers.")
+    keys: list[str] | None = Field(None, description="The keys that were found; null where all were declared.")
 
 
 class CertificateShape(BaseModel):

@@ -7,20 +7,28 @@ from typing import Any, Unpack
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import to_document
-from chronodp.series import Find, Table, Terms
+from chronodp.series import Discover, Find, Table, Terms
 
 __all__ = ["write_question"]
 
 
-def write_question(table: Table, finds: Mapping[str, Find] | None = None, **terms: Unpack[Terms]) -> dict[str, Any]:
-    """Return the JSON of the question that a table, what is found of its bounds, and its terms stand for."""
+def write_question(
+    table: Table,
+    finds: Mapping[str, Find] | None = None,
+    discover: Discover | None = None,
+    **terms: Unpack[Terms],
+) -> dict[str, Any]:
+    """Return the JSON of the question that a table, what is found of its bounds or keys, and its terms stand for."""
     periods = table.periods
     calendar = periods.calendar
     if calendar is None or table.calendar is None:
         raise InvalidArgument("table", "periods without dates", "about records with dates")
     content: dict[str, Any] = {
         "measure": periods.measure.to_question(),
-        "by": {grouping.column: list(grouping.keys) for grouping in table.groupings},
+        "by": {
+            grouping.column: _found(discover) if discover is not None and grouping.found else list(grouping.keys)
+            for grouping in table.groupings
+        },
         "max_groups": table.max_groups,
         "every": calendar.every,
         "start": calendar.start,
@@ -43,6 +51,12 @@ def write_question(table: Table, finds: Mapping[str, Find] | None = None, **term
     if finds:
         _leave_out(content, finds)
     return content
+
+
+def _found(discover: Discover) -> dict[str, Any]:
+    """Say how keys are found; of what is as the library has it nothing, so that the curator's policy says it."""
+    usual = to_document(Discover())
+    return {name: value for name, value in to_document(discover).items() if value != usual[name]}
 
 
 def _leave_out(content: dict[str, Any], finds: Mapping[str, Find]) -> None:

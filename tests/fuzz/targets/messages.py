@@ -104,7 +104,7 @@ def make_question(folder: Path) -> Target:
         grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
         query = ask(dataset.series(grid, max_periods=question.max_periods), question)
         workload: Workload = load(question.tuned_for.model_dump(exclude_none=True), Workload)
-        check_allowed(dataset, query.table, epsilon=question.epsilon, tuned_for=workload)
+        check_allowed(dataset, query, epsilon=question.epsilon, tuned_for=workload)
         query.plan(epsilon=question.epsilon, delta=question.delta, tuned_for=workload)
 
     return Target("question", seeds, door)

@@ -1,7 +1,7 @@
 """Keys found by a private step: those that enough people hold, then the series of each."""
 
 from chronodp.series.discovery.describe import describe_discover as describe_discover
-from chronodp.series.discovery.design import DiscoverDesign as DiscoverDesign
+from chronodp.series.discovery.design import DELTA as DELTA, DiscoverDesign as DiscoverDesign
 from chronodp.series.discovery.plan import (
     DiscoverPlan as DiscoverPlan,
     KeysOrigin as KeysOrigin,

@@ -11,8 +11,8 @@ __all__ = ["describe_discover", "finding_words"]
 def describe_discover(design: DiscoverDesign) -> list[tuple[str, str]]:
     """Return the plan as labelled sentences."""
     table, facts = design.table, dict(describe(design.typical, design.delta))
-    listed = ", ".join(grouping.column for grouping in table.groupings)
-    facts["Releases"] = f"{table.released}; {table.calendar}; by {listed}, of which keys of {design.column} are found"
+    listed = " and ".join(grouping.column for grouping in table.groupings)
+    facts["Releases"] = f"{table.released}; {table.calendar}; by {listed}; keys of {design.column} are found"
     facts["Error"] = f"{facts['Error']}; of every key that is found"
     after = list(facts)
     after.insert(after.index("One unit") + 1, "Keys")

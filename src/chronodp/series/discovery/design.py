@@ -19,11 +19,12 @@ from chronodp.series.split import KeysAsked, Split, split_price
 from chronodp.series.table import Table
 from chronodp.series.workloads import Workload
 
-__all__ = ["DiscoverDesign", "check_discover"]
+__all__ = ["DELTA", "DiscoverDesign", "check_discover"]
 
 _ARGUMENT = "docs/explanation/proofs/keys.md"
 _PART_OF_DELTA = Fraction(2, 5)  # of the plan's delta: what a key of one person alone may be published with
 _SHOWN = 5000  # keys for which the error is told before any are found; fewer err no more
+DELTA = "Discover(delta=...)"  # as errors name it, where the plan has a delta too
 RULE = "1"
 """Which rule finds keys. A change of weights, rounds or parts is a new one, and another plan."""
 
@@ -144,10 +145,10 @@ def check_discover(table: Table, discover: Discover, delta: float) -> None:
         allowed = f"left out for {unit}: max_groups says how many keys of a period count"
         raise InvalidArgument("max_keys", discover.max_keys, allowed)
     if discover.delta is None and not delta:
-        allowed = (
-            "with a delta of its own, Discover(delta=1e-6), or a plan with delta=: whatever finds keys publishes that "
-            "of one person alone with some probability"
+        why = (
+            "say with which probability a key of one person alone may be published, Discover(delta=1e-6), or plan with "
+            "a delta of which it is a part: nothing finds keys without"
         )
-        raise InvalidArgument("by", "Discover() in a plan without delta", allowed)
+        raise MissingBound(DELTA, why)
     if discover.delta is not None and delta and not discover.delta < delta:
-        raise InvalidArgument("delta", discover.delta, f"below the plan's delta, {delta:g}, of which it is a part")
+        raise InvalidArgument(DELTA, discover.delta, f"below the plan's delta, {delta:g}, of which it is a part")

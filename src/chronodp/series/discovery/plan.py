@@ -131,6 +131,10 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
     def _released(self, fulfilled: Fulfilled) -> Release:
         return Release(fulfilled.release, fulfilled.signed)
 
+    def find(self, held: HeldKeys, entropy: Entropy) -> tuple[str, ...]:
+        """Return the keys that are published, in the order of their bytes."""
+        return find_keys(self.design, held, entropy)
+
     def making(self, exact: HeldKeys, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
         """Return the nonce of the noise that finds keys, and the release that follows from it."""
         design = self.design
@@ -139,7 +143,7 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
             return lambda: "".join(f"{word:08x}" for word in entropy.integers(2**32, size=_WORDS).tolist())
 
         def release(chosen: tuple[str, ...]) -> Produce:
-            found = find_keys(design, exact, finding_entropy(key, chosen[0]))
+            found = self.find(exact, finding_entropy(key, chosen[0]))
             plan = Plan(design.release_design(found), (), design.delta, self.origin)
             with watched(progress, f"Reading {self.origin}") as tell:
                 numbers = plan.read(key=key, progress=tell)
