@@ -104,7 +104,8 @@ def _how(keys: object) -> str:
 
 
 _KeysAsked = Annotated[
-    Annotated[list[_Key], Field(min_length=1, max_length=10_000), Tag("given")] | Annotated[DiscoverAsked, Tag("found")],
+    Annotated[list[_Key], Field(min_length=1, max_length=10_000), Tag("given")]
+    | Annotated[DiscoverAsked, Tag("found")],
     Discriminator(_how),
 ]
 
