@@ -24,6 +24,7 @@ def released(folder: Path, keys: list[str], *, people: int = 3) -> Release:
         every="1D",
         start="2026-01-01",
         end="2026-01-02",
+        unit=cdp.User(),
         max_periods=1,
     )
     with Ledger(folder / "budget.db") as ledger:
