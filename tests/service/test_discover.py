@@ -107,8 +107,9 @@ def dataset(tmp_path: Path) -> Dataset:
 
 
 def submit(house: House, who: str, request: str, question: object) -> dict[str, Any]:
-    job = house.post(who, "/datasets/web/jobs", {"request": request, "question": question, "fresh": False}).json()
-    return house.finish(who, job["id"])
+    job = house.post(who, "/datasets/web/jobs", {"request": request, "question": question, "fresh": False})
+    assert job.status_code == 202, job.text
+    return house.finish(who, job.json()["id"])
 
 
 def test_a_question_finds_keys_and_shows_them_with_their_bands(house: House) -> None:
@@ -143,10 +144,11 @@ def test_a_question_finds_keys_and_shows_them_with_their_bands(house: House) -> 
     assert alone["valid"]
     assert "one person alone" not in json.dumps([whole, table, csv])
     # What was found is public: it splits a later question, which pays for no keys.
-    later = FOUND | {"by": {"page": whole["keys"]}, "epsilon": 0.5}
+    later = FOUND | {"by": {"page": [key for key in whole["keys"] if "\x00" not in key]}, "epsilon": 0.5}
     assert submit(house, "ana", "two", later)["state"] == "done"
 
 
+@pytest.mark.processes
 def test_no_key_with_enough_people_is_an_empty_table(tmp_path: Path) -> None:
     with open_house(policy_for(tmp_path, people=1), str(tmp_path / "budget.db")) as house:
         job = submit(house, "ana", "one", FOUND)
@@ -219,7 +221,6 @@ def test_what_is_found_survives_being_written_down(dataset: Dataset) -> None:
         ({"by": {"both": {"max_keys": 3}}, "columns": {"both": "concat(page, region)"}}, 403, "keys of region"),
         ({"delta": 0.0}, 422, "is missing"),
         ({"missing": {"share": 0.1}}, 422, "missing"),
-        ({"max_groups": 2**30}, 403, "max_groups"),
     ],
 )  # fmt: skip
 def test_bad_questions_are_refused_before_anything_is_spent(
@@ -243,7 +244,6 @@ def test_units_in_periods_have_no_max_keys_and_the_same_limit(tmp_path: Path) ->
 
 
 def test_a_part_without_a_reserve_is_refused_before_anything_is_read(house: House) -> None:
-    (house.curator.policy.datasets["web"].source,)
     for path, content in (("plan", FOUND), ("jobs", {"request": "one", "question": FOUND})):
         answer = house.post("ben", f"/datasets/web/{path}", content)
         assert answer.status_code == 422, answer.text
@@ -259,7 +259,7 @@ def test_a_part_without_a_reserve_is_refused_before_anything_is_read(house: Hous
     [
         (("reserve = 4e-6", ""), "reserve"),
         (("reserve = 4e-6", "reserve = 0.0"), "reserve"),
-        (("reserve = 4e-6", "reserve = 1e-5"), "above the reserve"),
+        (("reserve = 4e-6", "reserve = 1e-5"), "below delta"),
         (("reserve = 4e-6", "reserve = -1"), "reserve"),
         (("cells = 400", "least_group = 10"), "least_group"),
         ((', longest = 32, max_keys = 5 }', ', longest = 0 }'), "longest"),

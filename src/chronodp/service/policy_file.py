@@ -156,6 +156,8 @@ def read_policy(path: str | Path) -> Policy:
 def _dataset(name: str, part: Section, folder: Path) -> Dataset:
     _check_name(part, name)
     allow = {"epsilon": None, "grids": (part["every"],), **part["allow"], "discover": _discoverable(part)}
+    if part.get("reserve") and part["reserve"] >= part["delta"]:
+        raise part.place.below("reserve").wrong(part["reserve"], "below delta, of which it is a part")
     with part.pointing():
         calendar = Calendar(part["every"], part["start"], part["end"], part["timezone"])
         budget = Budget(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
 from pydantic.config import JsonDict
 
 from chronodp.dataset import BOUNDS, FindBounds, Queries, Query, ask_question
@@ -98,6 +98,18 @@ class DiscoverAsked(_Part):
         return Discover(**self.model_dump(exclude_none=True))
 
 
+def _how(keys: object) -> str:
+    """Return whether keys are given or found, so that what is wrong is told of one of both."""
+    return "given" if isinstance(keys, list | tuple) else "found"
+
+
+_KeysAsked = Annotated[
+    Annotated[list[_Key], Field(min_length=1, max_length=10_000), Tag("given")]
+    | Annotated[DiscoverAsked, Tag("found")],
+    Discriminator(_how),
+]
+
+
 class MissingAsked(_Part):
     """A private figure of what bounds took away, from a part of the price."""
 
@@ -127,7 +139,7 @@ class QueryRequest(_Part):
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
 
     measure: _MeasureAsked
-    by: dict[_Name, Annotated[list[_Key], Field(min_length=1, max_length=10_000)] | DiscoverAsked] = Field(
+    by: dict[_Name, _KeysAsked] = Field(
         default_factory=dict,
         max_length=8,
         description="Columns that split the answer, with their public keys; where the policy allows it, one with keys "

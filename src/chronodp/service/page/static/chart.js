@@ -111,8 +111,14 @@ const layout = (lines, label, dates) => ({
 });
 
 // Draws lines of {name, x, y, lower, upper}; again on the same box it moves what is there.
-export const draw = async (box, lines, { label, about, keep = false }) => {
+export const draw = async (box, lines, { label, about, keep = false, empty = "" }) => {
   box.setAttribute("role", "img");
+  if (lines.length === 0 && empty) {
+    window.Plotly?.purge(box);
+    box.setAttribute("aria-label", empty);
+    box.replaceChildren(make("p", { class: "note" }, empty));
+    return;
+  }
   box.setAttribute("aria-label", `${about}. The table below holds the same numbers.`);
   try {
     await plotly();
@@ -120,6 +126,7 @@ export const draw = async (box, lines, { label, about, keep = false }) => {
     box.textContent = "The chart could not be drawn. The table holds the same numbers.";
     return;
   }
+  if (!box.matches(".js-plotly-plot")) box.replaceChildren(); // what was said of an empty chart
   const dates = lines.some((line) => typeof line.x[0] === "string");
   const shape = layout(lines, label, dates);
   if (keep && box.layout?.xaxis.autorange === false) shape.xaxis.range = box.layout.xaxis.range;

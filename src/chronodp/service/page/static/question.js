@@ -48,6 +48,11 @@ export const offer = (form, slot, dataset) => {
   for (const box of form.querySelectorAll("[name=find], [name=missing]")) box.checked = false;
   slot("finds").hidden = !dataset.find;
   slot("find-periods").hidden = dataset.unit.kind !== "user"; // of other units no periods are chosen
+  slot("discovers").hidden = !dataset.discover;
+  options(elements.discover, ["", ...(dataset.discover?.columns ?? [])], "", (name) => name || "no column");
+  slot("max-keys").hidden = dataset.unit.kind !== "user"; // of other units the groups of a period are chosen
+  elements.max_keys.max = dataset.discover?.max_keys ?? "";
+  elements.max_keys.value = Math.min(10, dataset.discover?.max_keys ?? 1);
   setColumn(form, dataset);
   offerGroups(slot("groups"), dataset);
   reveal(form);
@@ -98,6 +103,7 @@ export const reveal = (form) => {
   for (const name of ["low", "high"]) form.elements[name].disabled = found.includes("clip");
   form.elements.max_periods.disabled = found.includes("max_periods");
   form.elements.block_every.disabled = block.value === "";
+  form.querySelector("[data-slot=discovering]").hidden = form.elements.discover.value === "";
 };
 
 const figure = (text) => (String(text ?? "").trim() === "" ? undefined : Number(text));
@@ -152,6 +158,7 @@ export const readQuestion = (form, dataset) => {
     const keys = dataset.groups[column];
     by[column] = keys.length <= MOST_KEYS ? data.getAll(`key ${column}`) : keys;
   }
+  if (fields.discover) by[fields.discover] = { max_keys: dataset.unit.kind === "user" ? figure(fields.max_keys) : undefined };
   return {
     measure: measureOf(form, fields, found),
     find: findOf(found, fields, dataset),

@@ -29,15 +29,26 @@ export const linesOf = ({ columns, rows }) => {
   return [...lines.values()];
 };
 
+// Of more lines than can be told apart the largest are drawn, in their order; of bins the first.
+const drawnOf = (lines, { columns }) => {
+  if (lines.length <= MOST_LINES || columns.includes("bin_low")) return lines.slice(0, MOST_LINES);
+  const total = ({ y }) => y.reduce((sum, value) => sum + (value ?? 0), 0);
+  const largest = new Set([...lines].sort((one, other) => total(other) - total(one)).slice(0, MOST_LINES));
+  return lines.filter((line) => largest.has(line));
+};
+
 export const showReleased = async (chart, place, found, { about, lines = linesOf(found) }) => {
-  await draw(chart, lines.slice(0, MOST_LINES), { label: found.label, about });
+  const drawn = drawnOf(lines, found);
+  await draw(chart, drawn, { label: found.label, about, empty: `${found.note}.` });
   const last = found.columns.indexOf("value");
   const columns = found.columns.map((label, at) => {
     if (at >= last) return { label, numeric: true, cell: (row) => number(row[at], 6) };
     return { label, cell: (row) => (at === 0 ? clock(row[0]) : String(row[at])) };
   });
-  const some = `The chart shows the first ${MOST_LINES} of ${count(lines.length)} groups.`;
-  const note = lines.length > MOST_LINES ? make("p", { class: "note" }, some) : "";
-  const covers = found.note ? make("p", { class: "note" }, `${found.note}.`) : "";
-  place.replaceChildren(covers, note, table(about, columns, found.rows));
+  const which = found.columns.includes("bin_low") ? "first" : "largest";
+  const some = `The chart shows the ${which} ${MOST_LINES} of ${count(lines.length)} lines; the table has all.`;
+  const note = lines.length > drawn.length ? make("p", { class: "note" }, some) : "";
+  const covers = found.note && lines.length ? make("p", { class: "note" }, `${found.note}.`) : "";
+  place.replaceChildren(covers, table(about, columns, found.rows, `${found.note}.`));
+  chart.parentElement.querySelector("[data-slot=drawn]")?.replaceChildren(note);
 };
