@@ -22,8 +22,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     policy = policy_for(folder, discover='discover = { columns = ["page", "rare"], longest = 64, max_keys = 5 }')
     rows = pandas.read_parquet(folder / "rows.parquet")
     pages = [*ODD[:-1], HOSTILE, *(f"page {number}" for number in range(10))]
-    many = [rows[rows["page"] == ODD[0]].assign(page=page, who=lambda t, page=page: t["who"] + page) for page in pages]
-    pandas.concat(many).assign(rare=lambda table: table["who"]).to_parquet(folder / "rows.parquet")
+    one = rows[rows["page"] == ODD[0]]
+    many = pandas.concat([one.assign(page=page, who=one["who"] + page) for page in pages])
+    many.assign(rare=many["who"]).to_parquet(folder / "rows.parquet")
     with open_house(policy, str(folder / "budget.db")) as opened:
         yield opened
 
