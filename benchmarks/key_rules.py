@@ -17,7 +17,7 @@ from chronodp.privacy import decimal_value
 from chronodp.randomness import seeded
 from chronodp.selection.keys import Held, OptimalRule, Rounds, decide, threshold_for, weights_of
 
-__all__ = ["DELTA", "EPSILON", "LONE", "MU", "BEST_OF_ONE", "ONE_ROUND", "OURS", "PEERS", "RULES", "Rule", "lone_rate"]
+__all__ = ["BEST_OF_ONE", "DELTA", "EPSILON", "LONE", "MU", "ONE_ROUND", "OURS", "PEERS", "RULES", "Rule", "lone_rate"]
 
 EPSILON, DELTA, LONE = 1.0, 1e-6, 4e-7  # of delta, as much as the library takes for keys of one person alone
 MU = gaussian.mu_for(EPSILON, 6e-7)
@@ -111,7 +111,13 @@ PEERS: dict[str, Rule] = {
     "PipelineDP Gaussian": pipeline("GAUSSIAN_THRESHOLDING"),
     "PipelineDP weighted": pipeline_weighted,
 }
-RULES: dict[str, Rule] = {OURS: two_rounds, ONE_ROUND: one_round, BEST_OF_ONE: best_of_one_round, "optimal rule": optimal, **PEERS}
+RULES: dict[str, Rule] = {
+    OURS: two_rounds,
+    ONE_ROUND: one_round,
+    BEST_OF_ONE: best_of_one_round,
+    "optimal rule": optimal,
+    **PEERS,
+}
 
 
 def lone_rate(scale: float, threshold: int, trials: int) -> tuple[float, float] | None:

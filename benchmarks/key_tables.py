@@ -46,7 +46,7 @@ class KeyTable:
 
     def write(self, path: Path) -> str:
         """Write the table to a Parquet file."""
-        import pyarrow.parquet as parquet
+        from pyarrow import parquet
 
         parquet.write_table(self.frame, path)
         return str(path)
@@ -115,7 +115,7 @@ def made(
     key = np.minimum(drawn, keys - 1)  # a sum of floats may end below 1
     start = "2026-01-01"
     day = np.full(len(person), np.datetime64(start, "D"))
-    frame = pa.table({"person": _texts("u", person), "day": day, "key": _texts("k", key)})
+    frame = pa.table({"person": _texts("u", person), "day": pa.array(day), "key": _texts("k", key)})
     return KeyTable(name, picked, most, wanted, start, 1, frame)
 
 
@@ -135,12 +135,13 @@ def flights() -> Iterator[KeyTable]:
         ("flights: aircraft, destination", data["dest"], (1, 3, 10), {3: 57.8, 10: 71.6}),
         ("flights: aircraft, flight number", number, (1, 3, 10, 50), {10: 34.0, 50: 102.2}),
     ):
-        frame = pa.table({"person": person, "day": day, "key": pa.array(key, pa.string(), from_pandas=True)})
+        texts = pa.array(key, pa.string(), from_pandas=True)
+        frame = pa.table({"person": person, "day": pa.array(day), "key": texts})
         yield KeyTable(name, True, most, wanted, "2013-01-01", 365, frame)
 
 
 def _texts(letter: str, numbers: NDArray[np.int64]) -> Any:
     import pyarrow as pa
-    import pyarrow.compute as compute
 
-    return compute.binary_join_element_wise(letter, pa.array(numbers).cast(pa.string()), "")
+    names = pa.array([f"{letter}{number}" for number in range(int(numbers.max()) + 1)])
+    return names.take(numbers)
