@@ -19,7 +19,7 @@ from chronodp.audit.mutants.keys import tell_no_more
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import ApproximateCost, dump, load
 from chronodp.randomness import seeded
-from chronodp.selection.keys import Peel, largest
+from chronodp.selection.keys import Decided, Peel
 
 WANTED: dict[str, Any] = json.loads((Path(__file__).parents[2] / "golden" / "keys" / "topk.json").read_text())
 Table = tuple[int, ...]
@@ -28,9 +28,12 @@ Table = tuple[int, ...]
 def test_the_largest_found_keys_by_noisy_weight_then_by_order() -> None:
     found = np.array([True, True, False, True, True])
     noisy = np.array([7, 9, 99, 7, 7])
-    assert largest(found, noisy, 3).tolist() == [True, True, False, True, False]
-    assert largest(found, noisy, 9).tolist() == found.tolist()
-    assert not largest(np.zeros(0, np.bool_), np.zeros(0, np.int64), 2).size
+    assert Decided(found, noisy, found).largest(3).tolist() == [True, True, False, True, False]
+    assert Decided(found, noisy, found).largest(9).tolist() == found.tolist()
+    # A second round weighs what is left of people's keys higher: what the first one found goes before.
+    first = np.array([True, False, False, False, True])
+    assert Decided(found, noisy, first).largest(2).tolist() == first.tolist()
+    assert not Decided(np.zeros(0, np.bool_), np.zeros(0, np.int64), np.zeros(0, np.bool_)).largest(2).size
 
 
 def test_the_law_is_the_reference_one() -> None:

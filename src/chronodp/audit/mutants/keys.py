@@ -46,7 +46,7 @@ def decide_by_true_weight(rounds: tuple[Round, ...], hopeless: int | None, weigh
     found = noisy >= first.threshold
     dropped = found | (weighed < (hopeless or 0))
     again = weigh(dropped) + entropy.gaussian(last.scale, len(weighed))
-    return Decided(found | ~dropped & (again >= last.threshold), np.where(found, noisy, again))
+    return Decided(found | ~dropped & (again >= last.threshold), np.where(found, noisy, again), found)
 
 
 def tell_no_more(drawn: tuple[int, ...], table: tuple[int, ...]) -> tuple[int, ...]:

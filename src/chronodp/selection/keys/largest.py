@@ -1,4 +1,4 @@
-"""The k largest keys: of those a threshold found, or by peeling where a unit holds more keys than one can pay for.
+"""The k largest keys by peeling, where a unit holds more keys than thresholds can pay for; else see `Decided.largest`.
 
 "The k largest" of ``docs/explanation/proofs/keys.md``.
 """
@@ -29,22 +29,9 @@ from chronodp.selection.design import FARTHEST, MOST_CANDIDATES, short_slope
 from chronodp.selection.exponential import draw_exponential
 from chronodp.selection.keys.counts import people_counts
 
-__all__ = ["Peel", "largest"]
+__all__ = ["Peel"]
 
 _FINE = 20  # noise spans about 2^20 steps of a count, so that far behind is e^-2048
-
-
-def largest(found: NDArray[np.bool_], noisy: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
-    """Return the k found keys of the largest noisy weight, ties by the keys' order. Free: it reads what is published.
-
-    >>> largest(np.array([True, False, True, True]), np.array([5, 9, 7, 7]), 2).tolist()
-    [False, False, True, True]
-    """
-    places = np.flatnonzero(found)
-    best = places[np.argsort(-noisy[places], kind="stable")[: check_whole("k", k)]]
-    kept = np.zeros(len(found), np.bool_)
-    kept[best] = True
-    return kept
 
 
 @document("key_peel")

@@ -172,11 +172,7 @@ def find_keys(design: DiscoverDesign, held: HeldKeys, entropy: Entropy) -> tuple
         found = np.flatnonzero(rule.decide(held.people, entropy))[: design.most]
     else:
         decided = rule.decide(lambda dropped: held.weigh(rule.weights, dropped), entropy)
-        found = np.flatnonzero(decided.found)
-        if len(found) > design.most:
-            # Of those with the largest noisy weight: post-processing. A stable sort leaves ties in the order of bytes.
-            largest = np.argsort(-decided.noisy[found], kind="stable")[: design.most]
-            found = np.sort(found[largest])
+        found = np.flatnonzero(decided.largest(design.most))
     return tuple(held.keys[place] for place in found)
 
 
