@@ -1,0 +1,1 @@
+"""Public deployments of differential privacy, made again by the front door."""
