@@ -22,13 +22,14 @@ def describe_discover(design: DiscoverDesign) -> list[tuple[str, str]]:
 
 def finding_words(design: DiscoverDesign) -> str:
     """Return how many people a key needs, and how likely that of one person alone is published."""
-    rule, who = design.finding, design.table.unit.called or "people"
+    rule, called = design.finding, design.table.unit.called
+    who = "people hold" if called is None else f"of them (each a {called}) hold"
     alone, held = rule.people_needed(1), design.chosen or 1
     many = ""
     if held > 1:
         many = f" ({rule.people_needed(held):,} if each holds {held:,})"
     return (
         f"{100 * design.discover.share:.3g} % of the price finds keys of {design.column}, at most {design.most:,}. One "
-        f"is published half of the time if {alone:,} {who} hold it and nothing else{many}; one held by a single "
-        f"{design.table.unit.called or 'person'}, with probability at most {rule.lone:.2g}"
+        f"is published half of the time if {alone:,} {who} it and nothing else{many}; one held by a single "
+        f"{called or 'person'}, with probability at most {rule.lone:.2g}"
     )
