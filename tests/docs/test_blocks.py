@@ -126,4 +126,4 @@ def test_a_run_across_holders(tmp_path: Path) -> None:
 
 def test_questions() -> None:
     asked = [QueryRequest.model_validate(json.loads(text)) for _, text in plain(ROOT / "docs/reference/service-api.md")]
-    assert [question.epsilon for question in asked] == [0.5, 1.0]
+    assert [question.epsilon for question in asked] == [0.5, 1.0, 1.0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +21,7 @@ from chronodp.privacy import (
     check_epsilon,
     check_fraction,
     check_whole,
+    decimal_value,
     document,
 )
 from chronodp.privacy.units import RecordUnit, check_record_unit
@@ -40,7 +42,7 @@ _MOST_LOOKS = 4096  # pairs of looks are gone through one by one
 _LONGEST = 2**24  # steps
 _MOST_KEYS = 2**20  # of one unit
 _TEXT = 2**16  # bytes of a key
-_SHARE = 0.4  # of delta, for keys that one unit holds alone
+_SHARE = Fraction(2, 5)  # of delta, for keys that one unit holds alone
 _COARSEST, _FINEST = 20, 29  # powers of two that noise spans on the grid
 _SLACK = 0.01  # how much of the sensitivity rounding may add
 
@@ -141,7 +143,7 @@ def design_key_stream(
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     if not delta:
         raise InvalidArgument("delta", delta, "above 0: a key that one person holds alone is told now and then")
-    alone = check_fraction("key_delta", _SHARE * delta if key_delta is None else key_delta)
+    alone = check_fraction("key_delta", float(_SHARE * decimal_value(delta)) if key_delta is None else key_delta)
     if alone >= delta:
         raise InvalidArgument("key_delta", alone, f"below delta, {delta:g}: noise needs the rest")
     _check_limits(unit, horizon, max_keys, max_groups, max_periods)
