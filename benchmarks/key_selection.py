@@ -57,7 +57,8 @@ def measure() -> Topic:
     for case in _cases():
         figures = (figure or ABSENT for figure in case.figures.values())
         picked = "yes" if case.picked else "no"
-        topic.rows.append((case.table, picked, case.candidates, case.most, case.wanted or "", *map(str, figures)))
+        wanted = f"{case.wanted:,.1f}" if case.wanted else ""
+        topic.rows.append((case.table, picked, case.candidates, case.most, wanted, *map(str, figures)))
     topic.notes = [
         "unit User; everything is spent on finding keys. Every rule of a row is given the same choice of people's keys,"
         " made by the library",
