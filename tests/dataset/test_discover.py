@@ -210,9 +210,10 @@ def test_no_key_is_an_empty_table_and_no_error(ledger: cdp.Ledger, people: int, 
 
 def test_most_keeps_those_with_the_largest_noisy_weight(ledger: cdp.Ledger) -> None:
     every = released(ledger, asked(), "all").keys
-    three = released(ledger, asked(discover=Discover(max_keys=5, most=3)), "three").keys
+    # The second lies nine deviations of the noise above the third, whatever the owner's secret is.
+    two = released(ledger, asked(discover=Discover(max_keys=5, most=2)), "two").keys
     assert every is not None
-    assert three == ("page 1", "page 2", "page 3")
+    assert two == ("page 1", "page 2")
     assert len(every) > 3
 
 
