@@ -368,7 +368,10 @@ def _listed(name: str, given: object, allowed: str) -> list[Any]:
 
 
 def _check_keys(column: str, keys: object) -> tuple[str, ...]:
-    allowed = "a list of at least one public key: texts that are not empty, whole numbers or booleans"
+    allowed = (
+        "a list of at least one public key: texts that are not empty, whole numbers or booleans; "
+        "or Discover(), which finds keys that nobody declared"
+    )
     texts = []
     for key in _listed(column, keys, allowed):
         name = read_name(key)  # as a cell that holds it is read
