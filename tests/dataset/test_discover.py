@@ -15,10 +15,11 @@ from chronodp.accounting import gaussian
 from chronodp.dataset import Records
 from chronodp.engines import Record, Reference
 from chronodp.errors import InvalidArgument, MissingBound, UnsupportedCost
+from chronodp.postprocess import Growing, RandomWalk
 from chronodp.privacy import decimal_value, dump, load
 from chronodp.randomness import keyed_entropy, seeded
 from chronodp.selection.keys import OptimalRule, Rounds
-from chronodp.series import Discover, DiscoverPlan, Find, Missing, Release
+from chronodp.series import Discover, DiscoverPlan, Find, Missing, Release, smooth_view
 from chronodp.series.design import Design
 from chronodp.series.discovery import DiscoverDesign
 
@@ -202,6 +203,8 @@ def test_no_key_is_an_empty_table_and_no_error(ledger: cdp.Ledger, people: int, 
         assert view.to_pandas().empty
         view.plot()
     assert made.each_period(simultaneous=True).to_arrow().num_rows == 0
+    for view, method in ((made.each_period(), RandomWalk()), (made.running_total(), Growing())):
+        assert smooth_view(view, method=method).to_pandas().empty
     made.report(tmp_path / "page.html")
     made.save(tmp_path / "release.json")
     assert Release.load(tmp_path / "release.json").keys == ()

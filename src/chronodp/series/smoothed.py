@@ -61,6 +61,8 @@ def smooth_view(view: View, *, method: Method, deviation: ArrayLike | None = Non
     check_method(method)
     _check_truth(view, method)
     _check_noise(view, method)
+    if not view.estimates.value.size:  # no key was found: there is nothing to smooth
+        return view
     spread = _read_deviation(view) if deviation is None else _given_deviation(view, deviation)
     found = smooth_within(view.estimates, spread, method=method, level=view.level)
     return replace(
