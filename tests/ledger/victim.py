@@ -14,8 +14,8 @@ from typing import TextIO
 
 from chronodp import User
 from chronodp.errors import RequestConflict, StreamConflict
-from chronodp.ledger import FileWitness, Ledger, Staged, StreamState
-from chronodp.privacy import Certificate, PureCost
+from chronodp.ledger import FileWitness, Ledger, Staged, StreamState, Written, pack
+from chronodp.privacy import Certificate, PureCost, canonical
 from chronodp.randomness import secure
 from tests.killing import die_at
 from tests.ledger.examples import CERTIFICATE, COST
@@ -34,6 +34,8 @@ def main() -> None:
             work_on_requests(ledger, file)
         elif job == "staged":
             work_on_choices(ledger, file)
+        elif job == "parts":
+            work_on_parts(ledger, file)
         elif job == "careless":
             announce_before_paying(ledger, file)
         elif point.startswith("stream"):
@@ -56,6 +58,20 @@ def work_on_requests(ledger: Ledger, file: TextIO) -> None:
         request = f"{os.getpid()}-{number}"
         made = ledger.fulfil("meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce)
         file.write(f"{request} {made.release}\n")
+
+
+def work_on_parts(ledger: Ledger, file: TextIO) -> None:
+    """Release numbers of three parts beside a text."""
+    entropy = secure()
+
+    def produce() -> tuple[Written, Certificate]:
+        described, parts = pack([entropy.laplace(2.0, 2**20), entropy.laplace(2.0, 2**20 + 3)])
+        return Written(canonical({"kind": "release", "noisy": described}), parts), CERTIFICATE
+
+    for number in range(8):
+        request = f"{os.getpid()}-{number}"
+        made = ledger.fulfil("meters", request=request, cost=COST, unit=User(), plan="p", source="s", produce=produce)
+        file.write(f"{request} {made.release.replace(' ', '_')}\n")
 
 
 def work_on_choices(ledger: Ledger, file: TextIO) -> None:

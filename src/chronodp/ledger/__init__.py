@@ -24,13 +24,31 @@ from chronodp.ledger.codec import (
 )
 from chronodp.ledger.debits import Charge as Charge, Spend, now as now
 from chronodp.ledger.durable import DurableStream as DurableStream
-from chronodp.ledger.files import load_release as load_release, save_release as save_release
+from chronodp.ledger.files import (
+    is_arrow_file as is_arrow_file,
+    load_release as load_release,
+    release_pieces as release_pieces,
+    save_release as save_release,
+    verify_file as verify_file,
+)
 from chronodp.ledger.filters import ORDERS as ORDERS, Filter as Filter, Kind as Kind
 from chronodp.ledger.keyfile import holds_keys as holds_keys
 from chronodp.ledger.keys import Keys as Keys, check_public_key as check_public_key
 from chronodp.ledger.ledger import Ledger, check_ledger as check_ledger
 from chronodp.ledger.migrations import migrate as migrate
 from chronodp.ledger.names import check_name as check_name
+from chronodp.ledger.numbers import (
+    MOST_CELLS as MOST_CELLS,
+    MOST_LISTED as MOST_LISTED,
+    PackedNumbers as PackedNumbers,
+    Written as Written,
+    check_parts as check_parts,
+    list_or_pack as list_or_pack,
+    numbers_in as numbers_in,
+    numbers_within as numbers_within,
+    pack as pack,
+    read_numbers as read_numbers,
+)
 from chronodp.ledger.requests import Fulfilled
 from chronodp.ledger.restoring import Restored, restore
 from chronodp.ledger.status import Status

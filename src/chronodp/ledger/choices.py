@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chronodp.errors import LedgerSetBack, RequestConflict
+from chronodp.ledger.numbers import Written
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import Certificate, check_text
 
 __all__ = ["Produce", "Staged", "kept_choices", "make_choices"]
 
-Produce: TypeAlias = Callable[[], tuple[str, Certificate]]
-"""Draws the noise and returns the release as text, with its certificate. Called after the debit is committed."""
+Produce: TypeAlias = Callable[[], tuple[str | Written, Certificate]]
+"""Draws the noise and returns the release, with its certificate. Called after the debit is committed.
+
+A release is a text, and where numbers are too many for it, also these.
+"""
 Prepare: TypeAlias = Callable[[tuple[str, ...]], Callable[[], str]]
 """Reads what a choice needs, given the choices before it, and returns what draws it. Reading may be done again."""
 

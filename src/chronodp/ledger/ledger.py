@@ -17,6 +17,7 @@ from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
+from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
 from chronodp.ledger.restated import restate
 from chronodp.ledger.status import Status
@@ -276,14 +277,19 @@ class Ledger:
         analyst: str = "",
         dates: Dates | None = None,
         request: str | None = None,
+        cells: int = 0,
     ) -> None:
-        """Raise what spending this would raise now, and spend nothing; a ``request`` made before pays no more."""
+        """Raise what spending this would raise now, and spend nothing; a ``request`` made before pays no more.
+
+        With ``cells``, also if the disk has no room for a release of so many numbers.
+        """
         spend = Spend(dataset, cost, unit, analyst, dates)
         if request is not None:
             check_name("request", request)
         with self._store.snapshot() as transaction:
             if request is None or not requests.is_made(transaction, dataset, request):
                 check_fits(transaction, spend)
+                check_room(self._store, cells)
 
     @property
     def stored(self) -> Stored:

@@ -1,6 +1,7 @@
 """The tables, as numbered steps that run once, in order, on SQLite and on PostgreSQL alike.
 
-Only types that both understand are used: TEXT, and BIGINT for whole numbers of 64 bits.
+Only types that both understand are used: TEXT, BIGINT for whole numbers of 64 bits, and BYTEA, which SQLite takes for
+no type of its own and so keeps bytes in as they are.
 """
 
 from __future__ import annotations
@@ -75,6 +76,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE stream_rows (
             stream TEXT NOT NULL, step BIGINT NOT NULL, number BIGINT NOT NULL, sealed TEXT NOT NULL,
             PRIMARY KEY (stream, step, number))""",
+    ),
+    # Numbers that are too many for a release's text, in the parts that the text names; numbers.py packs them.
+    (
+        """CREATE TABLE parts (
+            dataset TEXT NOT NULL, request TEXT NOT NULL, number BIGINT NOT NULL, content BYTEA NOT NULL,
+            PRIMARY KEY (dataset, request, number))""",
     ),
 )
 

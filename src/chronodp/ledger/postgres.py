@@ -46,6 +46,10 @@ class PostgresStore:
         """Readers keep no writer waiting here: the same as a transaction."""
         return self.transaction()
 
+    def room(self) -> int | None:
+        """Return None: the disk is the server's."""
+        return None
+
     def close(self) -> None:
         """Close this thread's connection."""
         connection = self._connections.take()

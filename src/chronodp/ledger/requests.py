@@ -7,23 +7,25 @@ between two calls here.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
+from chronodp.errors import InvalidArgument, LedgerSetBack, LedgerUnavailable, RequestConflict
 from chronodp.ledger.budget import Dates
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
 from chronodp.ledger.choices import Produce, Staged, kept_choices, make_choices
 from chronodp.ledger.debits import Spend, debit, now, read_terms
 from chronodp.ledger.keys import Keys
+from chronodp.ledger.numbers import Written, check_parts
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.streams import Opening, write_stream
 from chronodp.ledger.watch import charge_counters, release_counter
 from chronodp.privacy import Certificate, Cost, check_text, dump
 
-__all__ = ["Fulfilled", "fulfil", "is_made", "read_chain", "unreleased"]
+__all__ = ["Fulfilled", "fulfil", "is_made", "read_chain", "read_parts", "unreleased"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,16 @@ class Fulfilled:
     release: str
     signed: SignedLink
     repeated: bool
+    parts: tuple[bytes, ...] = field(default=(), repr=False)
+    """Of numbers that are too many for its text, packed."""
+
+    @property
+    def written(self) -> Written:
+        """The release with all of its numbers."""
+        return Written(self.release, self.parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `chronodp verify` reads: the release and its signed link."""
+        """Return what `chronodp verify` reads: the release and its signed link, without numbers beside its text."""
         return {"release": self.release, "link": self.signed.to_dict()}
 
 
@@ -73,17 +82,20 @@ def fulfil(
             reached("debit written")
     if isinstance(stored, Fulfilled):  # who stored it may have died before it was marked
         watch.saw({release_counter(spend.dataset): stored.signed.link.number}, sync=True)
-        return stored
+        with store.snapshot() as transaction:  # by itself: to read much is no reason to keep writers waiting
+            return replace(stored, parts=read_parts(transaction, spend.dataset, request))
     if stored is None:
         reached("debit committed")
         watch.saw(charged)
         reached("debit marked")
     if isinstance(produce, Staged):
         produce = make_choices(opened, spend.dataset, request, produce, stored or ())
-    release, certificate = produce()
-    _check_matches(spend, release, certificate)
+    made, certificate = produce()
+    written = Written.of(made)
+    release = written.text
+    _check_matches(spend, written, certificate)
     reached("noise drawn")
-    with store.transaction() as transaction:
+    with _telling_what_is_lost(request), store.transaction() as transaction:
         refresh = _renewal(opened, transaction, spend)
         link = _next_link(transaction, spend.dataset, request, digest(release), refresh, certificate, opened.restored)
         numbered = watch.check_ahead({release_counter(spend.dataset): link.number})
@@ -94,11 +106,14 @@ def fulfil(
         )
         if not kept:
             raise LedgerSetBack(f"the ledger was set back while {request!r} was under way: its debit is gone")
+        for number, content in enumerate(written.parts):
+            _write_part(transaction, spend.dataset, request, number, content)
+            reached("part written")
         reached("release written")
     reached("release committed")
     watch.saw(numbered, sync=True)  # with the charge's mark, which is in the same file
     reached("release marked")
-    return Fulfilled(release, signed, repeated=False)
+    return Fulfilled(release, signed, repeated=False, parts=written.parts)
 
 
 def _fingerprint(plan: str, source: str, spend: Spend, unit: str, dates: str) -> str:
@@ -153,15 +168,49 @@ def _renewal(opened: Opened, transaction: Transaction, spend: Spend) -> str:
     return read_terms(terms).renews or "never"
 
 
-def _check_matches(spend: Spend, release: object, certificate: object) -> None:
+def _check_matches(spend: Spend, written: Written, certificate: object) -> None:
     """Raise unless the certificate states what was debited: nothing else is ever signed."""
-    check_text("release", release, private=True)
+    check_text("release", written.text, private=True)
+    check_parts(written.text, written.parts)
     if not isinstance(certificate, Certificate):
         raise InvalidArgument("certificate", certificate, "a Certificate")
     if certificate.claim.cost != spend.cost or certificate.claim.unit != spend.unit:
         raise InvalidArgument(
             "certificate", str(certificate.claim.cost), f"for the debited cost and unit, {spend.cost}"
         )
+
+
+@contextmanager
+def _telling_what_is_lost(request: str) -> Iterator[None]:
+    """Say that the debit stands where the release cannot be stored: of a transaction by itself, nothing would be."""
+    try:
+        yield
+    except LedgerSetBack:
+        raise
+    except LedgerUnavailable as error:
+        reason, _, known = str(error).rpartition("; ")
+        if known != "nothing was spent":  # such as a lost connection, after which nobody knows
+            raise
+        raise LedgerUnavailable(
+            f"{reason}. Request {request!r} was debited before, and its release could not be stored: it is lost, and a "
+            "new request id debits again"
+        ) from None
+
+
+def _write_part(transaction: Transaction, dataset: str, request: str, number: int, content: bytes) -> None:
+    # Asked for an answer, so that a pipeline sends one part before it takes the next.
+    transaction.run(
+        "INSERT INTO parts (dataset, request, number, content) VALUES (?, ?, ?, ?) RETURNING number",
+        (dataset, request, number, content),
+    )
+
+
+def read_parts(transaction: Transaction, dataset: str, request: str) -> tuple[bytes, ...]:
+    """Return the packed parts of a release's numbers; none if its text lists them."""
+    rows = transaction.run(
+        "SELECT content FROM parts WHERE dataset = ? AND request = ? ORDER BY number", (dataset, request)
+    )
+    return tuple(row[0] for row in rows)
 
 
 def is_made(transaction: Transaction, dataset: str, request: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -58,6 +59,10 @@ class SQLiteStore:
             if isinstance(error, sqlite3.DatabaseError):
                 raise _explained(self._path, error) from None
             raise
+
+    def room(self) -> int | None:
+        """Return what the file can grow by: the log holds everything once, until the file does."""
+        return shutil.disk_usage(self._path.parent).free // 2
 
     def close(self) -> None:
         """Close this thread's connection."""

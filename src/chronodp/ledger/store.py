@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 __all__ = ["Parameters", "Row", "Store", "Transaction"]
 
 Row: TypeAlias = tuple[Any, ...]
-Parameters: TypeAlias = Sequence[str | int | None]
+Parameters: TypeAlias = Sequence[str | int | bytes | None]
 
 
 class Transaction(Protocol):
@@ -33,6 +33,10 @@ class Store(Protocol):
 
     def snapshot(self) -> AbstractContextManager[Transaction]:
         """Begin a transaction that only reads, and keeps no writer waiting."""
+        ...
+
+    def room(self) -> int | None:
+        """Return how many bytes more it can hold; None if nobody here knows."""
         ...
 
     def close(self) -> None:

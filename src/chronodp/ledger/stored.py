@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chronodp.ledger.affected import Affected, find_affected
 from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.choices import kept_choices
+from chronodp.ledger.numbers import Written
+from chronodp.ledger.requests import read_parts
 from chronodp.ledger.store import Row, Store
 from chronodp.ledger.watch import Watch, release_counter, stream_counter
 
@@ -27,6 +29,13 @@ class StoredRelease:
     request: str
     text: str = field(repr=False)
     signed: SignedLink
+    parts: tuple[bytes, ...] = field(default=(), repr=False)
+    """Of numbers that are too many for its text, packed; not read where releases are listed."""
+
+    @property
+    def written(self) -> Written:
+        """The release with all of its numbers."""
+        return Written(self.text, self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +68,11 @@ class Stored:
 
     def release(self, dataset: str, number: int) -> StoredRelease | None:
         """Return a release by its number."""
-        rows = self._run(f"{_RELEASE} AND l.number = ?", (dataset, number))
-        return next(iter(self._marked(dataset, rows)), None)
+        return self._whole(dataset, self._run(f"{_RELEASE} AND l.number = ?", (dataset, number)))
 
     def release_of(self, dataset: str, request: str) -> StoredRelease | None:
         """Return the release of a request, if there is one."""
-        rows = self._run(f"{_RELEASE} AND r.request = ?", (dataset, request))
-        return next(iter(self._marked(dataset, rows)), None)
+        return self._whole(dataset, self._run(f"{_RELEASE} AND r.request = ?", (dataset, request)))
 
     def was_debited(self, dataset: str, request: str) -> bool:
         """Return whether a request was debited, released or not."""
@@ -107,6 +114,13 @@ class Stored:
     def _run(self, sql: str, parameters: tuple[str | int, ...] = ()) -> list[Row]:
         with self._store.snapshot() as transaction:
             return transaction.run(sql, parameters)
+
+    def _whole(self, dataset: str, rows: list[Row]) -> StoredRelease | None:
+        """Return the release in a row with the numbers beside its text."""
+        for found in self._marked(dataset, rows):
+            with self._store.snapshot() as transaction:
+                return replace(found, parts=read_parts(transaction, dataset, found.request))
+        return None
 
     def _marked(self, dataset: str, rows: list[Row]) -> list[StoredRelease]:
         found = [StoredRelease(int(row[0]), row[1], row[2], SignedLink(row[3], row[4])) for row in rows]
