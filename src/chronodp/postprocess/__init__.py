@@ -3,6 +3,11 @@
 Nothing here can spend or draw: the room imports neither the ledger nor randomness, and `make check` holds it to that.
 """
 
+from chronodp.postprocess.baseline_medians import (
+    bonferroni_median_sets as bonferroni_median_sets,
+    median_half as median_half,
+    median_sets as median_sets,
+)
 from chronodp.postprocess.columns import (
     Estimates as Estimates,
     Floats as Floats,
@@ -12,6 +17,12 @@ from chronodp.postprocess.columns import (
 )
 from chronodp.postprocess.consistency import Tier, add_up
 from chronodp.postprocess.constraints import clip_at_zero, clipping_bias, project as project, round_whole
+from chronodp.postprocess.fieller import (
+    FiellerSets as FiellerSets,
+    Within as Within,
+    mixed_sets as mixed_sets,
+    quadratic_sets as quadratic_sets,
+)
 from chronodp.postprocess.isotonic import grow, tighten_band as tighten_band
 from chronodp.postprocess.kalman import kalman_filter, kalman_smoother
 from chronodp.postprocess.likelihood import likeliest as likeliest, log_likelihood as log_likelihood
@@ -25,6 +36,7 @@ from chronodp.postprocess.moving_average import (
     plot_averages as plot_averages,
 )
 from chronodp.postprocess.recursions import chain as chain
+from chronodp.postprocess.simultaneous import simultaneous_level as simultaneous_level
 from chronodp.postprocess.smoothing import (
     Growing,
     Method as Method,
@@ -34,10 +46,17 @@ from chronodp.postprocess.smoothing import (
     smooth,
     smooth_within as smooth_within,
 )
+from chronodp.postprocess.suppression import (
+    given_publication as given_publication,
+    published_level as published_level,
+    reliable_points as reliable_points,
+    reliable_relative as reliable_relative,
+)
 from chronodp.postprocess.tails import (
     Law as Law,
     deviations as deviations,
     mixed_quantile as mixed_quantile,
+    mixed_quantiles as mixed_quantiles,
     quantiles as quantiles,
 )
 

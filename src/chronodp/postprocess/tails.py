@@ -1,7 +1,7 @@
 """How far noise reaches: quantiles of sums of Laplace or Gaussian noise, exactly as it was added.
 
 Independent Laplace noise has no stable sum, so its quantiles are computed: by the exact distribution for few terms,
-through the moment generating function for two different weights, by the Cornish-Fisher expansion for many terms.
+through the moment generating function for different weights, by the Cornish-Fisher expansion for many terms.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-__all__ = ["Law", "deviations", "mixed_quantile", "quantiles"]
+from chronodp.postprocess.columns import Floats
+
+__all__ = ["Law", "deviations", "mixed_quantile", "mixed_quantiles", "quantiles"]
 
 Law: TypeAlias = Literal["laplace", "gaussian"]
 
 _ANGLE = 1.1  # of the hyperbola against the real axis, in radians: beyond a quarter turn M itself falls off too
+_ROWS = 128  # sums whose quantiles are found together: what they need stays in the cache
 _EXACT = 256  # from here on the expansion is right to seven digits at usual levels
 
 
-def quantiles(law: Law, terms: ArrayLike, level: float) -> NDArray[np.float64]:
+def quantiles(law: Law, terms: ArrayLike, level: float) -> Floats:
     """Return q such that a sum of ``terms`` draws of scale 1 stays within ±q with probability ``level``.
 
     Of Gaussian draws the sum may be weighted: terms is then the sum of squared weights.
@@ -63,27 +66,53 @@ def mixed_quantile(law: Law, first: tuple[float, int], second: tuple[float, int]
     >>> round(mixed_quantile("laplace", (1.0, 1), (0.0, 5), 0.95), 4)
     2.9957
     """
+    (one, few), (other, more) = sorted((first, second), key=lambda kind: (abs(kind[0]), kind[1]))
+    largest = abs(other)
+    if not largest:
+        return 0.0
+    # In units of the larger weight, rounded: the same mix in other units is the same question.
+    return largest * _remembered(law, round(abs(one) / largest, 12), few, more, level)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(law: Law, weight: float, few: int, more: int, level: float) -> float:
+    return float(mixed_quantiles(law, [[weight, 1.0]], [few, more], level)[0])
+
+
+def mixed_quantiles(law: Law, weights: ArrayLike, counts: ArrayLike, level: float) -> Floats:
+    """Return one q a row of weights: of a sum of ``counts[j]`` draws of scale 1 with weight ``weights[row, j]`` each.
+
+    >>> mixed_quantiles("laplace", [[1.0, 0.0, 0.0], [1.0, 0.5, 0.25]], [1, 5, 2], 0.95).round(4).tolist()
+    [2.9957, 4.3595]
+    """
     from scipy.special import ndtri
 
-    kinds = [(abs(weight), count) for weight, count in (first, second) if weight and count]
-    if not kinds:
-        return 0.0
+    sizes, numbers = np.abs(np.asarray(weights, np.float64)), np.asarray(counts, np.float64)
+    sizes = sizes * (numbers > 0)
     deviate = -float(ndtri(_one_tail(level)))
-    power = [math.fsum(count * weight**order for weight, count in kinds) for order in (2, 4, 6)]
+    largest = sizes.max(axis=1, initial=0.0)
+    some = largest > 0
+    scaled = sizes / np.where(some, largest, 1.0)[:, None]
+    power = [np.sum(numbers * scaled**order, axis=1) for order in (2, 4, 6)]
     if law == "gaussian":
-        return deviate * math.sqrt(power[0])
-    largest = max(weight for weight, _ in kinds)
-    if power[0] / largest**2 >= _EXACT:
-        spread = 2 * power[0]
-        fourth, sixth = 12 * power[1] / spread**2, 240 * power[2] / spread**3
-        return float(_expanded(deviate, np.array(fourth), np.array(sixth))) * math.sqrt(spread)
-    if len({weight for weight, _ in kinds}) == 1:
-        return kinds[0][0] * _laplace_sum(sum(count for _, count in kinds), level)
-    scaled = tuple(sorted((round(weight / largest, 12), count) for weight, count in kinds))
-    return largest * _laplace_mixture(scaled, level)
+        normal: Floats = largest * deviate * np.sqrt(power[0])
+        return normal
+    found: Floats = np.zeros(len(sizes))
+    many = some & (power[0] >= _EXACT)
+    spread = 2 * power[0][many]
+    fourth, sixth = 12 * power[1][many] / spread**2, 240 * power[2][many] / spread**3
+    found[many] = _expanded(deviate, fourth, sixth) * np.sqrt(spread)
+    alike = some & ~many & np.all((scaled == 0) | (scaled == 1), axis=1)
+    terms = np.sum(numbers * scaled, axis=1)
+    for count in np.unique(terms[alike]):
+        found[alike & (terms == count)] = _laplace_sum(int(count), level)
+    mixed = some & ~many & ~alike
+    found[mixed] = _laplace_mixtures(scaled[mixed], numbers, _one_tail(level))
+    found *= largest
+    return found
 
 
-def _expanded(deviate: float, fourth: NDArray[np.float64], sixth: NDArray[np.float64]) -> NDArray[np.float64]:
+def _expanded(deviate: float, fourth: Floats, sixth: Floats) -> Floats:
     """The Cornish-Fisher expansion of a symmetric law with the given standardised cumulants."""
     z = deviate
     return (
@@ -118,50 +147,70 @@ def _laplace_sum(count: int, level: float) -> float:
     return float(found)
 
 
-@lru_cache(maxsize=4096)
-def _laplace_mixture(kinds: tuple[tuple[float, int], ...], level: float) -> float:
-    """The quantile of Laplace terms of different weights."""
-    from scipy.optimize import brentq
+def _laplace_mixtures(weights: Floats, counts: Floats, wanted: float) -> Floats:
+    """The quantiles of Laplace terms of different weights, of which the largest of a row is 1.
 
-    wanted = _one_tail(level)
-    spread = math.sqrt(2 * math.fsum(count * weight**2 for weight, count in kinds))
-    ends = (1e-9 * (1 - 2 * wanted) * spread, spread * (10 - 3 * math.log(wanted)))
-    return float(brentq(lambda x: _beyond(kinds, x) / wanted - 1, *ends, rtol=1e-12))
-
-
-def _beyond(kinds: tuple[tuple[float, int], ...], x: float) -> float:
-    """P(S > x) for x > 0: the moment generating function inverted along a hyperbola, right to twelve digits and more.
-
-    With M(s) = product of (1 - weight² s²)^(-count) it is the integral of M(s) e^(-s x) / (2π i s) along any path from
-    below to above that meets the real axis between 0 and the first pole, 1/largest weight. The path crosses at the
-    saddle point, where nothing cancels, and bends to the right, so that what it passes falls off exponentially in
-    e^(-s x) and by powers in M: a hundred points do, where a straight line takes a hundred thousand.
+    The density is log-concave, so log P(S > x) is concave and falls: from the right Newton's steps come closer and
+    never pass the root. Chernoff's bound P(S > x) <= M(s) e^(-s x) says where to start.
     """
-    largest = max(weight for weight, _ in kinds)
-    saddle, curvature = _saddle(kinds, largest, x)
+    found = np.empty(len(weights))
+    if not len(weights):
+        return found
+    shares = np.linspace(0.02, 0.98, 49)
+    for rows in np.array_split(np.arange(len(weights)), max(1, math.ceil(len(weights) / _ROWS))):
+        part = weights[rows]
+        growth = -np.log1p(-((part[:, None, :] * shares[None, :, None]) ** 2)) @ counts
+        x = np.min((growth - math.log(wanted)) / shares, axis=1)
+        least = 1e-9 * (1 - 2 * wanted) * np.sqrt(2 * (part**2 @ counts))
+        for _ in range(60):
+            tail, density = _beyond(part, counts, x)
+            step = np.log(tail / wanted) * tail / density
+            x = np.maximum(x + step, least)
+            if np.all(np.abs(step) <= 1e-7 * x):  # the next step would be the square of this one
+                break
+        found[rows] = x
+    return found
+
+
+def _beyond(weights: Floats, counts: Floats, x: Floats) -> tuple[Floats, Floats]:
+    """P(S > x) for x > 0 and the density of S, a row each, by the moment generating function along a hyperbola.
+
+    With M(s) = product of (1 - weight² s²)^(-count) the tail is the integral of M(s) e^(-s x) / (2π i s) along any path
+    from below to above that meets the real axis between 0 and the first pole, 1/largest weight = 1; the density lacks
+    1/s. The path crosses at the saddle point, where nothing cancels, and bends to the right, so that what it passes
+    falls off exponentially in e^(-s x) and by powers in M: a hundred points do, where a straight line takes a hundred
+    thousand, and twelve digits and more are right.
+    """
+    saddle, curvature = _saddles(weights, counts, x)
     lean = math.cos(_ANGLE)
-    # The widest hyperbola of this angle between the poles at 0 and at 1/largest.
-    size = min(saddle / lean, (1 / largest - saddle) / (1 - lean))
+    # The widest hyperbola of this angle between the poles at 0 and at 1.
+    size = np.minimum(saddle / lean, (1 - saddle) / (1 - lean))
     # The trapezoidal rule fails by e^(-2π (π/2 - angle) / step), and where M is nearly normal by e^(-2π²/0.4²).
-    step = min(0.07, 0.4 / (size * math.sin(_ANGLE) * math.sqrt(curvature)))
+    step = np.minimum(0.07, 0.4 / (size * math.sin(_ANGLE) * np.sqrt(curvature)))
     # Beyond either distance less than e^-40 of what the saddle point gives is left.
-    most = max(count for weight, count in kinds if weight == largest)
-    reach = min(math.acosh(1 + 45 / (x * size * lean)), math.log(2 / (size * largest)) + 40 / (2 * most))
-    turned = step * (np.arange(math.ceil(reach / step)) + 0.5) + 1j * _ANGLE
-    s = saddle + size * (np.cosh(turned) - lean)
-    logarithm = -s * x
-    for weight, count in kinds:
-        logarithm -= count * np.log(1 - (weight * s) ** 2)
-    return step * size / math.pi * float(np.sum((np.exp(logarithm) * np.sinh(turned) / s).imag))
+    most = np.max(np.where(weights == 1, counts, 0.0), axis=1)
+    reach = np.minimum(np.arccosh(1 + 45 / (x * size * lean)), np.log(2 / size) + 40 / (2 * most))
+    points = np.arange(math.ceil(np.max(reach / step))) + 0.5
+    turned = step[:, None] * points + 1j * _ANGLE
+    s = saddle[:, None] + size[:, None] * (np.cosh(turned) - lean)
+    logarithm = -s * x[:, None]
+    for weight, count in zip(weights.T, counts, strict=True):
+        logarithm -= count * np.log(1 - (weight[:, None] * s) ** 2)
+    # Steps differ between rows, so some would go farther than they need to.
+    flow = np.where(turned.real <= reach[:, None], np.exp(logarithm) * np.sinh(turned), 0.0)
+    factor = step * size / math.pi
+    tail, density = (factor * np.sum(part.imag, axis=1) for part in (flow / s, flow))
+    return tail, density
 
 
-def _saddle(kinds: tuple[tuple[float, int], ...], largest: float, x: float) -> tuple[float, float]:
+def _saddles(weights: Floats, counts: Floats, x: Floats) -> tuple[Floats, Floats]:
     """Where log(M(s) e^(-s x) / s) is least between its poles, closely enough, and its second derivative there."""
-    low, high = 0.0, 1 / largest
+    squares = weights**2
+    low, high = np.zeros(len(x)), np.ones(len(x))
     for _ in range(30):
-        s = (low + high) / 2
-        slope = math.fsum(2 * count * weight**2 * s / (1 - (weight * s) ** 2) for weight, count in kinds)
-        low, high = (low, s) if slope > x + 1 / s else (s, high)
+        s = ((low + high) / 2)[:, None]
+        steep = (2 * squares * s / (1 - squares * s**2)) @ counts > x + 1 / s[:, 0]
+        low, high = np.where(steep, low, s[:, 0]), np.where(steep, s[:, 0], high)
     s = (low + high) / 2
-    second = (2 * count * weight**2 * (1 + (weight * s) ** 2) / (1 - (weight * s) ** 2) ** 2 for weight, count in kinds)
-    return s, math.fsum(second) + 1 / s**2
+    about = squares * s[:, None] ** 2
+    return s, (2 * squares * (1 + about) / (1 - about) ** 2) @ counts + 1 / s**2

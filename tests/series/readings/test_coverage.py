@@ -1,0 +1,169 @@
+"""How often what is told holds the truth: shares, changes and what is published, many releases side by side."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+from tests.conftest import Trials
+
+import chronodp as cdp
+from chronodp.engines import Grouping
+from chronodp.postprocess import Law, deviations, quadratic_sets
+from chronodp.privacy import Calendar, Certificate, Claim, Grid, Guarantee
+from chronodp.randomness import seeded
+from chronodp.series import Count, Design, Table, View
+from chronodp.series.plain import Numbers
+from chronodp.series.planner import design_release
+from chronodp.series.readings.made import RatioReading
+from chronodp.series.shapes.toeplitz import White
+from chronodp.series.shaping import draw_noise
+
+FALSE_ALARM = 1e-9
+DAYS, PLACES = 42, np.array([60.0, 12.0, 2.0])
+CALENDAR = Calendar("1D", "2026-01-05", "2026-02-16")
+FIVE_WEEKS = ("2026-01-05", "2026-02-08")
+Truth = NDArray[np.float64]
+
+
+def design_of(law: Law, *, white: bool) -> Design:
+    table = Table(Count(), cdp.User(), DAYS, CALENDAR, max_periods=2)
+    found = design_release(table, epsilon=2.0, delta=1e-6, tuned_for=cdp.RunningTotal())
+    kinds = [one for one in found if one.law == law and isinstance(one.shape, White) == white]
+    return kinds[0]
+
+
+def replicas(design: Design, means: Truth, runs: int, seed: int) -> tuple[View, Truth]:
+    """So many releases of one truth beside each other, as keys of a grouping, and the truth, days × places."""
+    runs_keys, keys = tuple(str(run) for run in range(runs)), tuple(str(place) for place in range(len(means)))
+    groupings = (Grouping("run", runs_keys), Grouping("place", keys))
+    wide = dataclasses.replace(design, table=dataclasses.replace(design.table, groupings=groupings))
+    days = np.arange(DAYS)
+    truth = means * (1 + 0.3 * np.sin(days / 5) + 0.2 * (days % 7 == 5))[:, None]
+    noise = design.noises[0]
+    drawn = Grid(noise.step).to_values(draw_noise(design.shape, noise, DAYS, runs * len(means), seeded(seed)))
+    claim = Claim(cdp.User(), noise.cost, "a page")
+    certificate = Certificate("noise", claim, Guarantee(cdp.User(), 1.0), "definition", "a grid")
+    numbers = np.tile(truth, runs) + drawn
+    return Numbers(wide, (numbers,), certificate, f"{seed}", "r").operand(), truth
+
+
+def held(view: View, row: int, truth: Truth, runs: int) -> NDArray[np.int64]:
+    """In how many runs the set of each place holds the truth."""
+    told, cells = view.estimates, view.cells
+    inside = (told.lower[row] <= np.tile(truth, runs) + 1e-9) & (np.tile(truth, runs) - 1e-9 <= told.upper[row])
+    if cells is not None and cells.not_above is not None and cells.not_below is not None:
+        gap = (cells.not_above[row] < np.tile(truth, runs)) & (np.tile(truth, runs) < cells.not_below[row])
+        inside &= ~gap
+    if cells is not None:
+        inside &= cells.kind[row] != 3
+    counted: NDArray[np.int64] = inside.reshape(runs, -1).sum(axis=0)
+    return counted
+
+
+def exactly(count: int, runs: int, level: float) -> bool:
+    return bool(stats.binomtest(count, runs, level).pvalue > FALSE_ALARM)
+
+
+def at_least(count: int, runs: int, level: float) -> bool:
+    return bool(stats.binom.cdf(count, runs, level) > FALSE_ALARM)
+
+
+NOISES: dict[str, tuple[Law, bool]] = {
+    "white gaussian": ("gaussian", True),
+    "shaped gaussian": ("gaussian", False),
+    "white laplace": ("laplace", True),
+    "tree laplace": ("laplace", False),
+}
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_sets_hold_the_truth_as_often_as_they_say(name: str, trials: Trials) -> None:
+    law, white = NOISES[name]
+    design, runs, level = design_of(law, white=white), trials(20_000, least=2000), 0.9
+    view, truth = replicas(design, PLACES, runs, 3)
+    whole = truth.sum(axis=1, keepdims=True)
+    base = truth[:35].mean(axis=0)
+    by_day = np.stack([truth[day:35:7].mean(axis=0) for day in range(7)])
+    weeks = truth.reshape(6, 7, -1).sum(axis=1)
+    running = np.cumsum(truth, axis=0)
+    asked: dict[str, tuple[View, int, Truth]] = {
+        "share": (view.ratio(view.over("place"), within=(0, 1), level=level), 20, (truth / whole)[20]),
+        "change": (view.change(baseline=FIVE_WEEKS, level=level), 40, 100 * (truth[40] / base - 1)),
+        "change inside": (view.change(baseline=FIVE_WEEKS, level=level), 10, 100 * (truth[10] / base - 1)),
+        "weekday": (
+            view.change(baseline=FIVE_WEEKS, match="weekday", scale="index", level=level),
+            40,
+            100 * truth[40] / by_day[40 % 7],
+        ),
+        "week": (
+            view.resample("1W").change(baseline=("2026-01-05", "2026-02-07"), level=level),
+            5,
+            100 * (weeks[5] / weeks[:5].mean(axis=0) - 1),
+        ),
+        "running": (
+            view.running_total().change(baseline=("2026-01-20", "2026-01-20"), scale="index", level=level),
+            41,
+            100 * running[41] / running[15],
+        ),
+    }
+    for what, (made, row, expected) in asked.items():
+        for place, count in enumerate(held(made, row, expected, runs)):
+            # Sums of tree draws with many weights are covered by what covers any sum.
+            check = at_least if name == "tree laplace" else exactly
+            assert check(int(count), runs, level), (what, place, count / runs)
+    median = np.median(truth[5:35:7], axis=0)
+    made = view.change(baseline=FIVE_WEEKS, match="weekday", statistic="median", level=level)
+    for row in (40, 12):  # after the baseline, and in it
+        expected = 100 * (truth[row] / median - 1)
+        for count in held(made, row, expected, runs):
+            assert at_least(int(count), runs, level), (row, count / runs)
+
+
+@pytest.mark.parametrize("name", ["white gaussian", "shaped gaussian"])
+def test_without_the_covariance_sets_hold_too_often_or_too_seldom(name: str, trials: Trials) -> None:
+    law, white = NOISES[name]
+    design, runs, level = design_of(law, white=white), trials(20_000, least=2000), 0.9
+    view, truth = replicas(design, PLACES[:2], runs, 4)
+    made = (
+        view.ratio(view.over("place")).made
+        if white
+        else view.running_total().change(baseline=("2026-01-20", "2026-01-20"), scale="index").made
+    )
+    assert isinstance(made, RatioReading)
+    running = np.cumsum(truth, axis=0)
+    row, ratio = (20, (truth / truth.sum(axis=1, keepdims=True))[20]) if white else (20, running[20] / running[15])
+    above, below = made.numerator.values()[row], made.denominator.values()[row]
+    aa, bb = (np.broadcast_to(one.variance(), made.numerator.shape)[row] for one in (made.numerator, made.denominator))
+    broken = quadratic_sets(above, below, aa=aa, ab=0.0, bb=bb, multiplier=deviations(law, level))
+    counted = broken.contain(np.tile(ratio, runs)).reshape(runs, -1).sum(axis=0)
+    assert not exactly(int(counted[0]), runs, level)
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+def test_of_what_is_published_few_miss(law: Law, trials: Trials) -> None:
+    design, runs = design_of(law, white=True), trials(20_000, least=4000)
+    scale = design.noises[0].scale
+    view, truth = replicas(design, np.array([(2.5 if law == "gaussian" else 4.0) * scale]), runs, 5)
+    row = view.at(place="0")
+    shown = row.publish(relative=0.5)
+    plain = row.publish(relative=0.5, coverage="each")
+
+    def missed(told: View) -> tuple[int, int]:
+        there = ~np.isnan(told.estimates.value)
+        out = (told.estimates.lower > truth) | (told.estimates.upper < truth)
+        return int((out & there).sum()), int(there.sum())
+
+    misses, published = missed(shown)
+    assert published > 1000
+    assert stats.binom.sf(misses - 1, published, 0.05) > FALSE_ALARM
+    misses, published = missed(plain)
+    if law == "gaussian":
+        given = row.publish(relative=0.5, coverage="given")
+        few, same = missed(given)
+        assert same == published
+        assert exactly(published - few, published, 0.95)
+    assert stats.binom.sf(misses - 1, published, 0.05) < FALSE_ALARM  # the trap: intervals as they were
