@@ -1,0 +1,264 @@
+"""Places through a plan and a ledger: sums of the table, levels that add up, intervals that hold at their level."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from tests.conftest import Trials
+from tests.series.releases import Silent, made
+
+import chronodp as cdp
+from chronodp.accounting import gaussian
+from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.privacy import load
+from chronodp.randomness import seeded
+from chronodp.series import Design
+from chronodp.series.place_noise import draw_places, sums_of_places
+from chronodp.series.place_reading import place_deviations, place_halves
+
+GEO = [("land", f"s{state}", f"c{state}{county}") for state, size in enumerate((1, 4, 2)) for county in range(size)]
+TREE = cdp.Places(GEO, "country", "state", "county")
+STATE = {county: state for _, state, county in GEO}
+DAYS = 14
+
+
+def rows() -> pd.DataFrame:
+    """Rows of forty people in all places over two weeks, some in a county that nobody declared."""
+    dice = np.random.default_rng(3)
+    table = pd.DataFrame({"who": [f"p{who}" for who in dice.integers(0, 40, 3000)]})
+    table["at"] = pd.Timestamp("2026-03-02") + pd.to_timedelta(dice.integers(0, DAYS * 24, 3000), unit="h")
+    table["county"] = dice.choice([*STATE, "c99"], 3000)
+    table["trade"] = dice.choice(["food", "work"], 3000)
+    table["kwh"] = dice.uniform(-1.0, 3.0, 3000)
+    return table
+
+
+def series(unit: Any = None, **changes: Any) -> cdp.TimeSeries:
+    options: dict[str, Any] = {"time": "at", "user": "who", "every": "1D", "start": "2026-03-02", "end": "2026-03-16"}
+    unit = cdp.User() if unit is None else unit
+    if isinstance(unit, cdp.User):
+        options["max_periods"] = DAYS
+    return cdp.TimeSeries(rows(), unit=unit, **(options | changes))
+
+
+def adds_up(frame: pd.DataFrame, *others: str) -> bool:
+    """Whether every level adds up to the one above, to the last digit."""
+    keys = ["time", *others]
+    county = frame[frame["level"] == "county"]
+    county = county.assign(place=county["place"].map(STATE))
+    states = county.groupby([*keys, "place"])["value"].sum()
+    shown = frame[frame["level"] == "state"].set_index([*keys, "place"])["value"]
+    land = frame[frame["level"] == "country"].set_index(keys)["value"]
+    same = bool((states.sort_index() == shown.sort_index()).all())
+    return same and bool((shown.groupby(keys).sum().sort_index() == land.sort_index()).all())
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("tuned_for", [cdp.EachPeriod(), cdp.RunningTotal()], ids=str)
+def test_levels_are_sums_of_the_table_and_add_up(ledger: cdp.Ledger, delta: float, tuned_for: Any) -> None:
+    query = series().count().by(TREE, max_groups=7)
+    plan = query.plan(epsilon=1.0, delta=delta, tuned_for=tuned_for)
+    silent = made(plan, ledger, "silent", entropy=Silent()).to_pandas()
+    table = rows()
+    table = table[table["county"] != "c99"]
+    people = table.groupby([table["at"].dt.floor("D"), "county"])["who"].nunique()
+    assert silent.groupby("level")["value"].sum().to_dict() == dict.fromkeys(
+        ("country", "state", "county"), people.sum()
+    )
+    shown = silent[silent["level"] == "county"].set_index(["time", "place"])["value"]
+    assert shown[shown > 0].sort_index().tolist() == people.sort_index().tolist()
+    loud = made(plan, ledger, "loud").to_pandas()
+    assert list(loud.columns) == ["time", "level", "place", "value", "lower", "upper"]
+    assert adds_up(silent)
+    assert adds_up(loud)
+    assert len(loud) == DAYS * (1 + 3 + 7)
+
+
+def test_other_keys_and_bins_stand_beside_places(ledger: cdp.Ledger) -> None:
+    query = series(cdp.UserPeriod("1D")).count()
+    for index, split in enumerate(
+        (query.by(TREE, trade=["food", "work"], max_groups=3), query.by(trade=["food", "work"]).by(TREE, max_groups=3))
+    ):
+        frame = made(split.plan(epsilon=1.0, delta=1e-6), ledger, str(index), dataset="days").to_pandas()
+        assert set(frame.columns) == {"time", "level", "place", "trade", "value", "lower", "upper"}
+        assert adds_up(frame, "trade")
+    bins = series(cdp.UserPeriod("1D")).histogram("kwh", edges=(0.0, 1.0, 3.0), at_most=2).by(TREE, max_groups=2)
+    release = made(bins.plan(epsilon=1.0), ledger, "bins", dataset="days")
+    assert adds_up(release.to_pandas(), "bin_low")
+    with pytest.raises(InvalidArgument, match="without Places"):
+        release.quantile(0.5)
+
+
+@pytest.fixture
+def ledger(ledger: cdp.Ledger) -> cdp.Ledger:
+    ledger.open("days", unit=cdp.UserPeriod("1D"), epsilon=1000.0, delta=1e-3)
+    return ledger
+
+
+def test_a_sum_of_both_signs_and_what_is_read_from_it(ledger: cdp.Ledger, tmp_path: Path) -> None:
+    plan = series().sum("kwh", clip=(-1.0, 3.0)).by(TREE, max_groups=2).plan(epsilon=1.0, delta=1e-6)
+    release = made(plan, ledger, "sum")
+    again = cdp.Release.load(release.save(tmp_path / "sum.json"))
+    assert again.to_pandas().equals(release.to_pandas())
+    weeks, days = release.resample("7D"), release.each_period()
+    assert adds_up(weeks.to_pandas())
+    assert np.array_equal(weeks.estimates.value[0], days.estimates.value[:7].sum(axis=0))
+    wide = (weeks.estimates.upper - weeks.estimates.lower) / (days.estimates.upper - days.estimates.lower)[:2]
+    assert wide == pytest.approx(np.full(wide.shape, math.sqrt(7)), rel=1e-5)
+    assert release.running_total().estimates.value[-1] == pytest.approx(days.estimates.value.sum(axis=0))
+    assert release.rolling(7).estimates.value[0] == pytest.approx(days.estimates.value[:7].mean(axis=0))
+    assert release.ewm(0.5).estimates.value.shape == days.estimates.value.shape
+    band = release.each_period(simultaneous=True).estimates
+    assert (band.upper - band.lower > days.estimates.upper - days.estimates.lower).all()
+    page = release.report(tmp_path / "sum.html").read_text()
+    assert "1 of country, 3 of state, 7 of county" in page
+    assert "docs/explanation/proofs/places.md" in str(release.certificate)
+    assert "made to add up by least squares" in release.certificate.mechanism
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_price_is_what_levels_cost_together(delta: float) -> None:
+    query = series().count().by(TREE, max_groups=3)
+    plan = query.plan(epsilon=1.0, delta=delta)
+    for design in (plan.design, *plan.others):
+        assert design.measured is not None
+        changes = design.table.level_changes
+        assert changes == (9, 9, 3)
+        if design.law == "laplace":
+            assert math.fsum(noise.sensitivity / noise.scale for noise in design.noises) <= 1.0
+            assert all(noise.sensitivity == 3 * DAYS for noise in design.noises)
+            continue
+        for level, noise in zip(design.measured, design.noises, strict=True):
+            assert noise.sensitivity == pytest.approx(math.sqrt(changes[level] * DAYS))
+        mu = math.sqrt(math.fsum((noise.sensitivity / noise.scale) ** 2 for noise in design.noises))
+        assert mu == pytest.approx(gaussian.mu_for(1.0, delta), rel=1e-9)
+        assert mu <= gaussian.mu_for(1.0, delta)
+        assert gaussian.epsilon(design.cost, delta) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("unit", "changes", "factor"),
+    [
+        (cdp.User(), (9, 9, 3), DAYS),
+        (cdp.User("replace"), (9, 9, 3), 2 * DAYS),
+        (cdp.UserPeriod("1D"), (9, 9, 3), 1),
+        (cdp.UserPeriod("1D", "replace"), (9, 9, 3), 2),
+        (cdp.Window(2), (9, 9, 3), 2),
+        (cdp.Event(), (1, 1, 1), 1),
+        (cdp.Event("replace"), (1, 1, 1), 2),
+    ],
+    ids=str,
+)
+def test_every_unit_has_its_change(unit: Any, changes: tuple[int, ...], factor: int) -> None:
+    plan = series(unit).count().by(TREE, max_groups=3).plan(epsilon=1.0, delta=1e-6)
+    table = plan.design.table
+    assert table.level_changes == changes
+    from chronodp.series.shapes.toeplitz import White
+
+    for change, size in zip(changes, table.level_sensitivities(White()), strict=True):
+        assert size.l2**2 == pytest.approx(change * factor)
+        assert size.l1 == table.sensitivities()[0].l1
+
+
+def test_focus_moves_error_between_levels() -> None:
+    query = series(cdp.UserPeriod("1D")).count()
+
+    def deviations(**focus: Any) -> list[float]:
+        plan = query.by(TREE, **focus).plan(epsilon=1.0, delta=1e-6)
+        design = next(one for one in (plan.design, *plan.others) if one.law == "gaussian")
+        covariance = design.place_covariance
+        assert covariance is not None
+        return [math.sqrt(float(of.mean())) for of in covariance.variances]
+
+    plain, county = deviations(), deviations(focus={"county": 5.0})
+    assert county[2] < plain[2]
+    assert county[0] > plain[0]
+    assert deviations(focus="nodes")[2] < plain[2]
+    assert max(deviations(focus="largest")) <= max(plain)
+
+
+def draws(design: Design, count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Noise of all nodes in so many releases of zeros, and the half-widths of 95 %."""
+    table = design.table
+    assert design.measured is not None
+    zeros, found = np.zeros((table.horizon, table.places), np.int64), []
+    entropy = seeded("draws")
+    for _ in range(count):
+        leaves = draw_places(zeros, table, design.shape, design.noises, design.measured, entropy)
+        found.append(sums_of_places(table, leaves) * design.noises[0].step)
+    one = np.ones(1)
+    return np.array(found), place_halves(design, one, np.ones(1, np.int64), 0.95)[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_intervals_cover_at_their_level(trials: Trials, delta: float) -> None:
+    """Every node's interval, and the stated deviation; noise scaled by 0.9 is told apart."""
+    plan = series().count().by(TREE, max_groups=2, trade=["food", "work"]).plan(epsilon=1.0, delta=delta)
+    design = plan.design
+    assert design.law == ("gaussian" if delta else "laplace")
+    noise, half = draws(design, trials(4000, least=400))
+    several = noise.reshape(-1, noise.shape[-1])
+    covered = (np.abs(several) <= half).mean(axis=0)
+    count = len(several)
+    far = stats.norm.isf(1e-9 / 100) * math.sqrt(0.95 * 0.05 / count)
+    assert (covered > 0.95 - far).all()
+    if delta:
+        assert (covered < 0.95 + far).all()
+        # The sum of squares by the variance is chi-square: exact for Gaussian noise, but for a step of rounding.
+        squares = (several / place_deviations(design)) ** 2
+        ends = [float(stats.chi2.ppf(end, count)) for end in (1e-11, 1 - 1e-11)]
+        assert (squares.sum(axis=0) > ends[0]).all()
+        assert (squares.sum(axis=0) < ends[1]).all()
+        assert not ((0.81 * squares).sum(axis=0) > ends[0]).all()
+
+
+def test_covariances_are_those_of_released_numbers(trials: Trials) -> None:
+    design = series().count().by(TREE).plan(epsilon=1.0, delta=1e-6).design
+    covariance = design.place_covariance
+    assert covariance is not None
+    noise, _ = draws(design, trials(4000, least=400))
+    several = noise.reshape(-1, noise.shape[-1])
+    one, other = np.zeros(11), np.zeros(11)
+    one[5], other[[2, 6]] = 1.0, (1.0, -0.5)
+    apart = several @ one * (several @ other)
+    stated = covariance.between(one, other)
+    spread = math.sqrt((covariance.between(one, one) * covariance.between(other, other) + stated**2) / len(several))
+    assert abs(apart.mean() - stated) < 6.5 * spread
+
+
+def test_the_plan_says_what_each_level_errs() -> None:
+    text = str(series().count().by(TREE).plan(epsilon=1.0, delta=1e-6))
+    words = " ".join(text.split())
+    assert "1 of country, 3 of state, 7 of county" in words
+    assert "one place is the sum of those under it, to the last digit" in words
+    assert "on every state" in words
+    assert "Missing()" not in words
+
+
+def test_damaged_numbers_are_refused(ledger: cdp.Ledger) -> None:
+    release = made(series().count().by(TREE).plan(epsilon=1.0), ledger, "whole")
+    content = dict(release._content)
+    content["noisy"] = [content["noisy"][0][1:]]
+    release.__dict__["_content"] = content
+    with pytest.raises(UnknownDocument):
+        release.to_pandas()
+    assert load(release._content["design"], Design).table.levels == release.design.table.levels
+
+
+@pytest.mark.parametrize("tuned_for", [cdp.Rolling(7), cdp.RunningTotal()], ids=str)
+def test_shaped_noise_on_places(ledger: cdp.Ledger, tuned_for: Any) -> None:
+    plan = (
+        series(cdp.UserPeriod("1D")).count().by(TREE, max_groups=2).plan(epsilon=1.0, delta=1e-6, tuned_for=tuned_for)
+    )
+    frame = made(plan, ledger, "shaped", dataset="days").running_total().to_pandas()
+    assert set(frame["level"]) == {"country", "state", "county"}
+    for design in plan.others:
+        assert design.place_covariance is not None
+        assert design.errors.rmse_mean >= plan.design.errors.rmse_mean
