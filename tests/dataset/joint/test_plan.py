@@ -14,6 +14,7 @@ from tests.dataset.joint.queries import load_of, month
 import chronodp as cdp
 from chronodp.alerts import design_alert
 from chronodp.dataset.joint import best_shares
+from chronodp.dataset.joint.quantiles import QuantilePart
 from chronodp.dataset.joint.series import SharedSeries
 from chronodp.dataset.joint.split import squared_error
 from chronodp.errors import InvalidArgument
@@ -151,6 +152,8 @@ def test_plans_fit_their_budget_and_have_the_error_they_say(trials: Trials) -> N
             hours.mean("kwh", clip=(0.0, 5.0), of="totals"),
             hours.histogram("kwh", edges=(0.0, 1.0, 2.0)),
             load.by(region=["north", "south"]).peak(every="3D"),
+            hours.quantiles("kwh", [0.5], edges=[0.1 * edge for edge in range(51)]),
+            hours.quantiles("kwh", [0.1, 0.5, 0.9], edges=(0.0, 1.0, 2.0, 5.0), of="rows"),
             alarm,
         ]
         chosen = chance.choice(len(all_of_them), size=int(chance.integers(1, 6)), replace=False)
@@ -162,7 +165,8 @@ def test_plans_fit_their_budget_and_have_the_error_they_say(trials: Trials) -> N
         assert rule.fits(nothing, plan.cost)
         for name, part in plan.parts.items():
             assert part.rmse == pytest.approx(plan.chosen.rmse[name], rel=1e-4)
-        if not any(isinstance(all_of_them[one], type(alarm)) for one in chosen):
+        drawn = plan.delta and any(isinstance(part, QuantilePart) and part.drawn for part in plan.parts.values())
+        if not drawn and not any(isinstance(all_of_them[one], type(alarm)) for one in chosen):
             less = Filter(rule.kind, epsilon * (1 - 1e-9), plan.delta, 0.0)
             assert not less.fits(nothing, plan.cost), "nothing is left over"
 

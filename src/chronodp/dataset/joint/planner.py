@@ -14,6 +14,8 @@ from chronodp.alerts import AlertDesign, AlertPlan
 from chronodp.dataset.aggregate import Aggregate
 from chronodp.dataset.joint.alarms import SharedAlert
 from chronodp.dataset.joint.plan import PlanTogether
+from chronodp.dataset.joint.quantiles import SharedQuantiles
+from chronodp.dataset.joint.searches import left_for_numbers, searches_for
 from chronodp.dataset.joint.series import SharedSeries
 from chronodp.dataset.joint.sharing import Part, Shareable
 from chronodp.dataset.joint.spectra import SharedSpectrum
@@ -21,8 +23,9 @@ from chronodp.dataset.joint.strategies import Request, Strategy, strategies_for
 from chronodp.dataset.query import Query
 from chronodp.dataset.records import Records
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Filter, check_name
-from chronodp.privacy import check_delta, check_epsilon, check_number
+from chronodp.ledger import MOST_CELLS, Filter, check_name
+from chronodp.postprocess import Law
+from chronodp.privacy import LONGEST, check_delta, check_epsilon, check_number
 from chronodp.privacy.units import check_record_unit
 from chronodp.series import Discover, Plan
 from chronodp.spectrum import SpectrumPlan
@@ -52,14 +55,16 @@ def plan_together(
     name. The argument stands in ``docs/explanation/proofs/sharing-a-budget.md``.
 
     Args:
-        queries: a list, or a dictionary by name: queries of a `TimeSeries`, each period for itself; `Aggregate`; an
+        queries: a list, or a dictionary by name: queries of a `TimeSeries`, each period for itself, also with bounds to
+            `Find`: what several are to find of the same rows is found once and paid once; `Aggregate`; an
             alert by its design and a spectrum by its plan, whose own price is replaced by a share; or anything that is
-            `Shareable`. An alert whose unit leaves open how long periods are, or in which zone, means what the others
-            do: it is certified for that, and its ``change`` must be true of it.
+            `Shareable`. Errors of quantiles are those of ranks. An alert whose unit leaves open how long periods are,
+            or in which zone, means what the others do: it is certified for that, and its ``change`` must be true of it.
         epsilon: of the guarantee for all of them together.
         delta: of the guarantee; 0 for a pure one.
         weights: how much the squared error of one number of each query counts. By default 1 / scale², where scale is
-            the most that one unit adds to such a number: errors then count in people.
+            the most that one unit adds to such a number: errors then count in people. Where a size is found, errors
+            count in that size.
 
     >>> import chronodp as cdp
     >>> meters = cdp.TimeSeries("jan.parquet", time="read_at", user="meter_id", every="1h", start="2026-01-01",
@@ -78,10 +83,15 @@ def plan_together(
     _check_units(shared)
     heavy = _weights(weights, shared)
     asked = tuple(Request(name, query, heavy[name]) for name, query in shared.items())
-    found = list(strategies_for(asked, law="laplace", whole=whole_epsilon * (1 - _HAIR)))
+    searches = searches_for(shared, epsilon=whole_epsilon, delta=whole_delta)
+    wholes: dict[Law, float] = {"laplace": whole_epsilon * (1 - _HAIR)}
     if whole_delta:
-        most = gaussian.mu_for(whole_epsilon, whole_delta) * (1 - _HAIR)
-        found += strategies_for(asked, law="gaussian", whole=most)
+        wholes["gaussian"] = gaussian.mu_for(whole_epsilon, whole_delta) * (1 - _HAIR)
+    found = [
+        strategy
+        for law, whole in wholes.items()
+        for strategy in strategies_for(asked, law=law, whole=left_for_numbers(searches, law=law, whole=whole))
+    ]
     if not found:
         raise InvalidArgument("delta", delta, "above 0: some query has no Laplace noise")
     found.sort(key=lambda strategy: (strategy.error, strategy.name))
@@ -93,8 +103,10 @@ def plan_together(
     parts = {name: _part(shared[name], chosen, share) for name, share in chosen.shares.items()}
     spent = whole_delta if chosen.law == "gaussian" else 0.0
     others = tuple(strategy for strategy in found if strategy is not chosen)
-    plan = PlanTogether(asked, parts, chosen, others, whole_epsilon, spent)
+    priced = tuple(search.priced(chosen, whole=wholes[chosen.law]) for search in searches)
+    plan = PlanTogether(asked, parts, chosen, others, whole_epsilon, spent, priced)
     _check_price(plan)
+    _check_cells(plan)
     return plan
 
 
@@ -114,15 +126,17 @@ def _named(queries: object) -> dict[str, object]:
 
 def _shareable(name: str, query: object) -> Shareable:
     match query:
-        case Query(finds=((bound, _), *_)):
-            # Its table holds the reference there, which is no bound.
-            allowed = "given: find it by a plan of its own, then plan this with .bounded(release.found)"
-            raise InvalidArgument(f"{bound} of query {name!r}", "Find()", allowed)
         case Query(discover=Discover()):
             allowed = "public keys: find them by a plan of its own, then plan this by(...=release.keys)"
             raise InvalidArgument(f"by of query {name!r}", "Discover()", allowed)
+        case Query(finds=((bound, _), *_)) if query.table.measure.asked_quantiles:
+            # Its table holds the reference there, which is no bound.
+            allowed = "given for quantiles: find it with a count, then plan this with .bounded(release.found)"
+            raise InvalidArgument(f"{bound} of query {name!r}", "Find()", allowed)
+        case Query(records=Records() as records) if query.table.measure.asked_quantiles:
+            return SharedQuantiles(query.table, records)
         case Query(records=Records() as records):
-            return SharedSeries(query.table, records)
+            return SharedSeries(query.table, records, query.finds)
         case Aggregate():
             return SharedSeries(query.table, query.origin)
         case AlertDesign():
@@ -179,6 +193,17 @@ def _part(query: Shareable, strategy: Strategy, share: float) -> Part:
     if part is None:
         raise InvalidArgument("epsilon", share, f"such that {strategy.law} noise can be drawn for {query}")
     return part
+
+
+def _check_cells(plan: PlanTogether) -> None:
+    """Refuse what no ledger could store: all of it is one release, and spectra are listed in its text."""
+    if plan.cells > MOST_CELLS:
+        allowed = f"few enough for at most {MOST_CELLS:,} together: fewer keys, longer periods, or several releases"
+        raise InvalidArgument("queries", f"{plan.cells:,} cells", allowed)
+    spectra = sum(one.query.numbers for one in plan.asked if isinstance(one.query, SharedSpectrum))
+    if spectra > LONGEST:
+        allowed = f"spectra of at most {LONGEST:,} periods together: release some of them by themselves"
+        raise InvalidArgument("queries", f"spectra of {spectra:,} periods", allowed)
 
 
 def _check_price(plan: PlanTogether) -> None:

@@ -5,14 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from chronodp.alerts import Alert, AlertDesign
 from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
-from chronodp.ledger import Ledger, Link, SignedLink, check_signed, load_release, save_release
+from chronodp.ledger import (
+    MOST_LISTED,
+    Ledger,
+    Link,
+    SignedLink,
+    Written,
+    check_parts,
+    check_signed,
+    load_release,
+    numbers_within,
+    pack,
+    save_release,
+)
 from chronodp.privacy import Certificate, canonical, load, load_parts
-from chronodp.series import Release, View
+from chronodp.series import QuantileRelease, Release, View
 from chronodp.spectrum import SpectrumRelease
 
 if TYPE_CHECKING:
@@ -20,20 +35,38 @@ if TYPE_CHECKING:
 
 __all__ = ["ReleaseTogether", "stream_name", "together_text"]
 
+_NUMBERS = {"release": "noisy", "quantiles": "drawn"}  # where a text lists what may stand beside it
 
-def together_text(parts: Mapping[str, str], derived: Mapping[str, tuple[str, str | None]]) -> str:
-    """Return the canonical text of several releases: what is stored, digested and signed.
+
+def together_text(parts: Mapping[str, str | Written], derived: Mapping[str, tuple[str, str | None]]) -> Written:
+    """Return the canonical text of several releases, which is digested and signed, and numbers too many for it.
 
     Args:
-        parts: the text of each query that is released, by its name.
+        parts: each query that is released, by its name.
         derived: of the other queries the name of what answers them, and the periods to which that is added up.
     """
+    # In the order that the canonical text has, which is that of the numbers beside it.
+    written = {name: Written.of(parts[name]) for name in sorted(parts)}
+    documents: dict[str, dict[str, Any]] = {name: json.loads(one.text) for name, one in written.items()}
+    packed = {name: one.parts for name, one in written.items()}
+    cells = {name: _listed(one) for name, one in documents.items()}
+    if sum(cells.values()) > MOST_LISTED:  # each may list its own, and all of them would not fit a row
+        for name in filter(cells.__getitem__, cells):
+            field = _NUMBERS[documents[name]["kind"]]
+            arrays = [np.array(kind, np.int64) for kind in documents[name][field]]
+            documents[name][field], packed[name] = pack(arrays)
     content = {
         "kind": "together",
-        "parts": {name: json.loads(text) for name, text in parts.items()},
+        "parts": documents,
         "derived": {name: {"from": source, "every": every} for name, (source, every) in derived.items()},
     }
-    return canonical(content)
+    return Written(canonical(content), tuple(part for some in packed.values() for part in some))
+
+
+def _listed(part: Mapping[str, Any]) -> int:
+    """Return how many numbers of a series, or of quantiles, its text lists."""
+    listed = part.get(_NUMBERS.get(part["kind"], ""))
+    return sum(map(len, listed)) if isinstance(listed, list) else 0
 
 
 def stream_name(request: str, name: str) -> str:
@@ -44,14 +77,17 @@ def stream_name(request: str, name: str) -> str:
 class ReleaseTogether:
     """Private numbers of several queries. Made by ``plan.release(...)`` or `ReleaseTogether.load`."""
 
-    def __init__(self, text: str, signed: SignedLink) -> None:
+    def __init__(self, text: str, signed: SignedLink, *, parts: tuple[bytes, ...] = ()) -> None:
         self.text, self.signed = text, signed
+        self._packed = parts
         check_signed(self.link, text)
+        check_parts(text, parts)
 
     @classmethod
     def load(cls, path: str | Path) -> ReleaseTogether:
         """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
-        return cls(*load_release(path))
+        written, signed = load_release(path)
+        return cls(written.text, signed, parts=written.parts)
 
     @cached_property
     def link(self) -> Link:
@@ -79,7 +115,7 @@ class ReleaseTogether:
         """The names under which the alerts live in the ledger."""
         return {name: stream_name(self.link.request, name) for name in self.alerts}
 
-    def __getitem__(self, name: str) -> Release | SpectrumRelease | View:
+    def __getitem__(self, name: str) -> Release | QuantileRelease | SpectrumRelease | View:
         """Return a query's own release; of a query that another answers, a view of that."""
         if name not in self.names:
             more = "; an alert is had by alert(ledger, name)" if name in self.alerts else ""
@@ -89,19 +125,25 @@ class ReleaseTogether:
         part = self._content["parts"][name]
         if part["kind"] == "spectrum":
             return SpectrumRelease(canonical(part), self.signed, self.text)
-        return Release(canonical(part), self.signed, whole=self.text)
+        made = QuantileRelease if part["kind"] == "quantiles" else Release
+        return made(canonical(part), self.signed, whole=self.text, parts=self._packed_by_name[name])
+
+    def part(self, name: str, *, level: float = 0.95) -> Release | QuantileRelease | View:
+        """Return what is to be read from; of a query that another answers, a view of that with intervals at a level."""
+        found = self[name]
+        return found if isinstance(found, Release | QuantileRelease) else self.view(name, level=level)
 
     def view(self, name: str, *, level: float = 0.95) -> View:
         """Return a series' periods with intervals at a level."""
         derived = self._content["derived"].get(name, {"from": name, "every": None})
         source = self[derived["from"]]
-        if not isinstance(source, Release):
+        if not isinstance(source, Release | QuantileRelease):
             raise InvalidArgument("name", name, "a series; of a spectrum read release[name]")
-        return (
-            source.each_period(level=level)
-            if derived["every"] is None
-            else source.resample(derived["every"], level=level)
-        )
+        if derived["every"] is None:
+            return source.each_period(level=level)
+        if not isinstance(source, Release):
+            raise UnknownDocument("quantiles of longer periods do not follow from those of shorter ones")
+        return source.resample(derived["every"], level=level)
 
     def alert(self, ledger: Ledger, name: str) -> Alert:
         """Return an alert where it stands, ready for the next value; see `Alert.resume`."""
@@ -127,11 +169,22 @@ class ReleaseTogether:
         return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"query": []})
 
     def save(self, path: str | Path) -> Path:
-        """Write the releases with their signed certificate as JSON, which `chronodp verify` reads."""
-        return save_release(path, self.text, self.signed)
+        """Write the releases with their signed certificate, for `ReleaseTogether.load` and `chronodp verify`.
+
+        It is JSON up to about a million cells, and an Arrow file above.
+        """
+        return save_release(path, Written(self.text, self._packed), self.signed)
 
     def __repr__(self) -> str:
         return f"ReleaseTogether({self.link.dataset!r}, request={self.link.request!r}, {', '.join(self.names)})"
+
+    @cached_property
+    def _packed_by_name(self) -> dict[str, tuple[bytes, ...]]:
+        """The numbers beside the text, by the query that they are of."""
+        left = iter(self._packed)
+        named = self._content["parts"].items()
+        counts = {name: sum(len(one.sha256) for one in numbers_within(part)) for name, part in named}
+        return {name: tuple(islice(left, count)) for name, count in counts.items()}
 
     @cached_property
     def _content(self) -> dict[str, Any]:

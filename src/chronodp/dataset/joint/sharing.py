@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from chronodp.accounting import gaussian
-from chronodp.engines import Progress
-from chronodp.ledger import Dates, Opening
+from chronodp.engines import Progress, Sizes
+from chronodp.ledger import Dates, Opening, Written
 from chronodp.postprocess import Law
 from chronodp.privacy import Cost, Unit
 from chronodp.randomness import Entropy
 from chronodp.series import ReleasePlan
 
-__all__ = ["Following", "Part", "PlanPart", "Prepared", "Shareable", "terms_of"]
+__all__ = ["Following", "Part", "PlanPart", "Prepared", "Ready", "Shareable", "terms_of"]
 
 _LARGE = 6.0
 
@@ -38,11 +38,24 @@ class Prepared:
 
     Attributes:
         content: identifies the data.
-        draw: makes the part's text, with fresh noise; called after the debit.
+        draw: makes the part as it is stored, with fresh noise; called after the debit.
     """
 
     content: tuple[bytes, ...] = field(repr=False)
-    draw: Callable[[Entropy], str] = field(repr=False)
+    draw: Callable[[Entropy], str | Written] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What all queries of a plan hold once data is read. Nobody may see it.
+
+    Attributes:
+        prepared: of each query by its name.
+        sizes: of each search for bounds, how much voters hold.
+    """
+
+    prepared: Mapping[str, Prepared] = field(repr=False)
+    sizes: tuple[Sizes, ...] = field(default=(), repr=False)
 
 
 class Part(Protocol):

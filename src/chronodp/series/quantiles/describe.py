@@ -1,0 +1,57 @@
+"""A plan of quantiles in words."""
+
+from __future__ import annotations
+
+from scipy.special import ndtr
+
+from chronodp.accounting import adversary, gaussian
+from chronodp.series.describe import unit_reach
+from chronodp.series.quantiles.choices import ByChoice
+from chronodp.series.quantiles.design import QuantileDesign
+
+__all__ = ["describe_quantiles", "rank_words"]
+
+
+def describe_quantiles(design: QuantileDesign) -> list[tuple[str, str]]:
+    """Return the plan as labelled sentences."""
+    table = design.table
+    when = str(table.calendar) if table.calendar is not None else f"{table.horizon:,} periods"
+    columns = ", ".join(one.column for one in table.groupings)
+    groups = f"; {table.groups:,} groups by {columns}" if columns else ""
+    return [
+        ("Releases", f"{table.released}; {when}{groups}"),
+        ("Protects", f"{table.claimed}: {table.unit.protects}"),
+        ("Unprotected", table.unit.does_not_protect),
+        ("One unit", unit_reach(table)),
+        *([] if table.where is None else [("Rows", f"where {table.where}")]),
+        *([] if table.columns is None else [("Columns", "; ".join(map(str, table.columns)))]),
+        *([] if table.reading is None else [("Read", str(table.reading))]),
+        ("Way", str(design.way)),
+        ("Error", f"about {design.rank_error:.3g} ranks on average, beyond what edges cost; {rank_words(design)}"),
+        ("Price", _price(design)),
+        ("Adversary", _adversary(design)),
+    ]
+
+
+def rank_words(design: QuantileDesign, level: float = 0.95) -> str:
+    """Return what is known of every value's error in words."""
+    if not isinstance(design.way, ByChoice):
+        return f"intervals of edges cover noise in {100 * level:g} of 100 cases"
+    most = max(design.rank_bounds(level))
+    return (
+        f"in {100 * level:g} of 100 cases a value's rank is off by at most {most:,.4g} more than that of the best "
+        "edge; drawn edges have no interval of values"
+    )
+
+
+def _price(design: QuantileDesign) -> str:
+    if design.delta:
+        return f"(ε, δ) = ({design.epsilon:g}, {design.delta:g}) for this release; only a budget stops repetitions"
+    return f"ε = {design.epsilon:g} for this release; only a budget stops repetitions"
+
+
+def _adversary(design: QuantileDesign) -> str:
+    right = (1 + adversary.total_variation(design.epsilon, design.delta)) / 2
+    if design.delta:
+        right = min(right, float(ndtr(gaussian.mu(design.cost) / 2)))
+    return f"who guesses whether the unit is in the data is right at most {right:.1%} of the time, 50 % without it"

@@ -1,0 +1,255 @@
+"""Released quantiles: a value for each, with an interval of edges where a histogram was released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.engines import Grouping
+from chronodp.errors import InvalidArgument, UnknownDocument
+from chronodp.ledger import (
+    Link,
+    SignedLink,
+    Written,
+    check_parts,
+    check_signed,
+    list_or_pack,
+    load_release,
+    read_numbers,
+    save_release,
+)
+from chronodp.postprocess import Estimates, Floats
+from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, to_document
+from chronodp.series.quantile_reading import read_quantiles
+from chronodp.series.quantiles.choices import ByChoice
+from chronodp.series.quantiles.describe import describe_quantiles, rank_words
+from chronodp.series.quantiles.design import QuantileDesign
+from chronodp.series.quantiles.histograms import ByHistogram
+from chronodp.series.readings.axes import Columns
+from chronodp.series.reporting import notebook_view, report_view
+from chronodp.series.views import View
+from chronodp.series.windows import Windows, coarser, each
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["QuantileRelease", "QuantileView", "quantile_text"]
+
+
+def quantile_text(design: QuantileDesign, drawn: NDArray[np.int64]) -> Written:
+    """Return the canonical text of released quantiles, which is digested and signed, and numbers too many for it."""
+    listed, parts = list_or_pack([drawn])
+    return Written(canonical({"kind": "quantiles", "design": to_document(design), "drawn": listed}), parts)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileView(View):
+    """Quantiles as people look at them: a row for every period, group and quantile.
+
+    Attributes:
+        drawn: whether they are drawn edges, which have no interval of values.
+    """
+
+    drawn: bool = False
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a long table: time (or period), groups, quantile, value; lower and upper where there are intervals."""
+        frame = super(QuantileView, self).to_pandas()  # slots make the class anew
+        frame["quantile"] = frame["quantile"].astype(np.float64)
+        return frame.drop(columns=["lower", "upper"]) if self.drawn else frame
+
+    @property
+    def note(self) -> str:
+        """What is known of errors, in a sentence."""
+        if self.drawn:
+            return self.covers[:1].upper() + self.covers[1:]
+        return f"Bands of {100 * self.level:g} %: {self.covers}"
+
+
+class QuantileRelease:
+    """Private quantiles to publish. Made by ``series.quantiles(...).plan(...).release(...)`` or loaded.
+
+    Where a histogram was released, intervals of edges cover noise at their level, and any other quantile is free. Where
+    edges were drawn, the plan's words say how far ranks are off; there is no interval.
+    """
+
+    found = None
+    keys = None
+    missing = None
+
+    def __init__(
+        self, text: str, signed: SignedLink, *, whole: str | None = None, parts: tuple[bytes, ...] = ()
+    ) -> None:
+        """Read quantiles from their text and numbers beside it, and from what was signed if they are a part of that."""
+        self.text, self.signed, self.whole = text, signed, whole
+        self._packed = parts
+        check_signed(self.link, text, whole=whole)
+        check_parts(text, parts)
+
+    @classmethod
+    def load(cls, path: str | Path) -> QuantileRelease:
+        """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
+        written, signed = load_release(path)
+        return cls(written.text, signed, parts=written.parts)
+
+    @cached_property
+    def link(self) -> Link:
+        """The link in the dataset's chain: dataset, request, when it was issued."""
+        return self.signed.link
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised, by which argument."""
+        return self.link.certificate
+
+    @cached_property
+    def design(self) -> QuantileDesign:
+        """Everything public about the release."""
+        design: QuantileDesign = load(self._content["design"], QuantileDesign)
+        return design
+
+    @property
+    def beside(self) -> list[tuple[str, str]]:
+        """Nothing: what is known of errors is said by the view."""
+        return []
+
+    def missing_at(self, level: float) -> None:
+        """Return nothing: no figure of what bounds took away is released beside quantiles."""
+        check_fraction("level", level)
+
+    def to_pandas(self, *, level: float = 0.95) -> pandas.DataFrame:
+        """Return a long table: time, groups, quantile, value; lower and upper where a histogram was released."""
+        return self.each_period(level=level).to_pandas()
+
+    def to_arrow(self, *, level: float = 0.95) -> pyarrow.Table:
+        """Return the same long table as Arrow."""
+        return self.each_period(level=level).to_arrow()
+
+    def each_period(self, *, level: float = 0.95) -> QuantileView:
+        """Return the quantiles that were asked for, of every period."""
+        check_fraction("level", level)
+        way, table = self.design.way, self.design.table
+        if isinstance(way, ByHistogram):
+            return self._read(way, each(table.horizon), self.design.quantiles, level, "")
+        value = np.array(table.measure.bin_edges)[self._drawn]
+        nothing = np.full_like(value, np.nan)
+        covers = rank_words(self.design, level)
+        return self._view(
+            each(table.horizon), self.design.quantiles, Estimates(value, nothing, nothing), level, "", covers
+        )
+
+    def quantile(self, q: float, *, every: str | None = None, level: float = 0.95) -> QuantileView:
+        """Return another quantile, or one of longer periods. Free where a histogram was released."""
+        check_fraction("q", q)
+        check_fraction("level", level)
+        way, table = self.design.way, self.design.table
+        if isinstance(way, ByHistogram):
+            if every is not None and table.calendar is None:
+                raise InvalidArgument("every", every, "used only where periods have dates")
+            windows = each(table.horizon)
+            if every is not None and table.calendar is not None:
+                windows = coarser(table.calendar, every)
+            return self._read(way, windows, (q,), level, f"quantile {q:g} of the histogram")
+        if q not in self.design.quantiles or every is not None:
+            asked = ", ".join(f"{one:g}" for one in self.design.quantiles)
+            allowed = f"one of {asked}, and no longer periods: edges were drawn for these alone"
+            raise InvalidArgument("q" if every is None else "every", q if every is None else every, allowed)
+        whole, index = self.each_period(level=level), self.design.quantiles.index(q)
+        chosen = slice(index, None, len(self.design.quantiles))
+        values = (getattr(whole.estimates, name)[:, chosen] for name in ("value", "lower", "upper"))
+        return self._view(each(table.horizon), (q,), Estimates(*values), level, "", whole.covers)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the release with its signed certificate, for `QuantileRelease.load` and `chronodp verify`.
+
+        It is JSON up to about a million numbers, and an Arrow file above.
+        """
+        return save_release(path, Written(self.text, self._packed), self.signed, whole=self.whole)
+
+    def plot(self) -> Any:
+        """Return a Plotly figure: a line for every group and quantile."""
+        return self.each_period().plot()
+
+    def report(self, path: str | Path, *, title: str = "") -> Path:
+        """Write one page that opens anywhere with the network off: series, guarantee in words, certificate, table."""
+        named = title or f"{self.link.dataset}: {self.design.table.released}"
+        return report_view(self.each_period(), path, title=named, facts=describe_quantiles(self.design))
+
+    def __repr__(self) -> str:
+        return f"QuantileRelease({self.link.dataset!r}, request={self.link.request!r}, {self.design.table.released})"
+
+    def __str__(self) -> str:
+        view = self.each_period()
+        return f"{self.design.table.released}\n{view.to_pandas()}\n{view.note}\n{self.certificate}"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        view = self.each_period()
+        return notebook_view(
+            next(view.stretches()).to_pandas(),  # of a large table its beginning
+            title=f"{self.design.table.released}; {view.estimates.value.size:,} rows",
+            note=view.note,
+            facts=self.beside,
+            certificate=self.certificate,
+        )
+
+    def _read(
+        self, way: ByHistogram, windows: Windows, fractions: Sequence[float], level: float, step: str
+    ) -> QuantileView:
+        table, bins = self.design.table, self.design.bins
+        counts = windows.sums(Grid(way.noise.step).to_values(self._drawn))
+        lengths, which = np.unique(windows.lengths, return_inverse=True)
+        half = [
+            np.array([way.half_widths(q, bins, int(length), level) for length in lengths])[which] for q in fractions
+        ]
+        shaped: Floats = counts.reshape(len(windows.starts), table.groups, bins)
+        found = read_quantiles(shaped, np.array(table.measure.bin_edges), fractions, half)
+        rows = len(windows.starts)
+        flat = Estimates(*(getattr(found, name).reshape(rows, -1) for name in ("value", "lower", "upper")))
+        return self._view(windows, tuple(fractions), flat, level, step, "noise only, not what bounds took away")
+
+    def _view(
+        self,
+        windows: Windows,
+        fractions: tuple[float, ...],
+        estimates: Estimates,
+        level: float,
+        step: str,
+        covers: str,
+    ) -> QuantileView:
+        way, table = self.design.way, self.design.table
+        return QuantileView(
+            table,
+            table.released if not step else f"{step} of {table.measure.read_column}",
+            windows.labels,
+            estimates,
+            level,
+            self.certificate.after(step) if step else self.certificate,
+            table.label,
+            way.noise.law if isinstance(way, ByHistogram) else "laplace",
+            "quantile",
+            apart=False,
+            covers=covers,
+            columns=Columns((*table.groupings, Grouping("quantile", tuple(map(str, fractions))))),
+            drawn=isinstance(way, ByChoice),
+        )
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        return load_parts(self.text, "quantiles", "design", "drawn")
+
+    @cached_property
+    def _drawn(self) -> NDArray[np.int64]:
+        """What was drawn: edges' numbers by period, group and quantile, or steps by period, group and bin."""
+        shape = (self.design.table.horizon, self.design.table.groups * self.design.numbers)
+        drawn = read_numbers(self._content["drawn"], shape, self._packed)
+        if isinstance(self.design.way, ByChoice) and not 0 <= drawn.min() <= drawn.max() <= self.design.bins:
+            raise UnknownDocument(f"the number of a drawn edge is from 0 to {self.design.bins:,}")
+        return drawn
