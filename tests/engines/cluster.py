@@ -18,7 +18,7 @@ from typing import Any
 
 HOSTS = ("127.0.0.1", "127.0.0.2")  # Spark copies a slow task to another host only
 SLOW = 6.0  # seconds
-QUICK = "-XX:TieredStopAtLevel=1"  # what runs once is not worth compiling well
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what runs once is not worth compiling well
 SETTINGS = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",

@@ -34,7 +34,8 @@ def asked_sizes() -> Iterator[SizesQuestion]:
     for question in (wide, replace(wide, groupings=_NORTH), replace(_SUMMED, value=None), replace(wide, user=None)):
         for whole_person in (True, False):
             for top in (2**19, 2**61):
-                yield SizesQuestion(question, _SIZES, top, whole_person)
+                for means in (False, True):
+                    yield SizesQuestion(question, _SIZES, top, whole_person, means=means)
 
 
 def asked_losses() -> Iterator[LossesQuestion]:
@@ -44,4 +45,5 @@ def asked_losses() -> Iterator[LossesQuestion]:
         for whole_person in (True, False):
             for cap in (1, 2**20, 2**30):
                 groups = (1, 2) if question.places > 1 else (1,)
-                yield LossesQuestion(question, sizes, (1, 2, 3, 5), groups, 2**25, cap, whole_person)
+                for means in (False, True):
+                    yield LossesQuestion(question, sizes, (1, 2, 3, 5), groups, 2**25, cap, whole_person, means=means)

@@ -12,16 +12,21 @@ import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from sqlglot import exp
 
 import chronodp.engines.embedded_keys as embedded_keys_module
+import chronodp.engines.numbered_keys as numbered_keys_module
 import chronodp.engines.people_index as people_index_module
 from chronodp.engines import DuckDB, HeldKeys, KeysQuestion, Record, Reference, find_source, reference_held_keys
 from chronodp.engines.attach import Session, attached
-from chronodp.engines.choice import PRIME
+from chronodp.engines.choice import PRIME, Words
+from chronodp.engines.embedded_keys import Limits
 from chronodp.engines.held_keys import number_of
 from chronodp.engines.keys_kernel import Layout, choose
 from chronodp.engines.keys_statement import people_statement, weights_statement
+from chronodp.engines.numbered_keys import NumberedKeys, number_keys
 from chronodp.engines.partitions import Partitions
+from chronodp.engines.text_codes import NO_CODE, Hashes, TextCodes
 from chronodp.errors import InvalidArgument
 from tests.conftest import Trials
 from tests.engines.held_keys import (
@@ -121,26 +126,92 @@ def _tiny(count: int, types: tuple[type[np.generic], ...], *, memory: int, folde
     return Partitions(count, types, memory=min(memory, 10_000), folder=folder)
 
 
-def test_keys_that_share_a_hash_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = ASKED["user"]
+@pytest.mark.parametrize("name", ASKED)
+def test_keys_that_share_a_hash_stay_apart(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ASKED[name]
     records = random_records(random.Random(2), 400, pages=50)
     source = find_source(keyed_table(records))
     expected = digest(reference_held_keys(keyed(records, asked), asked, key="k"), asked)
-    monkeypatch.setattr(embedded_keys_module, "_HASH", "hash(strlen(%s))")
+    monkeypatch.setattr(numbered_keys_module, "_HASH", "hash(strlen(%s))")
     assert digest(DuckDB().held_keys(source, asked, key="k"), asked) == expected
+    monkeypatch.setattr(numbered_keys_module, "TextCodes", HashAsCode)
+    assert digest(DuckDB().held_keys(source, asked, key="k"), asked) != expected
 
-    def unchecked(session: Session, asked: KeysQuestion) -> str:
-        return right(session, asked).replace("text_ = spelled", "hash(strlen(text_)) = hashed")
 
-    right = embedded_keys_module._joined
-    monkeypatch.setattr(embedded_keys_module, "_joined", unchecked)
-    assert digest(DuckDB().held_keys(source, asked, key="k"), asked) != expected  # the mutant: a hash as a key's code
+class HashAsCode(TextCodes):
+    """The mutant: keys, or people, that share a hash become one."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, hashes: Hashes, codes: Words, *, memory: int) -> TextCodes | None:
+        kept = np.unique(hashes, return_index=True)[1]
+        return TextCodes.of(hashes[kept], codes[kept], memory=memory)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_people_that_share_a_hash_stay_apart(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ASKED[name]
+    records = random_records(random.Random(4), 400, pages=50)
+    source = find_source(keyed_table(records))
+    expected = digest(reference_held_keys(keyed(records, asked), asked, key="k"), asked)
+    own = "hash(CASE WHEN %s IN ('m1', 'm2', 'm3') THEN 'm1' ELSE %s END)"
+    monkeypatch.setattr(numbered_keys_module, "_HASH", _Twice(own))
+    assert digest(DuckDB().held_keys(source, asked, key="k"), asked) == expected
+    monkeypatch.setattr(numbered_keys_module, "TextCodes", HashAsCode)
+    nobody = asked.question.user is None
+    assert (digest(DuckDB().held_keys(source, asked, key="k"), asked) == expected) is nobody
+
+
+class _Twice(str):
+    """A text in which both places get the same word."""
+
+    def __mod__(self, word: object) -> str:
+        return str.__mod__(self, (word, word))
+
+
+def test_a_text_that_is_nobody_shares_no_hash_with_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = int(CALENDAR.edges[0])
+    records = [Record("", at, 0.0, ("north", "x")), Record("b", at, 0.0, ("north", "y"))]
+    monkeypatch.setattr(numbered_keys_module, "_HASH", _Twice("CASE WHEN %s IN ('', 'b') THEN 0 ELSE hash(%s) END"))
+    held = DuckDB().held_keys(find_source(keyed_table(records)), ASKED["user"], key="k")
+    assert (held.keys, held.people.tolist()) == (("y",), [1])
+
+
+def test_little_memory_finds_codes_by_texts() -> None:
+    asked = ASKED["user"]
+    records = random_records(random.Random(6), 400, pages=50)
+    expected = digest(reference_held_keys(keyed(records, asked), asked, key="k"), asked)
+    source, limits = find_source(keyed_table(records)), Limits(64, 2, None)
+    with attached(source, asked.reading.wanted, asked.reading.reading, memory=2**28, threads=2) as session:
+        session.add_keys(asked.question.groupings)
+        held = embedded_keys_module.gather_held_keys(session, asked, key="k", limits=limits)
+    assert digest(held, asked) == expected
+
+
+def test_codes_are_found_whichever_bits_hashes_share() -> None:
+    chance = np.random.default_rng(7)
+    even = chance.integers(0, 2**64, 5000, dtype=np.uint64)
+    crowded = chance.integers(0, 2**20, 5000, dtype=np.uint64)  # all in one place: searched by halving
+    ends = np.array([0, 1, 2**64 - 1, 2**64 - 2, 2**63], np.uint64)
+    for texts in (even, crowded, np.unique(np.concatenate((even, crowded, ends))), ends, ends[:1], ends[2:3]):
+        own = np.unique(texts)
+        codes = chance.permutation(len(own))
+        order = chance.permutation(len(own))
+        table = TextCodes.of(own[order], codes[order], memory=2**30)
+        assert table is not None
+        asked = np.concatenate((own, own + np.uint64(1), own - np.uint64(1), ends))
+        expected = dict(zip(own.tolist(), codes.tolist(), strict=True))
+        assert table.find(asked).tolist() == [expected.get(one, NO_CODE) for one in asked.tolist()]
+    nobody = TextCodes.of(ends[:0], np.zeros(0, np.int64), memory=0)
+    assert nobody is not None
+    assert nobody.find(ends).tolist() == [NO_CODE] * 5
 
 
 def test_a_text_that_is_no_key_shares_no_hash_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
     at = int(CALENDAR.edges[0])
     records = [Record("a", at, 0.0, ("north", "x" * 300)), Record("b", at, 0.0, ("north", "y"))]
-    monkeypatch.setattr(embedded_keys_module, "_HASH", "hash(%s IS NULL)")
+    monkeypatch.setattr(numbered_keys_module, "_HASH", "hash(%s IS NULL)")
     held = DuckDB().held_keys(find_source(keyed_table(records)), ASKED["user"], key="k")
     assert (held.keys, held.people.tolist()) == (("y",), [1])
 
@@ -154,7 +225,7 @@ def test_keys_of_one_number_are_chosen_by_their_bytes(monkeypatch: pytest.Monkey
     assert choose(words, layout, (seeds[0], seeds[1], seeds[2])).keys.tolist() == [2, 3, 5, 1, 5, 6]
     records = random_records(random.Random(1), 300, pages=9)
     monkeypatch.setattr("chronodp.engines.reference_keys.number_of", lambda *_: 5)
-    monkeypatch.setattr(embedded_keys_module, "_numbers", lambda *given: np.full(given[-1], 5, np.int64))
+    monkeypatch.setattr(numbered_keys_module, "key_number", lambda *_: exp.Literal.number(5))
     expected = reference_held_keys(keyed(records, asked), asked, key="k")
     assert digest(DuckDB().held_keys(find_source(keyed_table(records)), asked, key="k"), asked) == digest(
         expected, asked
@@ -167,16 +238,31 @@ def test_numbers_are_below_the_prime() -> None:
     assert 0 <= min(found) <= max(found) < PRIME
 
 
-def test_a_key_is_told_as_it_is_read_not_as_somebody_wrote_it() -> None:
+def test_a_key_is_told_as_it_is_read_not_as_somebody_wrote_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody wrote 7 itself: whatever of their spellings is told, one person may have written it alone."""
     at = int(CALENDAR.edges[0])
-    rows = [("a", "7"), ("b", "7.0"), ("c", "7.00"), ("d", "True"), ("e", "")]
+    rows = [("a", "7.0"), ("b", "7.00"), ("c", "7.000"), ("d", "True"), ("e", "")]
     records = [Record(who, at, 0.0, ("north", page)) for who, page in rows]
-    for shuffled in (records, records[::-1]):
-        held = DuckDB().held_keys(find_source(keyed_table(shuffled)), ASKED["user"], key="k")
-        assert (held.keys, held.people.tolist()) == (("7", "true"), [3, 1])
-        table = keyed_table([record for record in shuffled if str(record.keys[1]).startswith("7")])
-        # The mutant, any_value of what people wrote: it tells how one of them wrote it.
-        assert table["page"][0].as_py() != table["page"][-1].as_py()
+    sources = [find_source(keyed_table(shuffled)) for shuffled in (records, records[::-1])]
+
+    def told() -> list[tuple[tuple[str, ...], list[int]]]:
+        found = [DuckDB().held_keys(source, ASKED["user"], key="k") for source in sources]
+        return [(held.keys, held.people.tolist()) for held in found]
+
+    assert told() == [(("7", "true"), [3, 1])] * 2
+    monkeypatch.setattr(embedded_keys_module, "number_keys", any_spelling)
+    assert [people for _, people in told()] == [[3, 1]] * 2
+    assert all("7" not in keys for keys, _ in told())
+
+
+def any_spelling(session: Session, asked: KeysQuestion, *, key: str, memory: int) -> NumberedKeys:
+    """The mutant: what one of the people wrote stands for all who hold the key."""
+    right = number_keys(session, asked, key=key, memory=memory)
+    written: dict[str, str] = {}
+    for batch in session.batches("SELECT key_, any_value(written) FROM key_names GROUP BY key_", 2**14):
+        written |= dict(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    spelled = [written[str(text)] for piece in right.texts for text in piece.to_pylist()]
+    return replace(right, texts=[pyarrow.array(spelled, pyarrow.string())])
 
 
 def test_a_key_pushed_out_of_every_choice_is_no_candidate() -> None:

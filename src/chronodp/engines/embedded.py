@@ -77,11 +77,15 @@ class DuckDB:
                 return Totals.of_cells(question, session.columns(statement(question, session.parts, key=key)))
             answer = Totals.none(question)
             for part in self._parts(session, question, key, progress):
+                if part.stays is not None:
+                    for begun_or_ended, cells in zip((answer.sums, answer.people), part.stays, strict=True):
+                        np.add.at(begun_or_ended, cells, 1)
+                    continue
                 np.add.at(answer.sums, part.cells, part.totals)
                 np.add.at(answer.people, part.cells, 1 if part.rows is None else question.weights(part.rows))
                 if question.squares is not None:
                     np.add.at(answer.squares, part.cells, question.square(part.totals))
-            return answer
+            return answer if question.window is None else Totals.of_stays(question, answer.sums, answer.people)
 
         answer = self._answered(source, question, ask)
         progress(1.0)

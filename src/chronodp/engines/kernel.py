@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from chronodp.engines.choice import Seeds, Words, priorities
 from chronodp.engines.question import TALLIED, Question
+from chronodp.engines.stays import find_stays, runs_of
 
 __all__ = ["Bounded", "bound", "runs_of"]
 
@@ -36,6 +37,7 @@ class Bounded:
         rows: of how many rows each kept total is made; None where totals are clipped.
         people: how many people there were, ``people_over`` of them over a limit.
         everything: how many totals there were, ``before`` and ``clipped`` their sums.
+        stays: where it is asked who is present, the cells in which kept stays begin and have their last active period.
     """
 
     cells: Words
@@ -46,6 +48,7 @@ class Bounded:
     everything: int
     before: int
     clipped: int
+    stays: tuple[Words, Words] | None = None
 
     def kept(self, question: Question) -> int:
         """Return the sum of what is kept, or the weight of its rows."""
@@ -85,9 +88,13 @@ def bound(
         keep = _lowest(runs_of(persons[starts]), question.max_periods, periods[starts], persons[starts], seeds, over)
         keep = keep if keep is None else np.repeat(keep, np.diff(visits))
     if keep is not None:
-        cells, totals = cells[keep], totals[keep]
+        persons, cells, totals = persons[keep], cells[keep], totals[keep]
         rows = rows if rows is None else rows[keep]
-    return Bounded(cells, totals, rows, people, int(over.sum()), everything, before, clipped)
+    stays = None
+    if question.window is not None:
+        found = find_stays(persons, cells, question, over)
+        cells, totals, stays = cells[found.kept], totals[found.kept], (found.begun, found.ended)
+    return Bounded(cells, totals, rows, people, int(over.sum()), everything, before, clipped, stays)
 
 
 def _add_up(
@@ -137,13 +144,6 @@ def _within_places(
     starts = held[:-1]
     keep = _within_places(persons[starts], groups[starts], replace(question, edges=()), seeds, over)
     return keep if keep is None else np.repeat(keep, np.diff(held))
-
-
-def runs_of(ordered: Words) -> Words:
-    """Return where each run of equal numbers begins, and the end."""
-    changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    first = [0] if len(ordered) else []
-    return np.concatenate((first, changes, [len(ordered)])).astype(np.int64)
 
 
 def _lowest(

@@ -14,8 +14,8 @@ from sqlglot import exp
 from chronodp.engines.lengths import rounded_up_root, sum_of_squares, wide
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Part
-from chronodp.engines.rows import Term, between, whole
-from chronodp.engines.statement import exact_sum, held_tables, text_of
+from chronodp.engines.rows import Term, whole
+from chronodp.engines.statement import exact_sum, held_size, held_tables, text_of
 
 __all__ = ["LossesQuestion", "losses_of_rows", "losses_statement"]
 
@@ -34,6 +34,7 @@ class LossesQuestion:
         whole_person: whether a person is a voter, and not each of their periods.
         whole_series: whether sizes are candidates for the length to which a person's whole series is scaled, and not
             for cells; the candidates for periods and groups are then all of them.
+        means: whether a cell is the mean of its rows, and not their sum.
     """
 
     question: Question
@@ -44,6 +45,7 @@ class LossesQuestion:
     cap: int
     whole_person: bool
     whole_series: bool = False
+    means: bool = False
 
     @property
     def candidates(self) -> list[tuple[int, int, int]]:
@@ -65,8 +67,8 @@ def losses_statement(asked: LossesQuestion, parts: Sequence[Part], dialect: str 
     down; and likewise of the groups of a period.
     """
     question = asked.question
-    tables = held_tables(question, parts, dialect)
-    held = exp.cast(between(whole(0), exp.Abs(this=exp.column("raw")), whole(asked.top)), "BIGINT").as_("size_")
+    tables = held_tables(question, parts, dialect, counted=asked.means)
+    held = exp.cast(held_size(question, asked.top, dialect, means=asked.means), "BIGINT").as_("size_")
     limits = [("periods", asked.periods), ("groups_", asked.groups)]
     tables += [(f"candidates_{name}", _listed(name, numbers)) for name, numbers in limits]
     names = [f"kept_{index}" for index in range(len(asked.sizes))]

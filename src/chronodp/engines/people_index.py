@@ -37,7 +37,8 @@ _WORD = 40  # bits for person and cell in a word; the others number the rows of 
 class PeopleIndex:
     """The tables ``everyone (person, code, visits)`` and ``names (written, code)`` of a session.
 
-    A person may be written in several ways, such as 7 and 7.0: each of them is read once, not in every row.
+    A person may be written in several ways, such as 7 and 7.0: each of them is read once, not in every row. Texts that
+    are nobody's name are in ``nameless (written)``.
 
     Attributes:
         people: how many there are; their codes run from 0.
@@ -64,6 +65,7 @@ class PeopleIndex:
             f"CREATE TABLE everyone AS SELECT person, row_number() OVER () - 1 AS code, visits FROM ({counted})"
         )
         session.run("CREATE TABLE names AS SELECT written, code FROM found JOIN everyone ON name = person")
+        session.run("CREATE TABLE nameless AS SELECT written FROM found WHERE name IS NULL AND written IS NOT NULL")
         session.run("DROP TABLE found")
         people, rows = session.row("SELECT count(*), coalesce(sum(visits), 0) FROM everyone")
         block = max(1, -(-people // _BLOCKS))

@@ -94,6 +94,10 @@ class Question:
         rows: of how many rows a person has the weight in a group of a period. ``clip`` is then of a row, and totals are
             of what rows lie above its lower end, or of ones in bins, see `weigh`; ``max_places`` is a limit of groups.
             None where people's totals are clipped.
+        window: for how many periods an active one makes a person present, itself included. Totals are then of who is
+            present in each period of the calendar. None where each period is counted by itself.
+        max_stays: where people are present, how many of their stays count over all places, the first in time; None for
+            all. See `stays`.
         norm: to which length a person's whole series is scaled, in steps; then no periods or places are chosen. None
             where clip and limits alone bound a person.
     """
@@ -115,8 +119,11 @@ class Question:
     columns: tuple[Derived, ...] = ()
     rows: int | None = None
     norm: int | None = None
+    window: int | None = None
+    max_stays: int | None = None
 
     def __post_init__(self) -> None:
+        self._check_window()
         if self.rows is not None and self.rows * self.row_reach > WIDEST_WEIGHED:
             allowed = f"at most {WIDEST_WEIGHED:,} steps wide, times the rows of a person, where rows are weighed"
             raise InvalidArgument("clip", self.clip, allowed)
@@ -130,6 +137,14 @@ class Question:
             raise InvalidArgument(
                 "clip", self.clip, f"at most {WIDEST_SQUARED:,} steps wide where squares are added up"
             )
+
+    def _check_window(self) -> None:
+        if self.window is None and self.max_stays is not None:
+            raise InvalidArgument("max_stays", self.max_stays, "left out unless it is asked who is present")
+        one = round(1 / self.grid.step)
+        plain = self.value is None and (self.squares, self.rows, self.norm) == (None, None, None)
+        if self.window is not None and (self.user is None or not plain or self.clip != (0, one) or self.window < 1):
+            raise InvalidArgument("window", self.window, "asked of people alone, who count once: clip (0, 1)")
 
     def _check_norm(self, norm: int) -> None:
         if not 0 <= norm <= LONGEST_SERIES or max(map(abs, self.clip)) > LONGEST_SERIES:
@@ -282,9 +297,27 @@ class Totals:
         return cls(*(np.zeros(question.cells, np.int64) for _ in range(3)))
 
     @classmethod
+    def of_stays(cls, question: Question, begun: NDArray[np.int64], ended: NDArray[np.int64]) -> Self:
+        """Return who is present, from how many kept stays begin in each cell and how many have their last active there.
+
+        A stay lasts from its first active period on until ``window`` periods from its last, so present in a period are
+        those who have begun, less those whose last active period lies ``window`` periods back or more.
+        """
+        if question.window is None:
+            raise AssertionError("asked where people are present only")
+        shape = (len(question.calendar), question.places)
+        people = np.cumsum(begun.reshape(shape), axis=0)
+        people[question.window :] -= np.cumsum(ended.reshape(shape), axis=0)[: -question.window]
+        return cls(people.ravel() * question.clip[1], people.ravel(), np.zeros(question.cells, np.int64))
+
+    @classmethod
     def of_cells(cls, question: Question, rows: Mapping[str, NDArray[np.int64]]) -> Self:
         """Return the totals from the answer of a `statement`: a column of cells, and one of each kind of totals."""
         totals = cls.none(question)
+        if question.window is not None:
+            for column, name in ((totals.sums, "begun"), (totals.people, "ended")):
+                column[rows["cell"]] = rows[name]
+            return cls.of_stays(question, totals.sums, totals.people)
         for name in rows.keys() - {"cell"}:
             getattr(totals, name)[rows["cell"]] = rows[name]
         return totals

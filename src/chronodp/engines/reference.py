@@ -57,6 +57,8 @@ def reference_totals(records: Iterable[Record], question: Question, *, key: str)
     cells = _held(listed, question)
     if question.rows is not None:
         return _weighed(cells, _counted(listed, question), question, key)
+    if question.window is not None:
+        return _present(_chosen(cells.keys(), question, key), question)
     totals = Totals.none(question)
     low, high = question.clip
     for (_, period, place), total in _kept(cells, question, key).items():
@@ -65,6 +67,26 @@ def reference_totals(records: Iterable[Record], question: Question, *, key: str)
         totals.people[cell] += 1
         if question.squares is not None:
             totals.squares[cell] += (2 * total - low - high) ** 2 // 2**question.squares
+    return totals
+
+
+def _present(active: Iterable[tuple[object, int, int]], question: Question) -> Totals:
+    """Who is present, of active cells that count: written from what a stay is, period by period."""
+    totals, window, horizon = Totals.none(question), question.window or 1, len(question.calendar)
+    held: dict[object, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for person, period, place in active:
+        held[person][place].add(period)
+    for visited in held.values():
+        stays: list[tuple[int, int, int]] = []  # first period, place, and the period after the last present one
+        for place, periods in visited.items():
+            present = {period + later for period in periods for later in range(window)}
+            for first in (period for period in present if period - 1 not in present):
+                end = next(period for period in range(first, horizon + window) if period not in present)
+                stays.append((first, place, end))
+        for first, place, end in sorted(stays)[: question.max_stays]:
+            for period in range(first, min(end, horizon)):
+                totals.people[period * question.places + place] += 1
+    totals.sums[:] = totals.people * question.clip[1]
     return totals
 
 
@@ -89,8 +111,8 @@ def _weighed(
 def reference_sizes(records: Iterable[Record], asked: SizesQuestion) -> Sizes:
     """Return how many voters hold more than each size, of rows in memory."""
     voters: dict[object, int] = defaultdict(int)
-    for (person, period, _), held in _held(records, asked.question).items():
-        voters[person if asked.whole_person else (person, period)] += min(abs(held), asked.top)
+    for (person, period, _), held in _sizes(records, asked.question, means=asked.means).items():
+        voters[person if asked.whole_person else (person, period)] += min(held, asked.top)
     held_by = [total for total in voters.values() if total]
     return Sizes(tuple(sum(total > size for total in held_by) for size in asked.sizes), len(held_by))
 
@@ -98,8 +120,8 @@ def reference_sizes(records: Iterable[Record], asked: SizesQuestion) -> Sizes:
 def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[int, ...]:
     """Return what candidates for bounds would take away of rows in memory."""
     people: dict[object, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for (person, period, _), held in _held(records, asked.question).items():
-        people[person][period].append(min(abs(held), asked.top))
+    for (person, period, _), held in _sizes(records, asked.question, means=asked.means).items():
+        people[person][period].append(min(held, asked.top))
     if asked.whole_series:
         series = [[cell for cells in visited.values() for cell in cells] for visited in people.values()]
         return tuple(sum(asked.weighed(_scaled_loss(cells, norm)) for cells in series) for norm in asked.sizes)
@@ -202,6 +224,16 @@ def _held(records: Iterable[Record], question: Question) -> dict[tuple[object, i
     for cell, record in _located(records, question):
         cells[cell] += _steps(record, question)
     return cells
+
+
+def _sizes(records: Iterable[Record], question: Question, *, means: bool) -> dict[tuple[object, int, int], int]:
+    """The size of what each person has in each cell, or of the mean of its rows."""
+    listed = list(records)
+    cells = _held(listed, question)
+    if not means:
+        return {cell: abs(held) for cell, held in cells.items()}
+    rows = _counted(listed, question)
+    return {cell: abs(held) // rows[cell] for cell, held in cells.items()}
 
 
 def _counted(records: Iterable[Record], question: Question) -> dict[tuple[object, int, int], int]:

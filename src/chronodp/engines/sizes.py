@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Part
-from chronodp.engines.rows import Term, between, lookup, whole
-from chronodp.engines.statement import exact_sum, held_tables, text_of
+from chronodp.engines.rows import Term, lookup, whole
+from chronodp.engines.statement import exact_sum, held_size, held_tables, text_of
 
 __all__ = ["Sizes", "SizesQuestion", "sizes_statement"]
 
@@ -28,12 +28,14 @@ class SizesQuestion:
         sizes: ascending whole steps of the grid.
         top: the most that a cell counts, in steps.
         whole_person: whether a person is a voter, and not each of their periods.
+        means: whether a cell is the mean of its rows, and not their sum.
     """
 
     question: Question
     sizes: tuple[int, ...]
     top: int
     whole_person: bool
+    means: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,8 @@ class Sizes:
 def sizes_statement(asked: SizesQuestion, parts: Sequence[Part], dialect: str = "duckdb") -> str:
     """Return the text that counts voters: of how many sizes one holds more, and how many such voters there are."""
     question = asked.question
-    tables = held_tables(question, parts, dialect)
-    held = between(whole(0), exp.Abs(this=exp.column("raw")), whole(asked.top))
+    tables = held_tables(question, parts, dialect, counted=asked.means)
+    held = held_size(question, asked.top, dialect, means=asked.means)
     if question.user is None:
         tables.append(("voters", exp.select(held.as_("total")).from_("held")))
     else:

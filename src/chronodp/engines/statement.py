@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text, seed_texts
-from chronodp.engines.lengths import scaled_tables
+from chronodp.engines.lengths import scaled_tables, wide
 from chronodp.engines.question import ROW_LIMIT, TALLIED, Grouping, Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, rows_select, whole
+from chronodp.engines.stays_statement import STAY, stays_answer, stays_tables
 
 __all__ = [
     "SEEDS",
     "MissingQuestion",
     "exact_sum",
+    "held_size",
     "held_tables",
     "hexadecimal",
     "keys_tables",
@@ -46,6 +48,8 @@ def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: s
     A cell is numbered by its period, times the number of places, plus its place. Cells in which nobody counts are not
     in the answer. In Spark a sum that 64 bits cannot hold is null.
     """
+    if question.window is not None:
+        return text_of(_tables(question, parts, key, dialect), stays_answer(_within_limits(question)), dialect)
     bounded = exp.select("cell", "total").from_("chosen").where(*_within_limits(question))
     sums = exp.cast(_sum(exp.column("total"), dialect), "BIGINT")
     people: Term = exp.Count(this=exp.Star())
@@ -159,8 +163,13 @@ def text_of(tables: list[tuple[str, exp.Select]], answer: exp.Select, dialect: s
     return answer.sql(dialect, copy=False)  # nobody else holds it
 
 
-def held_tables(question: Question, parts: Sequence[Part], dialect: str) -> list[tuple[str, exp.Select]]:
-    """Return what leads to ``held``: what each person has in each cell, unbounded; of rows that stand alone, each."""
+def held_tables(
+    question: Question, parts: Sequence[Part], dialect: str, *, counted: bool = False
+) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``held``: what each person has in each cell, unbounded; of rows that stand alone, each.
+
+    How many rows that is stands beside it if they are ``counted``.
+    """
     steps, cell = exp.column("steps"), exp.column("period") * question.places + exp.column("place")
     tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
     if question.user is None:
@@ -169,9 +178,18 @@ def held_tables(question: Question, parts: Sequence[Part], dialect: str) -> list
     # What a row may hold beyond 32 bits can exceed 64 when added up.
     added = _sum(steps, dialect) if question.row_limit <= ROW_LIMIT else exact_sum(steps)
     held = exp.select("person", "cell", added.as_("raw")).from_("located")
-    if question.rows is not None:
+    if counted or question.rows is not None:
         held = held.select(exp.Count(this=exp.Star()).as_("counted"))
     return [*tables, ("held", held.group_by("person", "cell"))]
+
+
+def held_size(question: Question, top: int, dialect: str, *, means: bool) -> Term:
+    """Return the size of what a person has in a cell of ``held``, up to the top; of the mean of its rows if asked."""
+    raw: Term = exp.Abs(this=exp.column("raw"))
+    if means and question.user is not None:
+        # A mean of rows is within 64 bits, as each row is; their sum need not be.
+        raw = exp.IntDiv(this=wide(raw, dialect), expression=wide(exp.column("counted"), dialect))
+    return between(whole(0), raw, whole(top))
 
 
 def keys_tables(question: Question, rows: exp.Select, dialect: str) -> list[tuple[str, exp.Select]]:
@@ -204,7 +222,7 @@ def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -
         names += ["counted", "weight"]
     cells = cells.from_("held")
     ranks = _ranks(question)
-    if not ranks and question.norm is None:
+    if not ranks and question.norm is None and question.window is None:
         return [*tables, ("chosen", cells)]
     if dialect == "spark":
         # A person's cells meet here, once, to be ranked: without it Spark would sort them on both sides of the way.
@@ -212,9 +230,15 @@ def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -
     if question.norm is not None:
         return [*tables, ("cells", cells), *scaled_tables(question.norm, dialect)]
     tables.append(("cells", cells))
+    if not ranks:
+        return [*tables, *stays_tables(question, "cells", names, [])]
     tables.append(("digested", exp.select(*names, _digest(key).as_("digest")).from_("cells")))
     tables.append(("seeded", exp.select(*names, *_named(_seeds(exp.column("digest"), dialect))).from_("digested")))
-    return [*tables, ("chosen", exp.select(*names, *_named(ranks)).from_("seeded"))]
+    ranked = exp.select(*names, *_named(ranks)).from_("seeded")
+    if question.window is None:
+        return [*tables, ("chosen", ranked)]
+    within = [exp.column(rank) <= limit for rank, limit in _limits(question).items()]
+    return [*tables, ("ranked", ranked), *stays_tables(question, "ranked", [*names, *ranks], within)]
 
 
 def _limits(question: Question) -> dict[str, int]:
@@ -229,7 +253,9 @@ def _limits(question: Question) -> dict[str, int]:
 def _within_limits(question: Question) -> list[Term]:
     if question.user is None:
         return []
-    return [exp.column(rank) <= limit for rank, limit in _limits(question).items()]
+    within = [exp.column(rank) <= limit for rank, limit in _limits(question).items()]
+    stays = [] if question.max_stays is None else [exp.column(STAY) <= question.max_stays]
+    return [*within, *stays]
 
 
 def _ranks(question: Question) -> dict[str, Term]:

@@ -36,6 +36,7 @@ from chronodp.privacy.documents import (
     dump,
     load,
     load_parts as load_parts,
+    text_kind as text_kind,
     to_document as to_document,
 )
 from chronodp.privacy.exact import at_least as at_least, decimal_value as decimal_value
@@ -58,12 +59,15 @@ from chronodp.privacy.parameters import (
     check_whole as check_whole,
     check_word as check_word,
 )
+from chronodp.privacy.periods import parse_every as parse_every, times_as_long as times_as_long
+from chronodp.privacy.presence import Presence as Presence, most_stays as most_stays, presence_of as presence_of
 from chronodp.privacy.printing import labelled as labelled
 from chronodp.privacy.sensitivity import (
     Bounds,
     Contribution as Contribution,
     Sensitivity,
     check_clip as check_clip,
+    exact_sensitivity as exact_sensitivity,
     of_scaled as of_scaled,
     per_period as per_period,
     periods_held as periods_held,
@@ -73,7 +77,7 @@ from chronodp.privacy.stretches import FIRST as FIRST, LAST as LAST
 from chronodp.privacy.touched import Touched as Touched, touched_periods as touched_periods
 from chronodp.privacy.unit_text import parse_record_unit as parse_record_unit, parse_unit as parse_unit
 from chronodp.privacy.units import (
-    Changes,
+    Changes as Changes,
     Event,
     History,
     RecordUnit,
@@ -94,7 +98,6 @@ __all__ = [
     "Bounds",
     "Calendar",
     "Certificate",
-    "Changes",
     "Claim",
     "Cost",
     "Event",

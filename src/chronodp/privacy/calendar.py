@@ -93,6 +93,28 @@ class Calendar:
             raise InvalidArgument("start", first.isoformat(), f"{periods:,} × {every} before the year 9999") from None
         return cls(every, first.isoformat(), last.isoformat(), timezone)
 
+    def earlier(self, periods: int) -> Calendar:
+        """Return the same periods with so many before them.
+
+        >>> Calendar("1D", "2026-01-07", "2026-01-09").earlier(6).start
+        '2026-01-01T00:00:00+00:00'
+        """
+        if not periods:
+            return self
+        first, width = dt.datetime.fromisoformat(self.start).astimezone(self.zone), width_of(self.every)
+        try:
+            if width is not None:
+                begin = first.astimezone(dt.UTC) - dt.timedelta(microseconds=width * periods)
+            else:
+                begin = advance(self.every)(_wall(first, self.every), -periods).replace(tzinfo=self.zone)
+        except (OverflowError, ValueError):
+            raise InvalidArgument("start", self.start, f"{periods:,} × {self.every} after the year 1") from None
+        whole = Calendar(self.every, begin.isoformat(), self.end, self.timezone)
+        if not np.array_equal(whole.edges[periods:], self.edges):
+            allowed = f"at a time of day that the clock also shows {periods:,} periods before"
+            raise InvalidArgument("start", self.start, allowed)
+        return whole
+
     def __len__(self) -> int:
         return len(self.edges) - 1
 

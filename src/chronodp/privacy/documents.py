@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.reading import parse_json
 
-__all__ = ["LATER", "canonical", "document", "dump", "kinds_of", "load", "load_parts", "to_document"]
+__all__ = ["LATER", "canonical", "document", "dump", "kinds_of", "load", "load_parts", "text_kind", "to_document"]
 
 Kind = TypeVar("Kind")
 
@@ -89,6 +89,16 @@ def kinds_of(expected: Any) -> dict[str, type[Any]]:
         return {name: kind for kind, name in _NAMES.items() if issubclass(kind, expected)}
     except TypeError:
         raise InvalidArgument("expected", expected, "a class, or a union of classes") from None
+
+
+def text_kind(text: str) -> str:
+    """Return which kind of thing a text says that it holds; empty if it says none."""
+    try:
+        content = parse_json(text)
+    except UnknownDocument:
+        return ""
+    kind = content.get("kind") if isinstance(content, dict) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def load_parts(text: str, kind: str, *names: str) -> dict[str, Any]:

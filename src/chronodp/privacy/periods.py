@@ -15,7 +15,7 @@ from collections.abc import Callable
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.clock import moment_at
 
-__all__ = ["MONDAY", "advance", "civil_begin", "first_begin", "parse_every", "width_of", "words_of"]
+__all__ = ["MONDAY", "advance", "civil_begin", "first_begin", "parse_every", "times_as_long", "width_of", "words_of"]
 
 MONDAY = dt.datetime(1969, 12, 29)
 """The day from which days and weeks are counted."""
@@ -44,6 +44,20 @@ def width_of(every: str) -> int | None:
     """
     count, letter = parse_every(every)
     return count * _SECONDS[letter] * 1_000_000 if letter in _SECONDS else None
+
+
+def times_as_long(longer: str, every: str) -> int | None:
+    """Return how many periods of one length a longer one always has; None if it has not always the same whole number.
+
+    >>> times_as_long("1W", "1D"), times_as_long("24h", "1h"), times_as_long("1D", "1h"), times_as_long("1mo", "1D")
+    (7, 24, None, None)
+    """
+    (count, letter), (own, other) = parse_every(longer), parse_every(every)
+    for family in (_SECONDS, _DAYS, _MONTHS):  # hours in a day and days in a month are not always as many
+        if letter in family and other in family:
+            times, rest = divmod(count * family[letter], own * family[other])
+            return times if times and not rest else None
+    return None
 
 
 def words_of(every: str, periods: int = 1) -> str:

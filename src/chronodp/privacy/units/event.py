@@ -50,7 +50,7 @@ class Event(RecordUnit):
     def reach(self, periods: int, *, horizon: int) -> str:
         """Return in words where one row counts."""
         del periods, horizon
-        return f"one row touches {1 if self.relation == 'add_remove' else 'at most 2'} periods"
+        return "one row touches 1 period" if self.relation == "add_remove" else "one row touches at most 2 periods"
 
     def price_of(self, wanted: Unit, facts: Facts) -> int | None:
         """Return the rows that one change of another unit takes away and brings."""

@@ -102,7 +102,8 @@ class UserPeriod(StretchUnit):
     def reach(self, periods: int, *, horizon: int) -> str:
         """Return in words where one calendar period of a person counts."""
         del horizon
-        return f"one {self.called or PERSON}'s {self.every} touches at most {periods} periods"
+        several = "periods" if periods > 1 else "period"
+        return f"one {self.called or PERSON}'s {self.every} touches at most {periods} {several}"
 
     def cuts(self, calendar: Calendar) -> bool:
         """Return whether a border of calendar periods lies inside a period of the grid."""

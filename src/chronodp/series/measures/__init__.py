@@ -4,12 +4,14 @@ One file a family; each measure knows what one unit can do to the numbers it is 
 out, and its words.
 """
 
+from chronodp.series.measures.active import Active
 from chronodp.series.measures.askable import ASKABLE, ask_for
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Floats, Measure, Statistic
 from chronodp.series.measures.blocks import Blocks
 from chronodp.series.measures.choices import histogram_of, mean_of
 from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
+from chronodp.series.measures.quantiles import MOST_QUANTILES, Quantiles, RowQuantiles, quantiles_of
 from chronodp.series.measures.rows import RowHistogram, RowMean
 from chronodp.series.measures.scaled import ScaledSum
 from chronodp.series.measures.sums import Mean, PanelMean, Sum
@@ -19,6 +21,8 @@ from chronodp.series.measures.variance import Variance
 __all__ = [
     "ASKABLE",
     "MOST_BINS",
+    "MOST_QUANTILES",
+    "Active",
     "Argument",
     "Asking",
     "Blocks",
@@ -29,8 +33,10 @@ __all__ = [
     "Mean",
     "Measure",
     "PanelMean",
+    "Quantiles",
     "RowHistogram",
     "RowMean",
+    "RowQuantiles",
     "ScaledSum",
     "Statistic",
     "Sum",
@@ -39,4 +45,5 @@ __all__ = [
     "ask_for",
     "histogram_of",
     "mean_of",
+    "quantiles_of",
 ]

@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.series.measures.active import ACTIVE
 from chronodp.series.measures.asking import Asking
 from chronodp.series.measures.base import Measure
-from chronodp.series.measures.choices import HISTOGRAM, MEAN
+from chronodp.series.measures.choices import HISTOGRAM, MEAN, SUM
 from chronodp.series.measures.counts import COUNT
-from chronodp.series.measures.sums import SUM
+from chronodp.series.measures.quantiles import QUANTILES
 from chronodp.series.measures.variance import VARIANCE
 
 __all__ = ["ASKABLE", "ask_for"]
 
-ASKABLE: dict[str, Asking] = {asking.kind: asking for asking in (COUNT, SUM, MEAN, VARIANCE, HISTOGRAM)}
+ASKABLE: dict[str, Asking] = {
+    asking.kind: asking for asking in (COUNT, SUM, MEAN, VARIANCE, HISTOGRAM, QUANTILES, ACTIVE)
+}
 """Every kind of question by its name, in the order in which they are offered."""
 
 

@@ -55,6 +55,24 @@ class OfBlocks(Protocol):
         ...
 
 
+class OfPresence(Protocol):
+    """What the rest of the library asks of a measure of who was active lately."""
+
+    @property
+    def window(self) -> str:
+        """For how long an active period makes a person present."""
+        ...
+
+    @property
+    def max_stays(self) -> int | None:
+        """How many stays of a person count; None for all."""
+        ...
+
+    def periods_on(self, calendar: Calendar) -> int:
+        """Return how many periods of a grid the window has."""
+        ...
+
+
 class Measure(ABC):
     """What is released of each period."""
 
@@ -73,13 +91,16 @@ class Measure(ABC):
     """What its kinds of numbers are called, one for each of its contributions."""
 
     averages: ClassVar[bool] = False
-    """Whether it is divided by how many people there are: running totals of it say nothing."""
+    """Whether longer periods have its mean and not its sum: running totals of it say nothing."""
 
     ratio: ClassVar[bool] = False
     """Whether it is made of several noisy numbers, one of them a count: `read_out` then makes it and its band."""
 
     size_name: ClassVar[str] = ""
     """The argument that bounds the size of what a person has in a cell, where that can be found; empty if it cannot."""
+
+    noise_in_all: ClassVar[float] = 1.0
+    """How many times the noise of its first kind of numbers the error of all of them together is, at most."""
 
     in_blocks: ClassVar[bool] = False
     """Whether totals, peaks and troughs over longer periods can be made of it."""
@@ -120,6 +141,11 @@ class Measure(ABC):
         return ()
 
     @property
+    def asked_quantiles(self) -> tuple[float, ...]:
+        """The quantiles that are asked for, where these are released and not the numbers themselves; else none."""
+        return ()
+
+    @property
     def bins(self) -> int:
         """How many numbers of each kind a period has."""
         return 1
@@ -147,6 +173,11 @@ class Measure(ABC):
     @property
     def block(self) -> OfBlocks | None:
         """The measure itself if it is made of shorter periods."""
+        return None
+
+    @property
+    def presence(self) -> OfPresence | None:
+        """The measure itself if it counts who was active in several periods."""
         return None
 
     @property

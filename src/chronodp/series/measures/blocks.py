@@ -6,7 +6,7 @@ noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -67,6 +67,10 @@ class Blocks(Measure):
     def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
         """Return what one unit can do to each number that a block is made of."""
         return self.of.contributions(rounding=rounding)
+
+    def bounded_by(self, size: float) -> Blocks:
+        """Return the same of shorter periods with sizes so many times as large."""
+        return replace(self, of=self.of.bounded_by(size))
 
     def opposite(self, part: Contribution) -> Fraction | None:
         """Return how far what a person adds to a shorter period can go against the sign of its largest."""

@@ -1,22 +1,42 @@
-"""Of what a mean or a histogram is: of rows, of people, or of people's totals.
+"""How people are bounded in a sum, and of what a mean or a histogram is: of rows, of people, or of people's totals.
 
 Questions written before there was a choice name none: their means are of totals, and their histograms of people.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_whole, check_word
+from chronodp.privacy import check_positive, check_whole, check_word
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
 from chronodp.series.measures.counts import Histogram
 from chronodp.series.measures.rows import RowHistogram, RowMean
-from chronodp.series.measures.sums import CLIP, Mean, PanelMean
+from chronodp.series.measures.scaled import ScaledSum
+from chronodp.series.measures.sums import CLIP, Mean, PanelMean, Sum
 
-__all__ = ["HISTOGRAM", "MEAN", "histogram_of", "mean_of"]
+__all__ = ["HISTOGRAM", "MEAN", "SUM", "histogram_of", "mean_of", "sum_of"]
 
 _MEANS = ("rows", "people", "totals")
 _HISTOGRAMS = ("people", "rows")
+
+
+def sum_of(column: str, clip: Clip | None = None, *, norm: float | None = None, signed: bool | None = None) -> Measure:
+    """Return the sum of totals that are clipped, or of people's whole series scaled to a norm.
+
+    >>> print(sum_of("kwh", norm=40.0))
+    sum of kwh, a person's whole series scaled to a length of at most 40
+    """
+    if norm is not None:
+        if clip is not None:
+            raise InvalidArgument("clip", clip, "left out beside norm, which takes its place")
+        return ScaledSum(column, check_positive("norm", norm), True if signed is None else signed)
+    if signed is not None:
+        raise InvalidArgument("signed", signed, "left out unless norm is given: a clip says itself where it begins")
+    if clip is None:
+        raise InvalidArgument("clip", None, "given for sum, or norm in its place")
+    return Sum(column, clip)
 
 
 def mean_of(
@@ -44,13 +64,32 @@ def histogram_of(column: str, edges: tuple[float, ...], *, of: str = "people", a
     return Histogram(column, edges, at_most) if of == "people" else RowHistogram(column, edges, at_most)
 
 
+SUM = Asking(
+    "sum",
+    "sum",
+    "The sum of a column.",
+    (
+        Argument("column", "column"),
+        replace(CLIP, needed=False, found=True),
+        Argument(
+            "norm",
+            "number",
+            "In place of a clip: the largest l2 norm of one person's whole series.",
+            needed=False,
+            on_page=False,
+            found=True,
+        ),
+        Argument("signed", "truth", "Beside norm: whether totals below 0 count.", needed=False, on_page=False),
+    ),
+    sum_of,
+)
 MEAN = Asking(
     "mean",
     "mean",
     "The mean of rows, of people's own means, or of people's totals; of totals where that is left out.",
     (
         Argument("column", "column"),
-        CLIP,
+        replace(CLIP, found=True),
         Argument("of", "word", "What is averaged.", needed=False, words=_MEANS),
         Argument("at_most", "whole", "The weight of how many rows one person has in a period.", needed=False),
         Argument("people", "whole", "How many people there are, where that is public.", needed=False, on_page=False),

@@ -23,7 +23,7 @@ from chronodp.postprocess import Law
 from chronodp.privacy import Contribution, check_clip, check_column, check_whole, document, settle
 from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
 from chronodp.series.measures.counts import check_edges
-from chronodp.series.measures.fieller import split_ends
+from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.noise import Noise, with_grid
 
 __all__ = ["RowHistogram", "RowMean"]
@@ -73,6 +73,7 @@ class RowMean(Weighed):
     noun: ClassVar[str] = "mean"
     averages: ClassVar[bool] = True
     ratio: ClassVar[bool] = True
+    size_name: ClassVar[str] = "clip"
 
     def __post_init__(self) -> None:
         self.check_weight(self.at_most)
@@ -154,7 +155,9 @@ class RowMean(Weighed):
         half, middle = (high - low) / 2, (low + high) / 2
         sums, weights = (above - below) / 2, (above + below) / (2 * half)
         value = np.clip(sums / np.maximum(weights, 1.0), -half, half)
-        lower, upper = split_ends(noises[0], sums, weights, terms, half=half, level=level)
+        scale = noises[0].scale
+        draws = (scale / 2, scale / (2 * half)), (-scale / 2, scale / (2 * half))
+        lower, upper = mean_ends(noises[0].law, draws, sums, weights, terms, half=half, level=level)
         return middle + value, middle + lower, middle + upper
 
     def together(self, periods: int) -> str:
@@ -174,6 +177,15 @@ class RowMean(Weighed):
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
         return f"{self.words_alone()}, {self._weight(called)}"
+
+    def bounded_by(self, size: float) -> RowMean:
+        """Return the mean with a clip so many times as wide."""
+        return RowMean(self.column, (self.clip[0] * size, self.clip[1] * size), self.at_most)
+
+    def open_words(self, called: str | None = None) -> str:
+        """Return what is released in plain words while the clip is still to be found."""
+        where = "each clipped where a private step finds it best"
+        return f"mean of {self.column} over rows, {where}, {self._weight(called)}"
 
     def words_alone(self) -> str:
         """Return the same where every row stands for itself."""

@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from chronodp.errors import InvalidArgument
 from chronodp.privacy import Contribution, check_clip, check_column, check_flag, check_positive, document, settle
 from chronodp.series.measures.base import Measure
 
@@ -85,8 +84,8 @@ class ScaledSum(Measure):
         return math.floor(self.most / step)
 
     def to_question(self) -> dict[str, Any]:
-        """Refuse: a curator declares clips and limits."""
-        raise InvalidArgument("bound", "Norm(...)", "left out: a curator takes a clip")
+        """Return the measure as a curator is asked for it."""
+        return {"kind": "sum", "column": self.column, "norm": self.most, "signed": self.signed}
 
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""

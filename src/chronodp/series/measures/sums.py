@@ -18,12 +18,12 @@ from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import Contribution, check_clip, check_column, check_whole, document, settle
-from chronodp.series.measures.asking import Argument, Asking
+from chronodp.series.measures.asking import Argument
 from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
-from chronodp.series.measures.fieller import fieller_ends
+from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.noise import Noise, with_grid
 
-__all__ = ["CLIP", "SUM", "Clipped", "Mean", "PanelMean", "Sum"]
+__all__ = ["CLIP", "Clipped", "Mean", "PanelMean", "Sum"]
 
 _WIDEST = 2**20
 
@@ -77,8 +77,10 @@ class Clipped(Measure):
 
     def _range(self, called: str | None) -> str:
         low, high = self.clip
-        whose = "a person's total" if called is None else f"the total of one {called}"
-        return f"{whose} in a period clipped to {low:g} … {high:g}"
+        return f"{_whose(called)} in a period clipped to {low:g} … {high:g}"
+
+    def _open_range(self, called: str | None) -> str:
+        return f"{_whose(called)} in a period clipped where a private step finds it best"
 
 
 @document("sum")
@@ -96,8 +98,7 @@ class Sum(Clipped):
 
     def open_words(self, called: str | None = None) -> str:
         """Return what is released in plain words while the clip is still to be found."""
-        whose = "a person's total" if called is None else f"the total of one {called}"
-        return f"sum of {self.column}, {whose} in a period clipped where a private step finds it best"
+        return f"sum of {self.column}, {self._open_range(called)}"
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""
@@ -117,6 +118,8 @@ class Mean(Clipped):
     kinds = ("sum", "count")
     averages = True
     ratio = True
+    size_name = "clip"
+    noise_in_all = math.sqrt(2)  # at an end of the clip the count's noise weighs as much as the sum's
 
     def __post_init__(self) -> None:
         Clipped.__post_init__(self)
@@ -157,7 +160,8 @@ class Mean(Clipped):
         sums, counts = parts
         half, centre = self.half, self.middle(noises[0].step)
         value = np.clip(sums / np.maximum(counts, 1.0), -half, half)
-        lower, upper = fieller_ends(noises, sums, counts, terms, half=half, level=level)
+        draws = (noises[0].scale, 0.0), (0.0, noises[1].scale)
+        lower, upper = mean_ends(noises[0].law, draws, sums, counts, terms, half=half, level=level)
         return centre + value, centre + lower, centre + upper
 
     def on_grid(self, law: Law, index: int, sensitivity: float, scale: float, *, times: int) -> Noise:
@@ -176,10 +180,20 @@ class Mean(Clipped):
         """Return the measure as a curator is asked for it."""
         return {"kind": "mean", "column": self.column, "clip": list(self.clip), "of": "totals"}
 
+    def bounded_by(self, size: float) -> Mean:
+        """Return the mean with a clip so many times as wide."""
+        return Mean(self.column, (self.clip[0] * size, self.clip[1] * size))
+
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
-        over = "the people" if called is None else f"every {called}"
-        return f"mean of {self.column} over {over} present, {self._range(called)}"
+        return f"{self._over(called)}, {self._range(called)}"
+
+    def open_words(self, called: str | None = None) -> str:
+        """Return what is released in plain words while the clip is still to be found."""
+        return f"{self._over(called)}, {self._open_range(called)}"
+
+    def _over(self, called: str | None) -> str:
+        return f"mean of {self.column} over {'the people' if called is None else f'every {called}'} present"
 
     @property
     def note(self) -> str:
@@ -200,6 +214,7 @@ class PanelMean(Clipped):
     people: int
     noun = "mean"
     averages = True
+    size_name = "clip"
 
     def __post_init__(self) -> None:
         Clipped.__post_init__(self)
@@ -220,10 +235,20 @@ class PanelMean(Clipped):
             "people": self.people,
         }
 
+    def bounded_by(self, size: float) -> PanelMean:
+        """Return the mean with a clip so many times as wide."""
+        return PanelMean(self.column, (self.clip[0] * size, self.clip[1] * size), self.people)
+
     def words(self, called: str | None = None) -> str:
         """Return what is released in plain words."""
-        over = f"{self.people:,} people" if called is None else f"{self.people:,} of them"
-        return f"mean of {self.column} over {over}, {self._range(called)}"
+        return f"{self._over(called)}, {self._range(called)}"
+
+    def open_words(self, called: str | None = None) -> str:
+        """Return what is released in plain words while the clip is still to be found."""
+        return f"{self._over(called)}, {self._open_range(called)}"
+
+    def _over(self, called: str | None) -> str:
+        return f"mean of {self.column} over {self.people:,} {'people' if called is None else 'of them'}"
 
     @property
     def note(self) -> str:
@@ -235,6 +260,8 @@ class PanelMean(Clipped):
         return f"± {width / self.people:.4g} in 95 of 100 periods"
 
 
-CLIP = Argument("clip", "clip", "Least and most of one person's total in a period, or of a row.")
+def _whose(called: str | None) -> str:
+    return "a person's total" if called is None else f"the total of one {called}"
 
-SUM = Asking("sum", "sum", "The sum of a column.", (Argument("column", "column"), replace(CLIP, found=True)), Sum)
+
+CLIP = Argument("clip", "clip", "Least and most of one person's total in a period, or of a row.")

@@ -20,7 +20,7 @@ from chronodp.postprocess import Law, deviations
 from chronodp.privacy import Contribution, document
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Floats, Quanta
-from chronodp.series.measures.fieller import fieller_ends
+from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.measures.sums import CLIP, Clipped, Mean
 from chronodp.series.noise import Noise, with_grid
 
@@ -115,9 +115,10 @@ class Variance(Clipped):
         people = np.maximum(counts, 1.0)
         value = centre + squares / people - np.clip(sums / people, -half, half) ** 2
         missing = 1 - level
-        means = fieller_ends(noises, sums, counts, terms, half=half, level=1 - _ON_MEAN * missing)
+        law, draws = noises[0].law, ((noises[0].scale, 0.0), (0.0, noises[1].scale))
+        means = mean_ends(law, draws, sums, counts, terms, half=half, level=1 - _ON_MEAN * missing)
         # A mean that lies outside may cost either end, so its share is kept free on both sides.
-        reach = deviations(noises[0].law, 1 - (1 - 2 * _ON_MEAN) * missing)
+        reach = deviations(law, 1 - (1 - 2 * _ON_MEAN) * missing)
         on_sum, on_count, on_squares = (terms[:, None] * (reach * noise.deviation) ** 2 for noise in noises)
         lead = counts**2 - on_count
         known = (counts > 0) & (lead > 0)

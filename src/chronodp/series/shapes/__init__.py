@@ -7,6 +7,7 @@ what it costs and what it is worth is computed, never assumed.
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.buffered_table import buffers_near, endless_buffers
 from chronodp.series.shapes.candidates import Candidate, reach_of, shape_candidates
+from chronodp.series.shapes.differenced import Differenced
 from chronodp.series.shapes.errors import (
     CausalShape,
     Errors,
@@ -22,6 +23,7 @@ from chronodp.series.shapes.group_algebra import GroupAlgebra, skew_product
 from chronodp.series.shapes.power_series import product, reciprocal
 from chronodp.series.shapes.reach import FilterReach, GroupReach, Reach, TreeReach
 from chronodp.series.shapes.sensitivity import shape_sensitivity
+from chronodp.series.shapes.stays import stays_sensitivity
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
 
@@ -30,6 +32,7 @@ __all__ = [
     "BufferedLinear",
     "Candidate",
     "CausalShape",
+    "Differenced",
     "Errors",
     "FilterReach",
     "GroupAlgebra",
@@ -52,6 +55,7 @@ __all__ = [
     "shape_candidates",
     "shape_sensitivity",
     "skew_product",
+    "stays_sensitivity",
     "sum_variances",
     "window_variances",
 ]

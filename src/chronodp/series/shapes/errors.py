@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 from chronodp.series.shapes.buffered import BufferedLinear
+from chronodp.series.shapes.differenced import Differenced
 from chronodp.series.shapes.group_algebra import GroupAlgebra
 from chronodp.series.shapes.power_series import Floats, product
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
@@ -47,7 +48,7 @@ __all__ = [
     "window_variances",
 ]
 
-CausalShape: TypeAlias = White | SquareRoot | BufferedLinear | Banded
+CausalShape: TypeAlias = White | SquareRoot | BufferedLinear | Banded | Differenced
 Shape: TypeAlias = CausalShape | GroupAlgebra | Tree
 
 

@@ -1,0 +1,26 @@
+"""Votes and losses by which bounds are found: Spark gives the integers of the reference."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+
+from chronodp.engines import Spark, find_source, reference_losses, reference_sizes
+from tests.conftest import Trials
+from tests.engines.finding import asked_losses, asked_sizes, crowd
+from tests.engines.worlds import to_arrow
+
+
+def test_spark_takes_votes_and_losses_as_the_reference_does(spark: Any, trials: Trials, tmp_path: Path) -> None:
+    records = crowd(random.Random(6), trials(1000, least=60))
+    pyarrow.parquet.write_table(to_arrow(records, ["region"]), tmp_path / "crowd.parquet")
+    source = find_source(spark.read.parquet(str(tmp_path / "crowd.parquet")))
+    sizes, losses = list(asked_sizes()), list(asked_losses())
+    for asked in (sizes[1], sizes[3], sizes[-1]):
+        assert Spark().sizes(source, asked) == reference_sizes(records, asked)
+    for lost in (losses[3], losses[4], losses[9], losses[-1]):
+        assert Spark().losses(source, lost) == reference_losses(records, lost)
+    assert {asked.means for asked in (sizes[1], sizes[3])} == {losses[3].means} == {True}
