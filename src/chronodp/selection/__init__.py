@@ -22,7 +22,12 @@ from chronodp.selection.mechanisms import (
     NoisyMax,
     PermuteAndFlip,
 )
-from chronodp.selection.pick import exponents_of as exponents_of, pick as pick, pick_whole as pick_whole
+from chronodp.selection.pick import (
+    exponents_of as exponents_of,
+    pick as pick,
+    pick_part as pick_part,
+    pick_whole as pick_whole,
+)
 from chronodp.selection.probabilities import probabilities as probabilities
 from chronodp.selection.score_gaps import score_gaps as score_gaps, whole_gaps as whole_gaps
 from chronodp.selection.utilities import MonotoneUtilities, Utilities

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp.errors import UnknownDocument
-from chronodp.ledger import SignedLink, check_signed, save_release
+from chronodp.ledger import SignedLink, Written, check_signed, save_release
 from chronodp.privacy import Certificate, canonical, load, load_parts, to_document
 from chronodp.selection.design import ChoiceDesign
 
@@ -66,7 +66,7 @@ class Choice:
 
     def save(self, path: str | Path) -> Path:
         """Write the choice with its signed certificate as JSON, which `chronodp verify` reads."""
-        return save_release(path, self.text, self.signed)
+        return save_release(path, Written(self.text), self.signed)
 
     @cached_property
     def _content(self) -> dict[str, Any]:

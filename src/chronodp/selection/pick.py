@@ -7,7 +7,7 @@ by merit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from chronodp.randomness import Entropy
 from chronodp.selection.design import ChoiceDesign
 from chronodp.selection.exponential import draw_exponential
 from chronodp.selection.mechanisms import ExponentialMechanism, NoisyMax, PermuteAndFlip
-from chronodp.selection.score_gaps import Gaps, score_gaps, whole_gaps
+from chronodp.selection.score_gaps import Gaps, part_gaps, score_gaps, whole_gaps
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
-__all__ = ["exponents_of", "pick", "pick_whole"]
+__all__ = ["exponents_of", "pick", "pick_part", "pick_whole"]
 
 
 def pick(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities, entropy: Entropy) -> int:
@@ -43,6 +43,14 @@ def pick(design: ChoiceDesign, utilities: Utilities | MonotoneUtilities, entropy
 def pick_whole(design: ChoiceDesign, utilities: Sequence[int], entropy: Entropy) -> int:
     """Draw once by utilities that are whole numbers of any size, as `pick` does."""
     return _pick(design, whole_gaps(design, utilities), entropy)
+
+
+def pick_part(design: ChoiceDesign, utilities: NDArray[Any], entropy: Entropy) -> int:
+    """Draw once among a part of the candidates, those that whole utilities are given of, as `pick_whole` does.
+
+    Which part must be public, or drawn before: then it may hang on nothing but what was paid for.
+    """
+    return _pick(design, part_gaps(design, utilities), entropy)
 
 
 def _pick(design: ChoiceDesign, gaps: Gaps, entropy: Entropy) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.selection.design import FARTHEST, ChoiceDesign
 from chronodp.selection.utilities import MonotoneUtilities, Utilities
 
-__all__ = ["Gaps", "check_utilities", "score_gaps", "whole_gaps"]
+__all__ = ["Gaps", "check_utilities", "part_gaps", "score_gaps", "whole_gaps"]
 
 Gaps = NDArray[np.int64]
 
@@ -47,6 +48,17 @@ def whole_gaps(design: ChoiceDesign, utilities: Sequence[int]) -> Gaps:
     steps = [value * step.denominator // step.numerator for value in utilities]
     best = max(steps)
     return np.array([min(best - one, FARTHEST) for one in steps], np.int64)
+
+
+def part_gaps(design: ChoiceDesign, utilities: NDArray[Any]) -> Gaps:
+    """Return the same of whole utilities in an array, of a part of the candidates: int64, or Python's own numbers."""
+    step = Fraction(design.step)
+    # One of both is 1: the step is a power of two. Behind the best first, in whole numbers; then down, as above.
+    if step.denominator == 1:
+        steps = utilities // step.numerator
+        return np.asarray(np.minimum(steps.max() - steps, FARTHEST), np.int64)
+    behind = np.minimum(utilities.max() - utilities, -(-FARTHEST // step.denominator))
+    return np.asarray(np.minimum(behind * step.denominator, FARTHEST), np.int64)
 
 
 def check_utilities(design: ChoiceDesign, utilities: object) -> None:

@@ -3,6 +3,7 @@
 from chronodp.selection.keys.exact_price import alone_delta as alone_delta, alone_threshold as alone_threshold
 from chronodp.selection.keys.largest import Peel as Peel
 from chronodp.selection.keys.optimal import OptimalRule as OptimalRule
+from chronodp.selection.keys.published import CountNoise as CountNoise, PublishedCounts as PublishedCounts
 from chronodp.selection.keys.rounds import (
     Decided as Decided,
     Round as Round,

@@ -33,7 +33,7 @@ from chronodp.randomness import LARGEST_SCALE, Entropy
 from chronodp.selection.keys.threshold import Held, lone_probability, threshold_for
 from chronodp.selection.keys.weights import FINEST, MOST_KEYS, weights_of
 
-__all__ = ["Decided", "Round", "Rounds", "Weigh", "decide"]
+__all__ = ["Decided", "Round", "Rounds", "Weigh", "decide", "root_above"]
 
 Weigh = Callable[[NDArray[np.bool_] | None], NDArray[np.int64]]
 """Called with the keys that are dropped, or None: the sum of people's weights on each candidate key, in steps."""
@@ -130,7 +130,7 @@ class Rounds:
     @cached_property
     def sensitivity(self) -> float:
         """The l2 change of all weighted sums together, in people: √blocks, times √2 if units are replaced."""
-        return _root_above(Fraction(self.blocks * (2 if self.replace else 1)))
+        return root_above(Fraction(self.blocks * (2 if self.replace else 1)))
 
     @cached_property
     def bits(self) -> int:
@@ -212,7 +212,7 @@ class Rounds:
     def _scales_at(self, bits: int) -> tuple[float, ...]:
         # s = Δ 2^bits / (mu √share), up: (Δ / σ)² over all rounds is at most mu² in exact arithmetic.
         change = Fraction(self.sensitivity) * 2**bits / min(Fraction(self.mu), decimal_value(self.mu))
-        return tuple(_root_above(change * change / share) for share in self._shares)
+        return tuple(root_above(change * change / share) for share in self._shares)
 
     def _chance(self, weight: int) -> float:
         """How likely a key of that weight is published, in floats: for people, not for privacy."""
@@ -244,7 +244,7 @@ def _reaches(weight: int, one: Round, threshold: int) -> float:
     return float(ndtr((weight + 0.5 - threshold) / one.scale))
 
 
-def _root_above(square: Fraction) -> float:
+def root_above(square: Fraction) -> float:
     """Return a float that is not below the root of a number, by at most two last places."""
     shift = 128 - square.numerator.bit_length() // 2 + square.denominator.bit_length() // 2
     scaled = square * Fraction(4) ** shift
