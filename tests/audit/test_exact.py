@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 from functools import partial
 
@@ -9,7 +10,7 @@ import pytest
 from tests.rounding import FUNCTION
 
 from chronodp.accounting import gaussian
-from chronodp.audit.exact import Outcomes, compare_outcomes, examine, outcomes
+from chronodp.audit.exact import Outcomes, _Aligned, compare_outcomes, examine, outcomes, total
 from chronodp.errors import InvalidArgument
 from chronodp.randomness import Entropy
 
@@ -119,3 +120,24 @@ def test_mass_that_was_not_followed_counts_for_the_mechanism_when_accusing_it() 
     low, high = finding.delta(0.0)
     assert low == 0
     assert high == 0.75
+
+
+def test_shares_in_order_give_the_delta_of_plain_sums() -> None:
+    """Also where ratios lie nearer to the factor than floats tell, and where floats end."""
+    chance = random.Random(1)
+    for _ in range(200):
+        bits = chance.choice([3, 60, 2_000])
+        first, second = ([chance.choice([0, 1, chance.getrandbits(bits)]) for _ in range(8)] for _ in range(2))
+        shares = tuple(zip(first, second, strict=True))
+        aligned = _Aligned(shares, (chance.randrange(3), chance.randrange(3)), 2**bits)
+        apart = 1 + Fraction(chance.choice([-1, 0, 1]), 2 ** chance.choice([52, 60, 300]))
+        near = [Fraction(here, there) * apart for here, there in shares if here and there]
+        for factor in (Fraction(1), Fraction(chance.getrandbits(300), 2**290), Fraction(2**1_100), *near):
+            excess = sum((max(Fraction(0), here - factor * there) for here, there in shares), Fraction(0))
+            low = max(Fraction(0), excess - factor * aligned.lost[1])
+            assert aligned.delta(factor) == (low / aligned.whole, (excess + aligned.lost[0]) / aligned.whole)
+
+
+def test_shares_by_denominator_are_added_exactly() -> None:
+    assert total({}) == 0
+    assert total({6: 1, 4: 3, 12: 5}) == Fraction(1, 6) + Fraction(3, 4) + Fraction(5, 12)

@@ -56,7 +56,7 @@ def test_mechanisms_pass(entry: Entry, trials: Trials) -> None:
     # All its cases at stated counts only: `make verify`, or `chronodp audit`.
     cases = entry.cases()[: None if trials(100) == 100 else 1]
     verdicts = judge_all(cases, Allowance(samples=20_000, seconds=1.0))
-    assert {verdict.case.name: verdict.outcome for verdict in verdicts if not verdict.passed} == {}
+    assert {verdict.case.name: (verdict.outcome, verdict.reason) for verdict in verdicts if not verdict.passed} == {}
     assert all(verdict.lower <= verdict.case.epsilon * (1 + 1e-9) for verdict in verdicts)
 
 

@@ -9,6 +9,7 @@ makes the statement true.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -31,6 +32,8 @@ Anything = TypeVar("Anything")
 
 _MOST_RUNS = 1_000_000
 _NOTHING = Fraction(0)
+_ROUNDED = 2.0**-50  # more than what two rounded quotients are wrong by, as a share of them
+_LEAST = 1e-300  # above it a quotient loses no digits
 _PLAIN = frozenset({int, bool, str, bytes, type(None)})  # kinds that are compared as they are
 
 
@@ -63,16 +66,38 @@ class _Aligned:
         shares: what each output of the first has there and in the second.
         lost: what was not followed of the first and of the second.
         whole: the denominator.
+        by_ratio: the shares, from the largest rounded ratio to the least.
+        falling: those rounded ratios, less than nothing, so that they rise.
+        sums: of the shares before each place there, in the first and in the second.
     """
 
     shares: tuple[tuple[int, int], ...]
     lost: tuple[int, int]
     whole: int
+    by_ratio: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+    falling: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    sums: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        rounded = sorted(((-_quotient(*pair), pair) for pair in self.shares), key=lambda known: known[0])
+        by_ratio = tuple(pair for _, pair in rounded)
+        heres, theres = ([0, *itertools.accumulate(pair[side] for pair in by_ratio)] for side in (0, 1))
+        falling = tuple(ratio for ratio, _ in rounded)
+        settle(self, by_ratio=by_ratio, falling=falling, sums=tuple(zip(heres, theres, strict=True)))
 
     def delta(self, factor: Fraction) -> tuple[Fraction, Fraction]:
         """Return two numbers that the smallest true delta at a factor lies between, in this direction."""
         times, over = factor.numerator, factor.denominator
-        excess = sum(over * here - times * there for here, there in self.shares if over * here > times * there)
+        # What stands out is a beginning of the shares by ratio. Long numbers are multiplied near its end alone, where
+        # rounded ratios leave it open: each is wrong by at most 2^-53 of itself.
+        about = _quotient(times, over)
+        sure, last = 0, len(self.shares)
+        if _LEAST < about < math.inf:
+            sure = bisect.bisect_left(self.falling, -about * (1 + _ROUNDED))
+            last = bisect.bisect_right(self.falling, -about * (1 - _ROUNDED))
+        excess = over * self.sums[sure][0] - times * self.sums[sure][1]
+        for here, there in self.by_ratio[sure:last]:
+            excess += max(0, over * here - times * there)
         low = max(0, excess - times * self.lost[1])
         return Fraction(low, self.whole * over), Fraction(excess + over * self.lost[0], self.whole * over)
 
@@ -91,10 +116,10 @@ class Finding:
     ratio: Fraction | None
     output: Hashable
     pairs: tuple[tuple[Outcomes, Outcomes], ...]
-    _aligned: tuple[_Aligned, ...] = field(init=False, repr=False, compare=False)
+    _aligned: tuple[_Aligned, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        settle(self, _aligned=tuple(_both_ways(self.pairs)))
+        settle(self, _aligned=self._aligned or tuple(_both_ways(self.pairs)))
 
     @property
     def impossible(self) -> Fraction:
@@ -156,15 +181,16 @@ def compare_outcomes(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Finding:
     kept = tuple(pairs)
     if not kept:
         raise InvalidArgument("neighbours", None, "at least one pair of inputs")
+    aligned = tuple(_both_ways(kept))
     here, there, where = 1, 1, None  # the worst ratio so far, and its output
-    for ordered, (first, _) in zip(_both_ways(kept), _ordered(kept), strict=True):
+    for ordered, (first, _) in zip(aligned, _ordered(kept), strict=True):
         for output, (probability, known) in zip(first.probabilities, ordered.shares, strict=True):
             other = known + ordered.lost[1]
             if not other:
-                return Finding(None, output, kept)
+                return Finding(None, output, kept, aligned)
             if probability * there > here * other:
                 here, there, where = probability, other, output
-    return Finding(Fraction(here, there), where, kept)
+    return Finding(Fraction(here, there), where, kept, aligned)
 
 
 def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -> Outcomes:
@@ -189,7 +215,16 @@ def outcomes(run: Callable[[Entropy], object], *, most_runs: int = _MOST_RUNS) -
 
 def total(parts: Mapping[int, int]) -> Fraction:
     """Return the sum of shares that are given by their denominators."""
-    return sum((Fraction(share, whole) for whole, share in parts.items()), Fraction(0))
+    common = math.lcm(*parts)
+    return Fraction(sum(share * (common // whole) for whole, share in parts.items()), common)
+
+
+def _quotient(over: int, under: int) -> float:
+    """Return a quotient of whole numbers, rounded once; infinite where floats end."""
+    try:
+        return over / under
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
 
 
 def _ordered(pairs: Iterable[tuple[Outcomes, Outcomes]]) -> Iterator[tuple[Outcomes, Outcomes]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chronodp.ledger import Fulfilled, Kind, Ledger
+from chronodp.ledger import Fulfilled, Kind, Ledger, read_numbers
 from chronodp.privacy import Unit
 from chronodp.randomness import Entropy
 
@@ -23,11 +23,12 @@ class WatchedLedger(Ledger):
     """A ledger that shows what it stored: an adversary sees every release, also one that is only processed further."""
 
     seen: tuple[str, ...] = ()
+    parts: tuple[tuple[bytes, ...], ...] = ()
 
     def fulfil(self, *args: Any, **options: Any) -> Fulfilled:
         """Pay, store and remember what was stored."""
         made = super().fulfil(*args, **options)
-        self.seen = (*self.seen, made.release)
+        self.seen, self.parts = (*self.seen, made.release), (*self.parts, made.parts)
         return made
 
 
@@ -56,4 +57,8 @@ def stored_release(plan: Any, entropy: Entropy, *, unit: Unit, delta: float) -> 
     """Release a plan by its public call, ledger and all, and return the document that was stored."""
     with temporary_ledger(unit, delta=delta) as ledger:
         plan.release(ledger, dataset="audit", request="audit", entropy=entropy, progress=lambda _: None)
-        return json.loads(ledger.seen[0])
+        stored = json.loads(ledger.seen[0])
+    if isinstance(stored.get("noisy"), dict):  # many numbers stand beside the text
+        kinds = len(stored["design"]["noises"])
+        stored["noisy"] = read_numbers(stored["noisy"], (kinds, stored["noisy"]["cells"] // kinds), ledger.parts[0])
+    return stored
