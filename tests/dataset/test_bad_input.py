@@ -113,7 +113,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "end before start": (lambda: kwh(end="2025-01-01"), errors.InvalidArgument, "after the start"),
     "unknown zone": (lambda: kwh(timezone="Mars/Phobos"), errors.InvalidArgument, "name of a time zone"),
     "too many periods": (lambda: kwh(every="1s", end="2036-01-01"), errors.InvalidArgument, "at most 16,777,216"),
-    "too many groups": (lambda: kwh().by(region=range(10**6)), errors.InvalidArgument, "16,777,216 cells"),
+    "too many groups": (
+        lambda: kwh().by(region=range(4000), place=range(4000)),
+        errors.InvalidArgument,
+        "134,217,728 cells",
+    ),
     "repeated keys": (lambda: kwh().by(region=["a", "b", "a"]), errors.InvalidArgument, "no key is repeated"),
     "no keys": (lambda: kwh().by(region=[]), errors.InvalidArgument, "at least one public key"),
     "keys as text": (lambda: kwh().by(region="north"), errors.InvalidArgument, "a list"),

@@ -302,6 +302,7 @@ def test_a_design_is_read_back_as_it_was(ledger: cdp.Ledger) -> None:
 def test_words_say_how_many_people_a_key_needs() -> None:
     words = " ".join(str(asked(epsilon=1.0)).split())
     needed = asked(epsilon=1.0).design.finding
+    assert isinstance(needed, Rounds)
     assert f"published half of the time if {needed.people_needed(1):,} people hold it and nothing else" in words
     assert f"({needed.people_needed(5):,} if each holds 5)" in words
     assert "one held by a single person, with probability at most 4e-07" in words
@@ -347,8 +348,8 @@ class TestRefused:
 
     @pytest.mark.parametrize(
         ("name", "value"),
-        [("max_keys", 0), ("max_keys", 2.5), ("share", 0.0), ("share", 1.0), ("most", 0), ("longest", 0),
-         ("delta", 0.0), ("delta", 1.0)],
+        [("max_keys", 0), ("max_keys", 2.5), ("share", -0.1), ("share", 0.95), ("share", True), ("most", 0),
+         ("longest", 0), ("delta", 0.0), ("delta", 1.0)],
     )  # fmt: skip
     def test_values_out_of_range(self, name: str, value: Any) -> None:
         with pytest.raises(InvalidArgument, match=f"^{name} must be"):

@@ -149,7 +149,9 @@ def test_a_column_of_equal_values_finds_them(ledger: cdp.Ledger) -> None:
 def test_groups_counts_and_one_bound_alone(ledger: cdp.Ledger) -> None:
     data = frame()
     keys = {"region": ["north", "south"]}
-    made = released(ledger, meters(data).sum("kwh", clip=(0, Find())).by(max_groups=Find(), **keys), "groups")
+    made = released(
+        ledger, meters(data).sum("kwh", clip=(0, Find())).by(max_groups=Find(), focus=None, **keys), "groups"
+    )
     assert made.found is not None
     assert made.found.max_groups in (1, 2)
     assert made.design.table.measure.clip[0] == 0.0
@@ -195,8 +197,6 @@ def test_found_bounds_are_public_for_the_next_month(ledger: cdp.Ledger) -> None:
 def test_one_search_serves_several_queries(ledger: cdp.Ledger) -> None:
     series = meters(frame())
     sums, days = series.sum("kwh", clip=Find()), series.count()
-    with pytest.raises(InvalidArgument, match="bounded"):
-        cdp.plan_together([sums, days], epsilon=1.0, delta=1e-6)  # its reference is no bound
     found = released(ledger, sums).found
     together = cdp.plan_together([sums.bounded(found), days.bounded(found)], epsilon=1.0, delta=1e-6)
     made = together.release(ledger, dataset="meters", request="both")
@@ -245,10 +245,109 @@ def _query(**changes: Any) -> Any:
         (lambda: meters("x.csv").count().peak(every="7D").plan(epsilon=1.0), "clip"),
         (lambda: meters("x.csv", unit=cdp.Event()), "max_periods"),
         (lambda: meters("x.csv").count().plan(epsilon=-1), "epsilon"),
-        (lambda: cdp.plan_together({"days": meters("x.csv").count()}, epsilon=1.0), "max_periods of query 'days'"),
+        (lambda: cdp.plan_together({"top": meters("x.csv").count().peak(every="7D")}, epsilon=1.0), "of query 'top'"),
         (lambda: meters("x.csv").count().plan(epsilon=1.0, delta=2), "delta"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_before_anything_is_spent(make: Any, argument: str) -> None:
     with pytest.raises(InvalidArgument, match=argument):
         make()
+
+
+def rows_of(people: int = 1200, *, seed: int = 3) -> pandas.DataFrame:
+    """Some rows of each person on each day, of sizes that none knows."""
+    data = frame(people, seed=seed)
+    return pandas.concat([data, data.sample(frac=0.4, random_state=1).assign(kwh=lambda table: table.kwh * 1.3)])
+
+
+@pytest.mark.parametrize("of", ["rows", "people", "totals"])
+def test_the_clip_of_a_mean_is_found_from_0_on(ledger: cdp.Ledger, of: Any) -> None:
+    data = rows_of()
+    query = meters(data).mean("kwh", clip=(0, Find()), of=of)
+    plan: Any = query.plan(epsilon=2.0, delta=1e-6)
+    words = " ".join(str(plan).split())
+    assert "clipped where a private step finds it best" in words
+    assert "times the size found" in words
+    assert "with 1,000 present" in words
+    made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(2))
+    clip = made.design.table.measure.clip
+    assert clip == (0.0, made.found.size)
+    assert 1.5 < clip[1] < 12
+    cells = data.groupby(["at", "who"]).kwh
+    truth = {"rows": data.groupby("at").kwh, "people": cells.mean().groupby("at"), "totals": cells.sum().groupby("at")}
+    shown = made.to_pandas()
+    assert np.sqrt(np.mean((shown["value"].to_numpy() - truth[of].mean().to_numpy()) ** 2)) < 0.25
+    assert "bounds found by the exponential mechanism" in str(made.certificate.mechanism)
+    assert made.certificate.claim.cost == plan.claim.cost
+    assert load(dump(made.design), Design) == made.design
+    again = query.bounded(made.found)
+    assert again.finds == ()
+    assert again.table.measure == made.design.table.measure
+
+
+def test_the_clip_of_a_mean_over_a_public_number_is_found_on_both_sides(ledger: cdp.Ledger) -> None:
+    ledger.open("panel", unit=cdp.User(relation="replace"), epsilon=10.0, delta=1e-5)
+    query = meters(frame(), unit=cdp.User(relation="replace")).mean("kwh", clip=Find(), people=800)
+    plan: Any = query.plan(epsilon=2.0, delta=1e-6)
+    made: Any = plan.release(ledger, dataset="panel", request="one", entropy=seeded(2))
+    assert made.design.table.measure.clip == (-made.found.size, made.found.size)
+    assert made.design.table.measure.people == 800
+
+
+def test_rows_that_stand_alone_find_their_clip(tmp_path: Path) -> None:
+    data = rows_of()
+    for user in ("who", None):
+        series = cdp.TimeSeries(
+            data, time="at", user=user, every="1D", start="2026-01-01", end="2026-01-15", unit=cdp.Event()
+        )
+        with cdp.Ledger(tmp_path / f"{user}.db") as store:
+            store.open("meters", unit=cdp.Event(), epsilon=10.0, delta=1e-5)
+            plan: Any = series.mean("kwh", clip=(0, Find())).plan(epsilon=2.0, delta=1e-6)
+            made = plan.release(store, dataset="meters", request="one", entropy=seeded(2))
+            assert 1.5 < made.found.size < 12
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"clip": Find()}, "middle"),
+        ({"clip": Find(), "of": "totals"}, "middle"),
+        ({"clip": (0, Find()), "at_most": 2}, "at_most"),
+        ({"clip": (1, Find())}, "clip"),
+        ({"clip": (0, Find()), "missing": Missing()}, "missing"),
+        ({"clip": (0, 3), "of": "totals", "missing": Missing()}, "missing"),
+        ({"clip": (0, 3), "missing": Missing()}, "missing"),
+        ({"clip": (0, 3), "people": 9, "unit": cdp.User(relation="replace"), "missing": Missing()}, "missing"),
+    ],
+)
+def test_a_mean_refuses_what_cannot_be_found(options: Any, said: str) -> None:
+    asked = dict(options)
+    missing = asked.pop("missing", None)
+    series = meters("x.csv", **{name: asked.pop(name) for name in ("unit",) if name in asked})
+    with pytest.raises(InvalidArgument, match=said):
+        series.mean("kwh", **asked).plan(epsilon=1.0, delta=1e-6, missing=missing)
+
+
+def test_a_notebook_shows_both_bands_in_words(ledger: cdp.Ledger) -> None:
+    made = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), missing=Missing())
+    shown = made._repr_html_()
+    for words in ("value_all", "lower_all", "upper_all", "as if nothing had been bounded", "assuming even loss"):
+        assert words in shown
+    assert str(made.missing) in shown
+    assert f"privately, as a part of the price: {made.found}" in shown
+    assert "differentially private" in shown
+    assert "seeded" in shown.lower()  # a test run says so first
+    assert "14 rows" in shown
+    mean_only = released(ledger, meters(frame()).sum("kwh", clip=(0, Find())), "two", missing=Missing(assume=None))
+    shown = mean_only._repr_html_()
+    assert "value_all" not in shown
+    assert str(mean_only.missing) in shown
+    assert "not what bounds took away" in shown
+
+
+def test_a_notebook_runs_nothing_that_a_key_says(ledger: cdp.Ledger) -> None:
+    key = "<script>alert(1)</script>"
+    made = released(ledger, meters(frame(), max_periods=3).count().by(region=["north", key]))
+    shown = made._repr_html_()
+    assert "<script" not in shown
+    assert "&lt;script&gt;" in shown

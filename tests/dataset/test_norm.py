@@ -149,7 +149,7 @@ _norm: Any = Norm
         (lambda: scaled().by(max_groups=Find(), region=["north"]), "max_groups"),
         (lambda: scaled().peak(every="7D"), "peak"),
         (lambda: scaled(1e60), "clip"),
-        (lambda: cdp.plan_together([scaled(Find())], epsilon=1.0, delta=1e-6), "bound"),
+        (lambda: cdp.plan_together([scaled(Find())], epsilon=1.0), "delta"),
     ],
 )
 def test_what_cannot_be_is_refused(make: Any, said: str) -> None:

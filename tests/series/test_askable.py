@@ -11,7 +11,19 @@ import pytest
 from chronodp.cli.asking import OPTIONS
 from chronodp.dataset import BOUNDS
 from chronodp.errors import InvalidArgument
-from chronodp.series import Count, Histogram, Mean, Measure, PanelMean, RowHistogram, RowMean, Sum, Variance
+from chronodp.series import (
+    Active,
+    Count,
+    Histogram,
+    Mean,
+    Measure,
+    PanelMean,
+    RowHistogram,
+    RowMean,
+    ScaledSum,
+    Sum,
+    Variance,
+)
 from chronodp.series.measures import ASKABLE, Asking, ask_for
 from chronodp.service import policy
 from chronodp.service.question import QueryRequest
@@ -21,11 +33,14 @@ PAGE = Path(policy.__file__).parent / "page"
 FIELDS = {"clip": ("low", "high")}  # what the page's form has in two
 
 
-def _size_name(asking: Asking) -> str:
-    """Return which argument of a kind bounds a size that can be found, by the measure that it makes."""
-    made = {"column": "kwh", "clip": (0.0, 1.0), "edges": (0.0, 1.0), "at_most": 1}
+def _size_names(asking: Asking) -> set[str]:
+    """Return which arguments of a kind bound a size that can be found, by the measures that it makes."""
+    made = {"column": "kwh", "clip": (0.0, 1.0), "edges": (0.0, 1.0), "fractions": (0.5,), "at_most": 1, "window": "7D"}
     named = {argument.name: made[argument.name] for argument in asking.arguments if argument.name in made}
-    return asking.make(**named).size_name
+    names = {asking.make(**named).size_name}
+    if any(argument.name == "norm" for argument in asking.arguments):
+        names.add({"bound": "norm"}[asking.make(column="kwh", norm=1.0).size_name])
+    return names - {""}
 
 
 @pytest.mark.parametrize("asking", ASKINGS, ids=lambda asking: asking.kind)
@@ -36,9 +51,9 @@ def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
     needed = {argument.name for argument in asking.arguments if argument.needed and not argument.found}
     assert set(schema["required"]) == {"kind", *needed}
     found = {argument.name for argument in asking.arguments if argument.found}
-    assert found == {name for name in [_size_name(asking)] if name}
+    assert found == _size_names(asking)
     assert found <= set(BOUNDS)
-    options = {argument.name for argument in asking.arguments if argument.kind != "column"}
+    options = {argument.name for argument in asking.arguments if argument.kind not in ("column", "length")}
     assert OPTIONS.keys() >= {asking.kind, *options}
     assert asking.kind in policy.MEASURES
     form = (PAGE / "templates/views/ask.html").read_text(encoding="utf-8")
@@ -56,6 +71,8 @@ def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
         Count(),
         Count(7),
         Sum("kwh", (0.0, 3.0)),
+        ScaledSum("kwh", 40.0),
+        ScaledSum("kwh", 40.0, signed=False),
         Mean("kwh", (-1.0, 3.0)),
         PanelMean("kwh", (0.0, 3.0), 50),
         Variance("kwh", (-1.0, 3.0)),
@@ -63,6 +80,8 @@ def test_every_face_has_every_kind_and_argument(asking: Asking) -> None:
         RowMean("kwh", (-1.0, 3.0)),
         RowMean("kwh", (0.0, 3.0), 4),
         RowHistogram("kwh", (0.0, 1.0, 2.5), 5),
+        Active("7D"),
+        Active("28D", 6),
     ],
     ids=str,
 )

@@ -31,6 +31,7 @@ from tests.series.designs import (
 
 from chronodp import Event, Ledger, User, UserPeriod, Window
 from chronodp.accounting import gaussian
+from chronodp.engines import Grouping
 from chronodp.errors import BudgetExhausted, InvalidArgument, MissingBound
 from chronodp.ledger import Budget
 from chronodp.privacy import Cost, GaussianCost, PureCost, Report, SequenceCost, Swap
@@ -124,8 +125,8 @@ def test_many_releases_cost_what_the_accountants_say() -> None:
         (lambda: table(COUNT, User(), 4, groupings=REGIONS, max_groups=0), "max_groups"),
         (lambda: table(PANEL, User(), 4), "people"),
         (lambda: table(PANEL, Event()), "people"),
-        (lambda: Table(BINS, Event(), LONGEST), "groups"),
-        (lambda: Table(COUNT, Event(), LONGEST // 3 + 1, groupings=REGIONS), "groups"),
+        (lambda: Table(BINS, Event(), LONGEST, groupings=REGIONS), "groups"),
+        (lambda: Table(COUNT, Event(), LONGEST, groupings=(*REGIONS, Grouping("age", tuple("abc")))), "groups"),
         (lambda: Count(0), "at_most"),
         (lambda: Count(2**30 + 1), "at_most"),
         (lambda: Count(1.5), "at_most"),  # type: ignore[arg-type]
@@ -180,11 +181,11 @@ def test_what_is_missing_and_what_is_too_much_is_told() -> None:
         table(COUNT, Event(), 3)
     with pytest.raises(InvalidArgument, match=r"when people come and go .* their number is no public fact"):
         table(PANEL, User(), 4)
-    with pytest.raises(InvalidArgument, match="at most 16,777,216 cells"):
-        Table(BINS, Event(), LONGEST)
+    with pytest.raises(InvalidArgument, match="at most 134,217,728 cells"):
+        Table(BINS, Event(), LONGEST, groupings=REGIONS)
     with pytest.raises(MissingBound, match="how many periods of the grid one calendar period holds"):
         designs(Table(Total(1.0), UserPeriod("1D"), 72))
     assert of_law(Table(Total(1.0), UserPeriod("1D"), 72, max_periods=24), "laplace").noises[0].sensitivity > 24
-    largest = Table(COUNT, Event(), LONGEST // 3, groupings=REGIONS)
-    assert largest.horizon * largest.places <= LONGEST
+    largest = Table(COUNT, Event(), LONGEST, groupings=REGIONS)
+    assert largest.cells == largest.horizon * largest.places
     assert replace(largest, groupings=()).places == 1

@@ -16,7 +16,8 @@ from chronodp.postprocess.tails import Law, quantiles
 from chronodp.privacy import RecordUnit
 from chronodp.randomness import seeded
 from chronodp.series import Design, Histogram, Mean
-from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile
+from chronodp.series.estimates import Estimates, Floats, estimate
+from chronodp.series.quantile_reading import estimate_quantile
 from chronodp.series.windows import Windows, each
 
 CLIP = (0.0, 10.0)

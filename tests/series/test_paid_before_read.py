@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,18 +11,27 @@ from tests.series.releases import Silent, made, night
 import chronodp as cdp
 from chronodp.dataset.joint.plan import PlanTogether
 from chronodp.errors import BudgetExhausted, RequestConflict, UnknownBudget, UnsupportedCost
+from chronodp.ledger import Written
 from chronodp.privacy import Claim, FailureCost, GaussianCost, SequenceCost
 from chronodp.series import Plan
+from chronodp.series.discovery.plan import DiscoverPlan
 from chronodp.series.finding.plan import FindPlan
+from chronodp.series.quantiles.plan import QuantilePlan
 from chronodp.series.releasing import ReleasePlan
 from chronodp.spectrum.spectrum import SpectrumPlan
 
 
 def test_every_plan_is_released_by_the_one_way_that_checks_first() -> None:
-    kinds = {Plan, FindPlan, SpectrumPlan, PlanTogether}
-    assert kinds <= set(ReleasePlan.__subclasses__())
-    for kind in ReleasePlan.__subclasses__():
+    made = set(all_kinds(ReleasePlan))
+    assert {Plan, FindPlan, DiscoverPlan, QuantilePlan, SpectrumPlan, PlanTogether} <= made
+    for kind in made:
         assert kind.release is ReleasePlan.release, kind
+
+
+def all_kinds(kind: Any) -> Iterator[type[ReleasePlan[Any, Any]]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from all_kinds(below)
 
 
 class Unread(ReleasePlan[int, None]):
@@ -33,7 +43,7 @@ class Unread(ReleasePlan[int, None]):
     def read(self, *, key: str, progress: object) -> int:  # noqa: ARG002
         raise AssertionError("data were read")
 
-    def draw(self, numbers: int, entropy: object) -> str:
+    def draw(self, numbers: int, entropy: object) -> Written:
         raise NotImplementedError
 
     def certificate_for(self, *, seeded: bool) -> Any:

@@ -86,7 +86,8 @@ def test_what_is_released_without_noise(tmp_path: Path, delta: float) -> None:
             "quantile",
             entropy=Silent(),
         )
-        assert release.quantile(0.5).to_pandas()["value"].tolist() == close(15.0, 15.0)
+        # Of 7 and 100 every number between is a median: the middle of the empty bin.
+        assert release.quantile(0.5).to_pandas()["value"].tolist() == close(15.0, 65 / 2)
         assert set(release.to_pandas().columns) >= {"bin_low", "bin_high"}
 
 

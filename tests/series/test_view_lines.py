@@ -42,6 +42,17 @@ def test_of_many_lines_the_largest_are_drawn_and_counted(tmp_path: Path) -> None
     assert "drawn" not in release.each_period().note
 
 
+def test_of_published_lines_those_with_values_are_drawn(tmp_path: Path) -> None:
+    keys = [f"page {number}" for number in range(30)]
+    view = released(tmp_path, keys, people=10).each_period().publish(relative=0.0005)
+    shown = view.to_pandas().dropna(subset="value")["page"].tolist()
+    figure: Any = view.plot()
+    drawn = [trace.name for trace in figure.data if trace.fill is None and trace.name]
+    assert 0 < len(shown) < 24
+    assert [name for name in keys if name in drawn] == shown
+    assert f"drawn are {len(shown)} of 30, those with most values, the table has all" in view.drawn_note
+
+
 def test_few_lines_are_all_drawn(tmp_path: Path) -> None:
     release = released(tmp_path, ["a", "b"])
     figure: Any = release.plot()

@@ -1,14 +1,20 @@
-"""Totals that someone else has bounded and added up."""
+"""Totals that someone else has bounded and added up.
+
+*Finished totals* of ``docs/explanation/proofs/release.md``: how far one unit moves each of them is the owner's word.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chronodp.engines import BoundsReport, Progress, ReadingCheck
+from chronodp.dataset.groups import check_keys
+from chronodp.engines import BoundsReport, Grouping, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit, check_unit
@@ -23,9 +29,12 @@ class Aggregate:
     """A series of totals, one a period, with your word for how much one unit can change them.
 
     Args:
-        totals: one finite number a period.
+        totals: one finite number a period; by groups, a row of numbers a period, one a group in the order of the keys
+            (of several columns, the last one's keys change fastest).
         change: the most that one unit changes any one total.
         unit: who is protected.
+        by: the public keys of each column that splits the totals.
+        max_groups: how many groups of a period one unit changes; 1 if not given.
         max_periods: under `User` how many totals one person changes; under `UserPeriod` how many totals one calendar
             period of a person changes, unless dates tell.
         every: length of a period, if totals have dates.
@@ -50,16 +59,21 @@ class Aggregate:
         start: Any = None,
         timezone: str = "UTC",
         name: str = "total",
+        by: Mapping[str, Sequence[object]] | None = None,
+        max_groups: int = 1,
     ) -> None:
         check_unit("unit", unit)
-        self.origin = _Totals(_check_totals(totals))
+        groupings = _groupings(by)
+        self.origin = _Totals(_check_totals(totals, groupings))
         horizon = len(self.origin.values)
         calendar = None
         if every is not None or start is not None:
             if every is None or start is None:
                 raise InvalidArgument("every", every, "given together with start, or neither")
             calendar = Calendar.from_length(every, start, horizon, timezone)
-        self.table = Table(Total(change, name), unit, horizon, calendar, max_periods=max_periods)
+        self.table = Table(
+            Total(change, name), unit, horizon, calendar, groupings, max_periods=max_periods, max_groups=max_groups
+        )
 
     def plan(self, *, epsilon: float, delta: float = 0.0, tuned_for: Workload | None = None) -> Plan:
         """Return the plan with the least error within (epsilon, delta). Free."""
@@ -81,7 +95,7 @@ class _Totals:
         progress(1.0)
         with np.errstate(over="ignore"):  # a warning would tell of a value
             steps = np.rint(self.values / design.noises[0].step)
-        return (np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)[:, None],)
+        return (np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64),)
 
     def missing(self, design: Design, *, key: str) -> Quanta:  # noqa: ARG002  # of Origin
         """Refuse: whoever bounded the totals knows what was left out."""
@@ -99,7 +113,7 @@ class _Totals:
         """Return the same question about other totals."""
         if end is not None:
             raise InvalidArgument("end", str(end), "left out: the number of totals tells it")
-        totals = _Totals(_check_totals(data))
+        totals = _Totals(_check_totals(data, table.groupings))
         horizon = len(totals.values)
         calendar = table.calendar
         if calendar is not None:
@@ -108,13 +122,26 @@ class _Totals:
         return totals, table.moved_to(horizon, calendar)
 
 
-def _check_totals(totals: object) -> Any:
+def _groupings(by: object) -> tuple[Grouping, ...]:
+    if by is None:
+        return ()
+    if not isinstance(by, Mapping) or not by:
+        raise InvalidArgument("by", by, "a dictionary of columns with their public keys, such as {'page': ['a', 'b']}")
+    return tuple(Grouping(column, check_keys(column, keys)) for column, keys in by.items())
+
+
+def _check_totals(totals: object, groupings: Sequence[Grouping]) -> Any:
+    """Return totals as periods × groups, if they are such numbers."""
+    groups = math.prod(len(grouping.keys) for grouping in groupings)
     allowed = "a list or array of finite numbers, one a period"
+    if groupings:
+        allowed = f"a row of {groups:,} finite numbers a period, one a group"
     try:
         values = np.asarray(totals)
     except (ValueError, TypeError):
         raise InvalidArgument("totals", totals, allowed, private=True) from None
-    if values.ndim != 1 or not values.size or values.dtype.kind not in "iuf":
+    values = values if groupings else np.expand_dims(values, -1)
+    if values.ndim != 2 or values.shape[1:] != (groups,) or not values.size or values.dtype.kind not in "iuf":
         raise InvalidArgument("totals", totals, allowed, private=True)
     values = values.astype(np.float64)
     if not np.all(np.isfinite(values)):

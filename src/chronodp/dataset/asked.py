@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from chronodp.dataset.query import Queries, Query
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_flag
-from chronodp.series import Discover, Find
-from chronodp.series.measures import ASKABLE, Measure, ask_for
+from chronodp.series import Discover, Find, Places
+from chronodp.series.measures import ASKABLE, Active, ask_for
 
 __all__ = ["BOUNDS", "FindBounds", "ask_question"]
 
-BOUNDS = ("clip", "at_most", "max_periods", "max_groups")
+BOUNDS = ("clip", "at_most", "norm", "max_periods", "max_groups")
 """The bounds that a private step can find."""
 
-_SIZES = ("clip", "at_most")
+_SIZES = ("clip", "at_most", "norm")
+_ARGUMENTS = {"norm": "bound"}  # where a bound has another name in Python, as in bound=Norm(Find())
 
 Planned = TypeVar("Planned")
 Given = TypeVar("Given")
@@ -30,7 +31,7 @@ class FindBounds:
     Attributes:
         bounds: of `BOUNDS`; none if all are given.
         share: the part of the price that finds them.
-        between: public ends of the largest size of a person in a period.
+        between: public ends of the largest size of a person in a period, or of the norm of a whole series.
         from_zero: whether totals below 0 count as 0, so that of a clip only the most is found.
     """
 
@@ -68,7 +69,10 @@ def ask_question(
     measure: Mapping[str, Any],
     *,
     by: Mapping[str, Sequence[object] | Discover] | None = None,
+    places: Places | None = None,
+    focus: Mapping[str, float] | Literal["nodes", "largest"] | None = None,
     max_groups: int | None = None,
+    max_periods: int | None = None,
     block: tuple[str, str] | None = None,
     find: FindBounds | None = None,
 ) -> Query[Planned]:
@@ -78,15 +82,20 @@ def ask_question(
         series: what is asked; where its periods are found, ``max_periods`` is a `Find` already.
         measure: its kind and its arguments, as `ask_for` reads them, without bounds that are found.
         by: columns that split it, with their public keys; of one, `Discover` may stand in their place.
-        max_groups: in how many groups of a period a person counts; 1 if not given.
+        places: a public tree of keys, every level of which is released.
+        focus: which of its levels errors are made small for.
+        max_groups: in how many groups of a period a person counts; as `Query.by` has it if not given.
+        max_periods: how many active periods of a person count, where it is asked who was active lately and this is
+            said beside the question; that of the series otherwise.
         block: a statistic and a length, such as ``("peak", "1D")``.
         find: which bounds are found.
     """
     finding = FindBounds() if find is None else find
-    query = _measured(series, measure, finding)
+    query = _measured(series, measure, finding, max_periods)
     groups = finding.instead_of("max_groups", max_groups)
-    if by:
-        query = query.by(max_groups=1 if groups is None else groups, **by)
+    if by or places is not None:
+        trees = () if places is None else (places,)
+        query = query.by(*trees, max_groups=groups, focus=focus, **(by or {}))
     elif isinstance(groups, Find) or groups not in (None, 1):
         given = "found" if isinstance(groups, Find) else groups
         raise InvalidArgument("max_groups", given, "left out where nothing splits the answer")
@@ -96,16 +105,21 @@ def ask_question(
     return query
 
 
-def _measured(series: Queries[Planned], said: Mapping[str, Any], finding: FindBounds) -> Query[Planned]:
+def _measured(
+    series: Queries[Planned], said: Mapping[str, Any], finding: FindBounds, max_periods: int | None
+) -> Query[Planned]:
     names = [name for name in _SIZES if isinstance(finding.instead_of(name, said.get(name)), Find)]
     if not names:
-        return series.ask(ask_for(said))
+        measure = ask_for(said)
+        if isinstance(measure, Active):
+            return series.active(measure.window, max_stays=measure.max_stays, max_periods=max_periods)
+        return series.ask(measure)
     # What stands where a size is found is the reference that it is a multiple of, as `Queries.sum` and `count` have it.
-    reference: dict[str, Any] = {"clip": (0.0, 1.0) if finding.from_zero else (-1.0, 1.0), "at_most": 1}
+    reference: dict[str, Any] = {"clip": (0.0, 1.0) if finding.from_zero else (-1.0, 1.0), "at_most": 1, "norm": 1.0}
     asking = ASKABLE.get(str(said.get("kind")))
     takes = () if asking is None else tuple(argument.name for argument in asking.arguments)
-    measure: Measure = ask_for({**said, **{name: reference[name] for name in names if name in takes}})
+    measure = ask_for({**said, **{name: reference[name] for name in names if name in takes}})
     for name in names:
-        if measure.size_name != name:
+        if measure.size_name != _ARGUMENTS.get(name, name):
             raise InvalidArgument(name, "found", f"left out of what is found: it cannot be found for {said['kind']}")
-    return series.ask(measure).finding(**{name: finding.find(name) for name in names})
+    return series.ask(measure).finding(**{_ARGUMENTS.get(name, name): finding.find(name) for name in names})

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack, cast
 
+from chronodp.dataset.groups import check_keys, listed
 from chronodp.engines import Derived, Grouping, check_columns, check_where, derived_as
-from chronodp.engines.reading import Reading, check_reading, read_name
+from chronodp.engines.reading import Reading, check_reading
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.privacy import Calendar, check_kind
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import (
+    Active,
     Count,
     Discover,
     EachPeriod,
@@ -21,6 +23,7 @@ from chronodp.series import (
     Measure,
     Missing,
     Norm,
+    Places,
     ScaledSum,
     Sum,
     Table,
@@ -30,8 +33,10 @@ from chronodp.series import (
     check_norm,
     histogram_of,
     mean_of,
+    quantiles_of,
 )
 from chronodp.series.finding import bounded_table
+from chronodp.series.places import PlaceLevels
 
 __all__ = ["Queries", "Query", "RecordSource"]
 
@@ -56,6 +61,10 @@ class RecordSource(Protocol[Planned_co]):
 
     def discover_plan(self, table: Table, discover: Discover, **terms: Unpack[Terms]) -> object:
         """Return the plan that finds keys first, within (epsilon, delta): `DiscoverPlan`, or a curator's."""
+        ...
+
+    def quantile_plan(self, table: Table, **terms: Unpack[Terms]) -> object:
+        """Return the plan of quantiles that errs least within (epsilon, delta): `QuantilePlan`, or a curator's."""
         ...
 
 
@@ -126,7 +135,7 @@ class Queries(Generic[Planned_co]):
         self,
         column: str,
         *,
-        clip: tuple[float, float],
+        clip: tuple[float, float | Find] | Find,
         of: Literal["rows", "people", "totals"] | None = None,
         at_most: int | None = None,
         people: int | None = None,
@@ -137,7 +146,8 @@ class Queries(Generic[Planned_co]):
 
         Args:
             column: what is averaged.
-            clip: least and most of a row; of totals, of a person's total in a period.
+            clip: least and most of a row; of totals, of a person's total in a period. With ``(0, Find())`` a private
+                step finds the most, and values below 0 count as 0; where ``people`` is given also `Find()`, both sides.
             of: 'rows', which is the default: the mean of all rows. 'people': a person's rows count together as one,
                 with their mean. 'totals': a person's rows are added up before people are averaged.
             at_most: of rows, the weight of how many one person has in a period and group, by default 1. Who has more
@@ -148,7 +158,10 @@ class Queries(Generic[Planned_co]):
                 period.
         """
         said = of if of is not None else "rows" if people is None else "totals"
-        return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))
+        find, reference = _clip_to_find(clip)
+        if find is None:
+            return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))  # type: ignore[arg-type]  # a pair of numbers, or refused
+        return self.ask(mean_of(column, reference, of=said, at_most=at_most, people=people)).finding(clip=find)
 
     def variance(self, column: str, *, clip: tuple[float, float]) -> Query[Planned_co]:
         """Tell how far people's totals, each clipped to ``clip``, lie apart in a period: their variance.
@@ -167,17 +180,56 @@ class Queries(Generic[Planned_co]):
         ``at_most`` in all bins together. A bin holds its lower edge, the last one its upper edge too; values outside
         are left out. Quantiles of the release are free: ``release.quantile(0.5)``.
         """
-        ascending = tuple(_listed("edges", edges, "a list of finite ascending numbers"))
+        ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         return self.ask(histogram_of(column, ascending, of=of, at_most=at_most))
 
+    def quantiles(
+        self,
+        column: str,
+        fractions: Sequence[float],
+        *,
+        edges: Sequence[float],
+        of: Literal["people", "rows"] = "people",
+        at_most: int = 1,
+    ) -> Query[Planned_co]:
+        """Tell below which edge a fraction of people, or rows, lies: 0.5 for the median.
+
+        Few quantiles are edges that are drawn, likelier the nearer their rank; many are read from a histogram with
+        noise shaped along values. The plan takes what errs least, and ``plan.alternatives`` shows the others. Finer
+        edges cost little. People and rows are counted, and values outside the edges left out, as by `histogram`.
+        """
+        ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
+        asked = tuple(listed("fractions", fractions, "a list of ascending fractions above 0 and below 1"))
+        return self.ask(quantiles_of(column, asked, ascending, of=of, at_most=at_most))
+
+    def active(self, window: str, *, max_stays: int | None = None, max_periods: int | None = None) -> Query[Planned_co]:
+        """Count the people who have a row in the last ``window``, at every period: '1D', '7D' and '28D' of days.
+
+        That is daily, weekly and monthly active people. Rows from one period less than ``window`` before the start are
+        read too, and paid for.
+
+        Args:
+            window: how long a row makes its person present, its own period included; a whole number of periods.
+            max_stays: for `User`, how many stays of one person count, the first ones. A stay is a run of periods in
+                which the person is present without a gap: who is active every day has one.
+            max_periods: for `User`, how many active periods of one person count; that of the series if neither is
+                given, and if that is not given either nobody is cut. Where both are given, the plan takes the limit
+                with the smaller error.
+        """
+        return self._ask(Active(window, max_stays), max_periods if max_stays or max_periods else self.max_periods)
+
     def ask(self, measure: Measure) -> Query[Planned_co]:
-        """Ask for any measure of rows: a count, a sum, a mean, a variance or a histogram."""
+        """Ask for any measure of rows: a count, a sum, a mean, a variance, a histogram or people who were active."""
         if not isinstance(measure, Measure):
             raise InvalidArgument("measure", measure, "a measure such as Count() or Sum('kwh', (0.0, 3.0))")
         if measure.finished or measure.block is not None:
             allowed = "a measure of rows; finished totals go to Aggregate, and .peak(every=...) makes blocks of a query"
             raise InvalidArgument("measure", str(measure), allowed)
-        periods = None if measure.norm is not None else self.max_periods
+        present = measure.presence
+        given = present is not None and present.max_stays is not None  # takes the place of the series' own limit
+        return self._ask(measure, None if measure.norm is not None or given else self.max_periods)
+
+    def _ask(self, measure: Measure, periods: int | Find | None) -> Query[Planned_co]:
         if isinstance(periods, Find) and not self.unit.whole_person:
             self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
         table = Table(
@@ -228,21 +280,43 @@ class Query(Generic[Planned_co]):
         taken = {name: known[name] for name, _ in self.finds if name in known}
         table = bounded_table(
             self.table,
-            size=taken.get(self.table.measure.size_name),
+            size=taken.get(self.table.periods.measure.size_name),
             max_periods=taken.get("max_periods"),
             max_groups=taken.get("max_groups"),
         )
         return replace(self, table=table, finds=tuple(one for one in self.finds if one[0] not in taken))
 
-    def by(self, *, max_groups: int | Find | None = None, **columns: Sequence[object] | Discover) -> Query[Planned_co]:
+    def by(
+        self,
+        *places: Places,
+        max_groups: int | Find | None = None,
+        focus: Mapping[str, float] | Literal["nodes", "largest"] | None = None,
+        **columns: Sequence[object] | Discover,
+    ) -> Query[Planned_co]:
         """Split by columns with public keys; a person counts in at most ``max_groups`` (1) groups of a period.
 
         Keys are declared, or found by a private step, `Discover`; they are never read from the data as they stand. Rows
         with another key are left out, and groups without rows are released like others. With ``bound=Norm(...)`` a
         person counts in all groups, and ``max_groups`` is left out.
+
+        With `Places`, a public tree of keys, every level is released, and each place is the sum of those under it to
+        the last digit. ``max_groups`` then bounds in how many leaves (by keys of other columns) a person counts.
+
+        Args:
+            places: a tree of public keys; at most one.
+            max_groups: in how many groups of a period one person counts; if not given 1, and ``max_keys`` of
+                ``Discover(share=0)``.
+            focus: which levels of places the error is made small for: weights of their mean squared errors by name,
+                where 1 is what levels not named have; 'nodes' where every place counts alike; 'largest' where the
+                largest error of a level is made least.
+            columns: the public keys of each column.
         """
-        if not columns:
+        if not columns and not places:
             raise InvalidArgument("by", None, "at least one column with its keys, such as region=['north', 'south']")
+        if places:
+            return self._by_places(places, max_groups, focus, columns)
+        if focus is not None:
+            raise InvalidArgument("focus", focus, "given with Places alone: it weighs levels of a tree")
         taken = {grouping.column for grouping in self.table.groupings} & set(columns)
         if taken:
             raise InvalidArgument("by", sorted(taken)[0], "a column that does not split the question already")
@@ -256,9 +330,38 @@ class Query(Generic[Planned_co]):
         most = everywhere if whole_series or isinstance(max_groups, Find) else max_groups
         if discover is not None and isinstance(max_groups, Find):
             raise InvalidArgument("max_groups", "Find()", _NOT_BOTH)
+        if most is None:
+            # Where published counts decide, one choice of keys serves both to find and to count them.
+            most = discover.max_keys if discover is not None and not discover.share else None
         table = replace(self.table, groupings=split, columns=named, max_groups=1 if most is None else most)
         query = replace(self, table=table, discover=discover)
         return query.finding(max_groups=max_groups) if isinstance(max_groups, Find) else query
+
+    def _by_places(
+        self,
+        places: Sequence[object],
+        max_groups: int | Find | None,
+        focus: object,
+        columns: Mapping[str, Sequence[object] | Discover],
+    ) -> Query[Planned_co]:
+        """Return the question split by the leaves of a tree, and by other columns."""
+        given = places[0]
+        if not isinstance(given, Places):
+            raise InvalidArgument("by", type(given).__name__, "Places(table, ...), or columns by name with their keys")
+        if len(places) > 1 or self.table.levels is not None:
+            raise InvalidArgument("by", "Places twice", "one tree; other groups as columns with their keys")
+        if isinstance(max_groups, Find) or self.finds or any(isinstance(keys, Discover) for keys in columns.values()):
+            raise InvalidArgument("by", "Places with Find() or Discover()", _KNOWN)
+        if given.column in columns:
+            raise InvalidArgument("by", given.column, "a column that Places does not split already")
+        query = self.by(max_groups=max_groups, focus=None, **{given.column: given.keys[-1]}, **columns)
+        return replace(query, table=query.table.with_places(given, focus))
+
+    def with_levels(self, levels: PlaceLevels) -> Query[Planned_co]:
+        """Return the question with a tree over the keys of one column that splits it already."""
+        if self.finds or self.discover is not None:
+            raise InvalidArgument("places", "beside what is found", _KNOWN)
+        return replace(self, table=replace(self.table, levels=levels))
 
     def total(self, *, every: str) -> Query[Planned_co]:
         """Add up each longer period, such as '1D' of hours; people are bounded in the shorter ones, as before.
@@ -301,6 +404,11 @@ class Query(Generic[Planned_co]):
             "tuned_for": EachPeriod() if tuned_for is None else tuned_for,
             "missing": missing,
         }
+        if self.table.measure.asked_quantiles:
+            if self.finds:
+                name, allowed = self.finds[0][0], "a number for quantiles: a private step finds it for counts and sums"
+                raise InvalidArgument(name, "Find()", allowed)
+            return cast("Planned_co", self.records.quantile_plan(self.table, **terms))
         if self.discover is not None:
             if self.finds:
                 raise InvalidArgument(self.finds[0][0], "Find()", _NOT_BOTH)
@@ -315,13 +423,14 @@ class Query(Generic[Planned_co]):
         return f"{words(self.table.unit.called)}; {self.table.calendar}"
 
 
+_KNOWN = "known bounds and keys with Places: find them in a release without first, and use release.found"
 _NOT_BOTH = "a number where keys are found: find keys first, and bounds by(...=release.keys)"
 
 
 def _grouping(column: str, keys: object) -> Grouping:
     if isinstance(keys, Discover):
         return Grouping(column, (), found=True)
-    return Grouping(column, _check_keys(column, keys))
+    return Grouping(column, check_keys(column, keys))
 
 
 def _the_one(asked: Sequence[Discover | None]) -> Discover | None:
@@ -337,9 +446,10 @@ def _the_one(asked: Sequence[Discover | None]) -> Discover | None:
 
 def _bounds_of(table: Table, found: Found) -> dict[str, Any]:
     """Return found bounds by their arguments; no more periods or groups count than there are."""
+    shorter = table.periods  # people are bounded in the periods that blocks are made of
     return {
-        table.measure.size_name: found.size,
-        "max_periods": found.max_periods and min(found.max_periods, table.horizon),
+        shorter.measure.size_name: found.size if shorter.measure.norm is None else found.norm,
+        "max_periods": found.max_periods and min(found.max_periods, shorter.horizon),
         "max_groups": found.max_groups and min(found.max_groups, table.groups),
     }
 
@@ -358,29 +468,3 @@ def _clip_to_find(clip: object) -> tuple[Find | None, tuple[float, float]]:
 def _named(columns: Sequence[Derived], names: Sequence[str | None]) -> tuple[Derived, ...] | None:
     """Return the derived columns that a question names; what it does not is no part of its plan."""
     return tuple(one for one in columns if any(derived_as([one], name) for name in names)) or None
-
-
-def _listed(name: str, given: object, allowed: str) -> list[Any]:
-    try:
-        return [] if isinstance(given, str | bytes) else list(given)  # type: ignore[call-overload]  # refused if it is none
-    except TypeError:
-        raise InvalidArgument(name, given, allowed) from None
-
-
-def _check_keys(column: str, keys: object) -> tuple[str, ...]:
-    allowed = (
-        "a list of at least one public key: texts that are not empty, whole numbers or booleans; "
-        "or Discover(), which finds keys that nobody declared"
-    )
-    texts = []
-    for key in _listed(column, keys, allowed):
-        name = read_name(key)  # as a cell that holds it is read
-        if name is None:
-            raise InvalidArgument(column, key, allowed)
-        texts.append(name)
-    if not texts:
-        raise InvalidArgument(column, "no keys", allowed)
-    if len(set(texts)) < len(texts):
-        repeated = next(text for index, text in enumerate(texts) if text in texts[:index])
-        raise InvalidArgument(column, repeated, "a list in which no key is repeated")
-    return tuple(texts)

@@ -40,11 +40,13 @@ from chronodp.series import (
     FindPlan,
     Plan,
     Quanta,
+    QuantilePlan,
     Table,
     Terms,
     make_discover_plan,
     make_find_plan,
     make_plan,
+    make_quantile_plan,
     voters_of,
 )
 from chronodp.series.finding import Joint, Scale
@@ -91,6 +93,10 @@ class Records:
         """Return the plan that finds keys first. Free, and reads no data."""
         return make_discover_plan(table, discover, self, **terms)
 
+    def quantile_plan(self, table: Table, **terms: Unpack[Terms]) -> QuantilePlan:
+        """Return the plan of quantiles with the least error. Free, and reads no data."""
+        return make_quantile_plan(table, self, **terms)
+
     def held_keys(self, design: DiscoverDesign, *, key: str) -> HeldKeys:
         """Return who holds which key, bounded; nobody may see it."""
         table, rows_apart = design.table.periods, design.table.unit.of_rows
@@ -112,13 +118,15 @@ class Records:
 
     def sizes(self, scale: Scale) -> Sizes:
         """Return how much voters hold, counted by the sizes of a scale, which nobody may see."""
-        question = replace(self._question(scale.table, scale.grid), row_limit=2**62)
+        question = self._sized(scale.table, scale.grid)
         whole_person = voters_of(scale.table).whole_person
-        return self.reader.sizes(self.source, SizesQuestion(question, scale.sizes, scale.top, whole_person))
+        return self.reader.sizes(
+            self.source, SizesQuestion(question, scale.sizes, scale.top, whole_person, means=_of_means(scale.table))
+        )
 
     def losses(self, joint: Joint) -> tuple[int, ...]:
         """Return what each candidate for bounds would take away, which nobody may see."""
-        question = replace(self._question(joint.table, joint.grid), row_limit=2**62)
+        question = self._sized(joint.table, joint.grid)
         asked = LossesQuestion(
             question,
             joint.sizes,
@@ -128,6 +136,7 @@ class Records:
             joint.cap,
             voters_of(joint.table).whole_person,
             whole_series=joint.table.measure.norm is not None,
+            means=_of_means(joint.table),
         )
         return self.reader.losses(self.source, asked)
 
@@ -137,8 +146,8 @@ class Records:
             return tuple(np.zeros((design.table.horizon, 0), np.int64) for _ in design.noises)
         question = self.question(design)
         totals = self.reader.totals(self.source, question, key=key, progress=progress)
-        shape = (len(question.calendar), design.table.periods.places)
-        parts = tuple(part.reshape(shape) for part in numbers_of(totals, question, design))
+        shape, lead = (len(question.calendar), design.table.periods.places), design.table.window - 1
+        parts = tuple(part.reshape(shape)[lead:] for part in numbers_of(totals, question, design))
         return tuple(_in_blocks(part, design.table) for part in parts)
 
     def missing(self, design: Design, *, key: str) -> Quanta:
@@ -196,14 +205,20 @@ class Records:
             squares=measure.squares_shift(design.noises),
             rows=measure.row_weight,
             norm=measure.norm_in_quanta(step),
+            window=None if measure.presence is None else table.window,
+            max_stays=None if measure.presence is None else measure.presence.max_stays,
         )
+
+    def _sized(self, table: Table, grid: Grid) -> Question:
+        """Return a question about the sizes of all that people have."""
+        return replace(self._question(table, grid), row_limit=2**62)
 
     def _question(self, table: Table, grid: Grid) -> Question:
         """Return a question about all that people have, on a grid, unbounded."""
-        if table.calendar is None or table.measure.finished:
+        if table.read is None or table.measure.finished:
             raise AssertionError("records always have a calendar, and are not added up before")
         return Question(
-            calendar=table.calendar,
+            calendar=table.read,
             time=self.time,
             user=None if table.rows_apart else self.user,
             value=table.measure.read_column,
@@ -215,6 +230,11 @@ class Records:
             where=table.where,
             columns=table.columns or (),
         )
+
+
+def _of_means(table: Table) -> bool:
+    """Return whether people's rows in a cell count together as one of them, so that it is as large as their mean."""
+    return table.measure.row_weight == 1 and not table.measure.bin_edges
 
 
 def _used(table: Table, names: tuple[str, ...]) -> tuple[Derived, ...]:

@@ -23,27 +23,49 @@ from chronodp.series.finding import (
 )
 from chronodp.series.found import Find, Found
 from chronodp.series.measures import (
+    Active as Active,
     Count,
     Histogram,
     Mean,
     Measure as Measure,
     PanelMean,
+    Quantiles as Quantiles,
     RowHistogram,
     RowMean,
+    RowQuantiles as RowQuantiles,
     ScaledSum as ScaledSum,
     Sum,
     Total as Total,
     Variance,
     histogram_of as histogram_of,
     mean_of as mean_of,
+    quantiles_of as quantiles_of,
 )
 from chronodp.series.missing import Missing, MissingFigure
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated
 from chronodp.series.norm import Norm, check_norm as check_norm
+from chronodp.series.places import Places
 from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms as Terms, make_plan as make_plan
+from chronodp.series.planner import design_release as design_release
+from chronodp.series.quantiles import (
+    QuantileDesign as QuantileDesign,
+    QuantilePlan as QuantilePlan,
+    QuantileRelease as QuantileRelease,
+    describe_quantiles as describe_quantiles,
+    make_quantile_plan as make_quantile_plan,
+    open_release as open_release,
+    rank_change as rank_change,
+)
+from chronodp.series.reading_request import (
+    ReadingRequest as ReadingRequest,
+    offered as offered,
+    read_view as read_view,
+)
 from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
+from chronodp.series.shaping import draw_noise as draw_noise
 from chronodp.series.smoothed import smooth_view
+from chronodp.series.split import Split as Split, choice_prices as choice_prices, numbers_within as numbers_within
 from chronodp.series.stream import Stream, StreamAnswer
 from chronodp.series.stream_answers import Row as Row, answer_steps as answer_steps, check_totals as check_totals
 from chronodp.series.stream_design import StreamDesign as StreamDesign, design_stream as design_stream
@@ -78,6 +100,7 @@ __all__ = [
     "MissingFigure",
     "Norm",
     "PanelMean",
+    "Places",
     "Plan",
     "Release",
     "Rolling",

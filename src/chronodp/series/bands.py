@@ -8,6 +8,7 @@ import numpy as np
 
 from chronodp.series.design import Design
 from chronodp.series.estimates import Floats, noise_terms
+from chronodp.series.place_reading import place_count
 from chronodp.series.shapes.tree import Tree
 from chronodp.series.windows import Windows
 
@@ -27,6 +28,10 @@ def level_for_all(design: Design, windows: Windows, level: float) -> float:
 
     measure, table = design.table.measure, design.table
     count = len(windows.starts) * (table.groups if measure.ratio else table.places)
+    if design.measured is not None:
+        count = len(windows.starts) * place_count(table)
+        # Šidák's inequality: for Gaussian noise of any covariance; else the missing probability is shared out.
+        return level ** (1 / count) if design.law == "gaussian" else 1 - (1 - level) / count
     if not count:  # no key was found
         return level
     shared = 1 - (1 - level) / count

@@ -15,7 +15,7 @@ from chronodp.series.shapes.toeplitz import White
 from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
-__all__ = ["describe", "half_width"]
+__all__ = ["describe", "half_width", "unit_reach"]
 
 _YEAR = 365.25 * 86_400_000_000
 _LAWS = {"laplace": "Laplace", "gaussian": "Gaussian"}
@@ -24,7 +24,8 @@ _LAWS = {"laplace": "Laplace", "gaussian": "Gaussian"}
 def half_width(design: Design, level: float) -> float:
     """Return how far noise carries what a design is tuned for (of ratios: their sum) at worst, at a level."""
     noise, workload = design.noises[0], design.tuned_for
-    if isinstance(workload, EachPeriod | RunningTotal) or noise.law == "gaussian":
+    alone = isinstance(workload, EachPeriod | RunningTotal) and design.measured is None
+    if alone or noise.law == "gaussian":
         terms = (design.errors.rmse_max / noise.deviation) ** 2
         return float(quantiles(noise.law, [terms], level)[0]) * noise.scale
     return deviations("laplace", level) * design.errors.rmse_max
@@ -41,35 +42,55 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
         ("Releases", f"{table.released}; {when}{groups}"),
         ("Protects", f"{table.claimed}: {table.unit.protects}"),
         ("Unprotected", table.unit.does_not_protect),
-        ("One unit", _reach(table)),
+        ("One unit", unit_reach(table)),
         *([] if table.where is None else [("Rows", f"where {table.where}")]),
         *([] if table.columns is None else [("Columns", "; ".join(map(str, table.columns)))]),
         *_made(table),
         *([] if table.reading is None else [("Read", str(table.reading))]),
         ("Noise", _noise(design)),
         ("Error", _error(design)),
+        *_places(design),
         *([] if design.missing is None else [("Missing", _missing(design.missing))]),
         ("Price", _price(design, delta)),
         ("Adversary", _adversary(design)),
     ]
 
 
-def _reach(table: Table) -> str:
+def unit_reach(table: Table) -> str:
+    """Return where one unit counts and how far it moves the numbers, in words."""
     kinds = zip(table.measure.kinds, table.sensitivities(), strict=True)
     parts = [(f"the {kind} " if len(table.measure.kinds) > 1 else "", size) for kind, size in kinds]
     sizes = "; ".join(f"{which}all in all by {size.l1:g} (l1), {size.l2:g} (l2)" for which, size in parts)
+    if table.levels is not None:
+        named = zip(table.levels.names, table.level_sensitivities(White()), strict=True)
+        sizes = "; ".join(f"{name} all in all by {size.l1:g} (l1), {size.l2:g} (l2)" for name, size in named)
     amount = "each" if table.measure.ratio else f"each by at most {table.measure.reach:g}"
     groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
     if table.finds_keys:
         groups = f" in {table.max_groups} group{'s' if table.max_groups > 1 else ''} of each"
     block = table.measure.block
     if block is not None:
-        return f"{_reach(table.periods).partition(';')[0]}; the {block.statistic}s {sizes}"
+        return f"{unit_reach(table.periods).partition(';')[0]}; the {block.statistic}s {sizes}"
+    if table.presence is not None:
+        return _presence(table)
     if table.measure.norm is not None:
         who = table.unit.called or "person"
         return f"one {who} counts in all {table.horizon:,} periods{_everywhere(table)}; {sizes}"
     where = table.unit.reach(periods_held(table.unit, table.bounds), horizon=table.horizon)
     return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}"
+
+
+def _presence(table: Table) -> str:
+    """Where one unit is present: what is cut of a person, and how many numbers one unit moves."""
+    who, size = table.unit.called or "person", table.sensitivities()[0]
+    if not table.unit.whole_person:
+        where = f"one {who}'s part of the data moves who is present in runs of periods"
+    elif table.cap:
+        where = f"one {who} counts in at most {table.cap}"
+    else:
+        where = f"one {who} counts wherever present: nobody is cut"
+    numbers = f"at most {round(size.l1):,} of {table.horizon * table.places:,} numbers move, each by 1"
+    return f"{where}; {numbers}; l2 {size.l2:g} without a shape"
 
 
 def _everywhere(table: Table) -> str:
@@ -86,6 +107,8 @@ def _made(table: Table) -> list[tuple[str, str]]:
 
 
 def _noise(design: Design) -> str:
+    if design.measured is not None:
+        return _place_noise(design, design.measured)
     scales = [f"{'σ' if noise.law == 'gaussian' else 'scale'} {noise.scale:.6g}" for noise in design.noises]
     shape = "independent" if isinstance(design.shape, White) else f"shaped ({design.shape}),"
     if len(scales) == 1:
@@ -94,12 +117,36 @@ def _noise(design: Design) -> str:
     return f"{shape} {_LAWS[design.law]}, {', '.join(others)} and {last} of every period"
 
 
+def _place_noise(design: Design, measured: tuple[int, ...]) -> str:
+    levels = design.table.levels
+    if levels is None:
+        raise AssertionError("asked of places only")
+    mark = "σ" if design.law == "gaussian" else "scale"
+    named = zip(measured, design.noises, strict=True)
+    parts = [f"{mark} {noise.scale:.6g} on every {levels.names[level]}" for level, noise in named]
+    shape = "independent" if isinstance(design.shape, White) else f"shaped ({design.shape}),"
+    return f"{shape} {_LAWS[design.law]}, {', '.join(reversed(parts))}"
+
+
+def _places(design: Design) -> list[tuple[str, str]]:
+    levels, covariance = design.table.levels, design.place_covariance
+    if levels is None or covariance is None:
+        return []
+    errors = (
+        f"{name} ± {deviations(design.law, 0.95) * math.sqrt(float(of.mean())):.4g}"
+        for name, of in zip(levels.names, covariance.variances, strict=True)
+    )
+    added = "one place is the sum of those under it, to the last digit"
+    return [("Places", f"{levels}; {added}; 95 of 100 single periods: {', '.join(errors)}")]
+
+
 def _error(design: Design) -> str:
     width = half_width(design, 0.95)
     what = "" if isinstance(design.tuned_for, EachPeriod) else f" for {design.tuned_for}, at worst"
     measure, asks = design.table.measure, "Missing() also releases what bounds take away, "
-    # Beside keys that are found there is no such figure.
-    bias = f"; noise only: {'' if design.table.finds_keys else asks}plan.diagnose() shows the owner what is unread"
+    # Beside keys that are found, with places, and of who was active lately, there is no such figure.
+    unasked = design.table.finds_keys or design.table.levels or design.table.presence is not None
+    bias = f"; noise only: {'' if unasked else asks}plan.diagnose() shows the owner what is unread"
     return f"{measure.error(width)}{what}{'; noise only' if measure.finished else bias}"
 
 

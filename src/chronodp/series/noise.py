@@ -33,6 +33,7 @@ __all__ = ["Noise", "calibrated", "cost_of", "with_grid"]
 
 _FINE = 25  # noise spans about 2^25 steps: rounding a person's total is lost in it even for many people
 _REACH = 30  # one person reaches at most 2^30 steps, so that sums of billions of people fit 64 bits
+_HAIR = 1 + 1e-12
 _COARSEST = 6  # people's numbers lie at least 2^6 steps apart at their farthest
 
 
@@ -94,21 +95,33 @@ def cost_of(noises: Sequence[Noise]) -> Cost:
 
 
 def calibrated(
-    law: Law, sensitivities: Sequence[Sensitivity], *, epsilon: float, delta: float, within: float | None = None
+    law: Law,
+    sensitivities: Sequence[Sensitivity],
+    *,
+    epsilon: float,
+    delta: float,
+    within: float | None = None,
+    shares: Sequence[Fraction] | None = None,
 ) -> list[tuple[float, float]]:
-    """Return (sensitivity, scale) for each kind of numbers, the budget shared evenly among them.
+    """Return (sensitivity, scale) for each kind of numbers, the budget shared evenly among them or as ``shares`` say.
 
     Even shares are the best for a mean: its sum about the middle and its count matter alike where it matters most.
     Where something else is paid from (epsilon, delta) too, ``within`` is what is left: an epsilon for Laplace noise, mu
-    for Gaussian.
+    for Gaussian. Shares are of epsilon, or of mu².
     """
     count = len(sensitivities)
+    of_all = [Fraction(1, count)] * count if shares is None else shares
     if law == "laplace":
-        share = decimal_value(epsilon if within is None else within) / count
-        return [(part.l1, _scale_within(part.l1, share)) for part in sensitivities]
-    mu = (gaussian.mu_for(epsilon, delta) if within is None else within) / math.sqrt(count)
+        whole = decimal_value(epsilon if within is None else within)
+        parts = zip(sensitivities, of_all, strict=True)
+        scales = [(part.l1, _scale_within(part.l1, whole * share)) for part, share in parts]
+        return scales if shares is None else [(change, scale * _HAIR) for change, scale in scales]
+    mu = gaussian.mu_for(epsilon, delta) if within is None else within
     # A hair wider, so that rounding in whoever adds the costs up cannot carry them over the guarantee.
-    return [(part.l2, part.l2 / mu * (1 + 1e-12)) for part in sensitivities]
+    if shares is None:
+        return [(part.l2, part.l2 / (mu / math.sqrt(count)) * _HAIR) for part in sensitivities]
+    parts = zip(sensitivities, of_all, strict=True)
+    return [(part.l2, part.l2 / (mu * math.sqrt(share)) * _HAIR) for part, share in parts]
 
 
 def with_grid(law: Law, sensitivity: float, scale: float, *, reach: float, width: float, whole: bool) -> Noise:

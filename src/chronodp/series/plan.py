@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 
 from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Dates, Fulfilled
+from chronodp.ledger import Fulfilled, Written
 from chronodp.privacy import (
     Certificate,
-    Claim,
     Guarantee,
     check_delta,
     check_epsilon,
     check_flag,
     check_fraction,
-    dump,
     labelled,
 )
 from chronodp.randomness import Entropy
@@ -28,12 +26,13 @@ from chronodp.series.describe import describe, half_width
 from chronodp.series.design import Design
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.missing import Missing, check_missing
+from chronodp.series.place_noise import draw_places
 from chronodp.series.planner import design_release
 from chronodp.series.release import Release, release_text
-from chronodp.series.releasing import ReleasePlan
 from chronodp.series.shaping import draw_noise
 from chronodp.series.split import split_price
 from chronodp.series.table import Table
+from chronodp.series.table_plan import TablePlan
 from chronodp.series.workloads import Workload, check_workload
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class Origin(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
+class Plan(TablePlan[tuple[Quanta, ...], Release]):
     """One release, priced and with its error known; `release` spends.
 
     Attributes:
@@ -86,6 +85,7 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         others: the designs that were weighed and found to have more error.
         delta: the delta that was asked for.
         missing: the figure of what bounds take away, if it was asked for.
+        asked: the table that was asked for, where the design's is one of several ways to it.
     """
 
     design: Design
@@ -93,11 +93,12 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
     delta: float
     origin: Origin
     missing: Missing | None = None
+    asked: Table | None = None
 
     @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
+    def cells(self) -> int:
+        """How many numbers are stored."""
+        return self.design.table.cells
 
     @property
     def alternatives(self) -> pandas.DataFrame:
@@ -107,8 +108,10 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         rows = []
         for design in (self.design, *self.others):
             noise = design.noises[0]
+            capped = {} if design.table.presence is None else {"cap": design.table.cap or "nobody cut"}
             rows.append(
                 {
+                    **capped,
                     "shape": str(design.shape),
                     "noise": noise.law,
                     "scale": noise.scale,
@@ -133,9 +136,12 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         numbers = self.origin.numbers(self.design, key=key, progress=progress)
         return numbers if self.design.missing is None else (*numbers, self.origin.missing(self.design, key=key))
 
-    def draw(self, numbers: tuple[Quanta, ...], entropy: Entropy) -> str:
-        """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
+    def draw(self, numbers: tuple[Quanta, ...], entropy: Entropy) -> Written:
+        """Return the release as it is stored, with fresh noise; whoever calls has debited the cost before."""
         design, table = self.design, self.design.table
+        if design.measured is not None:
+            leaves = draw_places(numbers[0], table, design.shape, design.noises, design.measured, entropy)
+            return release_text(design, [leaves])
         kinds = len(design.noises)
         noisy = [
             part + draw_noise(design.shape, noise, table.horizon, table.places, entropy)
@@ -144,18 +150,13 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         figure = None if design.missing is None else design.missing.draw(numbers[kinds], entropy)
         return release_text(design, noisy, figure)
 
-    @property
-    def identity(self) -> str:
-        """The text that identifies the plan."""
-        return dump(self.design)
-
     def content(self, numbers: tuple[Quanta, ...]) -> tuple[bytes, ...]:
         """Return what identifies the data. Nobody may see it."""
-        return tuple(part.astype("<i8").tobytes() for part in numbers)
+        return tuple(part.astype("<i8", copy=False).tobytes() for part in numbers)
 
     def on(self, data: object, *, start: Any = None, end: Any = None) -> Plan:
         """Return the same plan for other data, such as next month's: same guarantee, other dates."""
-        origin, table = self.origin.moved(data, self.design.table, start=start, end=end)
+        origin, table = self.origin.moved(data, self.asked or self.design.table, start=start, end=end)
         return make_plan(
             table,
             origin,
@@ -188,7 +189,8 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
         """Return what a release by this plan is certified by."""
         design = self.design
         names = {"laplace": "Laplace", "gaussian": "Gaussian"}
-        steps = " and ".join(f"{noise.step:g}" for noise in design.noises)
+        kinds = design.noises[:1] if design.measured is not None else design.noises
+        steps = " and ".join(f"{noise.step:g}" for noise in kinds)
         table = design.table
         read = "".join(f"; {part}" for part in (table.computed, table.reading) if part)
         return Certificate(
@@ -201,20 +203,8 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
             seeded=seeded,
         )
 
-    _purpose = "periods"
-
-    @property
-    def _reading(self) -> str:
-        return f"Reading {self.origin}"
-
-    def _days(self, given: Dates | None) -> Dates | None:
-        own = self.design.table.span
-        if own is not None and given is not None:
-            raise InvalidArgument("dates", given, "left out: the plan's own periods say when its data begin and end")
-        return given if own is None else own
-
     def _released(self, fulfilled: Fulfilled) -> Release:
-        return Release(fulfilled.release, fulfilled.signed)
+        return Release(fulfilled.release, fulfilled.signed, parts=fulfilled.parts)
 
     def __repr__(self) -> str:
         table = self.design.table
@@ -226,7 +216,7 @@ class Plan(ReleasePlan[tuple[Quanta, ...], Release]):
 
 def _beside(design: Design) -> str:
     """Return the private steps beside the numbers, in words."""
-    text = ""
+    text = "" if design.measured is None else f"; {_places(design)}"
     if design.found is not None:
         how = "the exponential mechanism" if design.law == "gaussian" else "permute-and-flip"
         text += f"; bounds found by {how}: {design.found}"
@@ -237,6 +227,15 @@ def _beside(design: Design) -> str:
     if design.missing is not None:
         text += f"; with a figure of what bounds took away, of cells up to {design.missing.top:g}"
     return text
+
+
+def _places(design: Design) -> str:
+    """Return how places are released, in words."""
+    levels = design.table.levels
+    if levels is None or design.measured is None:
+        raise AssertionError("asked of places only")
+    names = " and ".join(levels.names[level] for level in reversed(design.measured))
+    return f"every place of {names} measured, and made to add up by least squares, rounded by less than a step"
 
 
 def make_plan(
@@ -250,10 +249,12 @@ def make_plan(
 ) -> Plan:
     """Return the plan with the least error."""
     split = None
+    if missing is not None and table.levels is not None:
+        raise InvalidArgument("missing", "Missing()", "left out with Places; ask for it in a release without them")
     if missing is not None:
         parts = check_missing(table, missing).parts(table)
         split = split_price(check_epsilon(epsilon), check_delta(delta), figures=parts)
     best, *others = design_release(
         table, epsilon=epsilon, delta=delta, tuned_for=check_workload(tuned_for), split=split, missing=missing
     )
-    return Plan(best, tuple(others), check_delta(delta), origin, missing)
+    return Plan(best, tuple(others), check_delta(delta), origin, missing, table)

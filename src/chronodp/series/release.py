@@ -14,22 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
-from chronodp.ledger import Link, SignedLink, check_signed, load_release, save_release
-from chronodp.postprocess import deviations
-from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_quanta, to_document
-from chronodp.report import Page, write_page
-from chronodp.series.answers import Memory, answer
-from chronodp.series.bands import level_for_all
+from chronodp.ledger import (
+    Link,
+    SignedLink,
+    Written,
+    check_parts,
+    check_signed,
+    list_or_pack,
+    load_release,
+    read_numbers,
+    save_release,
+)
+from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, to_document
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
-from chronodp.series.estimates import Estimates, Floats, estimate, estimate_quantile, noise_terms
+from chronodp.series.estimates import Floats, noise_terms
 from chronodp.series.found import Found
-from chronodp.series.missing import MissingFigure, everyone
-from chronodp.series.shapes.errors import filter_variances
-from chronodp.series.shapes.toeplitz import White
-from chronodp.series.shapes.tree import Tree
-from chronodp.series.views import Reading, View
-from chronodp.series.windows import Windows, coarser, each, rolling, running
+from chronodp.series.missing import MissingFigure
+from chronodp.series.place_noise import sums_of_places
+from chronodp.series.plain import Numbers
+from chronodp.series.quantile_reading import estimate_quantile
+from chronodp.series.readable import Readable
+from chronodp.series.readings.axes import RowKind, columns_of
+from chronodp.series.reporting import MOST_ON_PAGE, notebook_view, report_view
+from chronodp.series.views import View
+from chronodp.series.windows import Windows, each, rolling, running
 from chronodp.series.workloads import Ewm, Filter
 
 if TYPE_CHECKING:
@@ -39,34 +48,40 @@ if TYPE_CHECKING:
 __all__ = ["Release", "release_text"]
 
 
-def release_text(design: Design, noisy: Sequence[NDArray[np.int64]], figure: Sequence[int] | None = None) -> str:
-    """Return the canonical text of a release: what is stored, digested and signed."""
+def release_text(design: Design, noisy: Sequence[NDArray[np.int64]], figure: Sequence[int] | None = None) -> Written:
+    """Return the canonical text of a release, which is digested and signed, and numbers that are too many for it."""
+    listed, parts = list_or_pack(noisy)
     content: dict[str, Any] = {
         "kind": "release",
         "design": to_document(design),
-        "noisy": [part.ravel().tolist() for part in noisy],
+        "noisy": listed,
     }
     if figure is not None:
         content["missing"] = list(figure)
-    return canonical(content)
+    return Written(canonical(content), parts)
 
 
-class Release:
+class Release(Readable):
     """Private numbers to publish. Made by ``plan.release(...)`` or `Release.load`.
 
     Intervals cover noise at their level (0.95 unless you say otherwise); clipping and left-out periods are not in them.
     Where the plan asked for `Missing`, a second interval covers the number without bounds.
     """
 
-    def __init__(self, text: str, signed: SignedLink, *, whole: str | None = None) -> None:
-        """Read a release from its text, and from the text that was signed if it is a part of that."""
+    def __init__(
+        self, text: str, signed: SignedLink, *, whole: str | None = None, parts: tuple[bytes, ...] = ()
+    ) -> None:
+        """Read a release from its text and numbers beside it, and from what was signed if it is a part of that."""
         self.text, self.signed, self.whole = text, signed, whole
+        self._packed = parts
         check_signed(self.link, text, whole=whole)
+        check_parts(text, parts)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
         """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
-        return cls(*load_release(path))
+        written, signed = load_release(path)
+        return cls(written.text, signed, parts=written.parts)
 
     @cached_property
     def link(self) -> Link:
@@ -158,15 +173,15 @@ class Release:
         self._refuse_extremes("sums")
         title = f"{self.design.table.released}, every {every}"
         step = f"added up to periods of {every}"
-        return self._view(self._coarser(every), title, step, "coarser", level=level, simultaneous=simultaneous)
+        return self._view(self._numbers.coarser(every), title, step, "coarser", level=level, simultaneous=simultaneous)
 
     def ewm(self, alpha: float, *, level: float = 0.95) -> View:
         """Return exponentially weighted means, ``alpha`` of the present and the rest of the mean before. Free."""
-        return self._filtered(Ewm(alpha), level=level)
+        return self._numbers.filtered(Ewm(alpha), level=level)
 
     def linear(self, weights: Sequence[float], *, level: float = 0.95) -> View:
         """Return any weighted sum of each period and those before it, the present one's weight first. Free."""
-        return self._filtered(Filter(tuple(weights)), level=level)
+        return self._numbers.filtered(Filter(tuple(weights)), level=level)
 
     def quantile(self, q: float, *, every: str | None = None, level: float = 0.95) -> View:
         """Return a quantile of a histogram, such as 0.5 for the median, with an interval of edges. Free."""
@@ -175,7 +190,10 @@ class Release:
         if column is None or not table.measure.bin_edges:
             raise InvalidArgument("release", str(table.measure), "a histogram: only there are quantiles free")
         check_fraction("q", q)
-        windows = each(table.horizon) if every is None else self._coarser(every)
+        if table.levels is not None:
+            allowed = "a histogram without Places: quantiles of these are not read yet"
+            raise InvalidArgument("release", "places", allowed)
+        windows = each(table.horizon) if every is None else self._numbers.coarser(every)
         counts = windows.sums(self._parts[0]).reshape(len(windows.starts), table.groups, table.measure.bins)
         estimates = estimate_quantile(
             counts,
@@ -201,39 +219,40 @@ class Release:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
-        return save_release(path, self.text, self.signed, whole=self.whole)
+        """Write the release with its signed certificate, for `Release.load` and `chronodp verify`.
+
+        It is JSON up to about a million cells, and an Arrow file above.
+        """
+        return save_release(path, Written(self.text, self._packed), self.signed, whole=self.whole)
 
     def plot(self) -> Any:
         """Return a Plotly figure of the series with its band."""
         return self.each_period().plot()
 
     def report(self, path: str | Path, *, title: str = "") -> Path:
-        """Write one page that opens anywhere with the network off: series, guarantee in words, certificate, table."""
-        view = self.each_period()
-        frame = view.to_pandas()
-        guarantee = self.certificate.guarantee
-        warning = str(self.certificate).splitlines()[0] if self.certificate.seeded else ""
-        page = Page(
+        """Write one page that opens anywhere with the network off: series, guarantee in words, certificate, table.
+
+        It holds 100,000 rows at most: of `Places` the uppermost levels that fit, and says what is left out.
+        """
+        # Of places the uppermost levels alone may fit the page: intervals of the rest are not made.
+        places = self.design.table.levels is not None
+        return report_view(
+            self.operand.uppermost(MOST_ON_PAGE) if places else self.each_period(),
+            path,
             title=title or f"{self.link.dataset}: {self.design.table.released}",
-            promise=f"This release is {guarantee}. It protects {guarantee.unit.protects}. It does not protect "
-            f"{guarantee.unit.does_not_protect}.",
             facts=(*describe(self.design, self.design.delta), *self.beside),
-            certificate=str(self.certificate),
-            warning=warning,
-            caption=f"{'Each line shows released values in its band. ' if len(frame) else ''}{view.drawn_note}.",
-            columns=tuple(frame.columns),
-            rows=list(frame.itertuples(index=False, name=None)),
-            figure=view.plot(),
         )
-        return write_page(page, path)
 
     @property
     def beside(self) -> list[tuple[str, str]]:
         """Return what was found and what is missing, in words."""
         facts = [] if self.found is None else [("Found", f"privately, as a part of the price: {self.found}")]
         if self.keys is not None:
-            how = "found privately, as a part of the price"
+            how = (
+                "found privately, by their own counts"
+                if self.design.counts_decide
+                else "found privately, as a part of the price"
+            )
             enough = f"none had enough {self.design.table.unit.called or 'people'}"
             left_out = "rows with other keys are left out"
             facts.append(("Keys", f"{len(self.keys):,} {how}; {left_out if self.keys else enough}"))
@@ -247,6 +266,17 @@ class Release:
         beside = "".join(f"\n{label}: {text}" for label, text in self.beside)
         return f"{self.design.table.released}\n{view.to_pandas()}\n{view.note}{beside}\n{self.certificate}"
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        view = self.each_period()
+        return notebook_view(
+            next(view.stretches()).to_pandas(),  # of a large table its beginning
+            title=f"{self.design.table.released}; {view.estimates.value.size:,} rows",
+            note=view.note,
+            facts=self.beside,
+            certificate=self.certificate,
+        )
+
     def _refuse_extremes(self, what: str) -> None:
         block = self.design.table.measure.block
         if block is not None and block.extreme:
@@ -254,102 +284,35 @@ class Release:
                 "release", f"a {block.statistic}", f"of totals: {what} of {block.statistic}s say nothing"
             )
 
-    def _coarser(self, every: str) -> Windows:
-        calendar = self.design.table.calendar
-        if calendar is None:
-            raise InvalidArgument("every", every, "used only where periods have dates; rolling(n) needs none")
-        return coarser(calendar, every)
-
-    def _filtered(self, workload: Ewm | Filter, *, level: float) -> View:
-        design, table = self.design, self.design.table
-        if table.measure.ratio:
-            found = f"a {table.measure.noun} over the people present"
-            raise InvalidArgument("release", found, "a count, a sum or totals; see rolling")
-        if isinstance(design.shape, Tree):
-            raise InvalidArgument("release", str(design.shape), "tuned for single periods; see rolling and resample")
-        check_fraction("level", level)
-        value, _ = answer(workload, Memory.start(workload, table.places), self._parts[0])
-        spread = np.sqrt(filter_variances(workload, design.shape.inverse(table.horizon)))[:, None]
-        half = deviations(design.law, level) * design.noises[0].deviation * spread
-        if table.measure.divisor is not None:
-            value, half = value / table.measure.divisor, half / table.measure.divisor
-        estimates = Estimates(value, value - half, value + half)
-        certificate = self.certificate.after(str(workload))
-        binned = bool(table.measure.bin_edges)
-        return View(
-            table,
-            f"{workload} of {table.released}",
-            np.arange(table.horizon),
-            estimates,
-            level,
-            certificate,
-            table.label,
-            design.law,
-            "filtered",
-            apart=False,
-            binned=binned,
-        )
-
     def _view(
         self,
         windows: Windows,
         title: str,
         step: str,
-        reading: Reading,
+        kind: RowKind,
         *,
         level: float,
         simultaneous: bool = False,
     ) -> View:
-        single = check_fraction("level", level)
-        if simultaneous:
-            single = level_for_all(self.design, windows, level)
-        estimates = estimate(self.design, self._parts, windows, average=reading == "rolling", level=single)
-        without_bounds = None if simultaneous else self._everyone(estimates, reading, level)
-        certificate = self.certificate.after(step) if step else self.certificate
-        table = self.design.table
-        return View(
-            table,
-            title,
-            windows.labels,
-            estimates,
-            level,
-            certificate,
-            table.label,
-            self.design.law,
-            reading,
-            apart=isinstance(self.design.shape, White) and reading in ("single", "coarser"),
-            binned=bool(table.measure.bin_edges),
-            everyone=without_bounds,
-            covers=self._covers(without_bounds is not None),
-        )
-
-    def _everyone(self, estimates: Estimates, reading: Reading, level: float) -> Estimates | None:
-        """Return estimates of the numbers without bounds, where that is assumed to be possible."""
+        check_fraction("level", level)
         figure = self.missing_at(level)
-        if figure is None or figure.assume is None or reading not in ("single", "coarser", "running"):
-            return None
-        table = self.design.table
-        everything = rolling(table.horizon, table.horizon)
-        whole = estimate(self.design, self._parts, everything, average=True, level=level)
-        # Groups have noise of their own: halves add as roots of squares.
-        half = float(np.sqrt((((whole.upper - whole.lower) / 2) ** 2).sum()))
-        periods = table.max_periods is None or table.max_periods >= table.horizon
-        chosen = 0.0 if periods and table.max_groups >= table.groups else table.measure.reach
-        return everyone(
-            estimates,
-            figure,
-            mean=float(whole.value.sum()),
-            mean_half=half,
-            choice=chosen,
-            signed=table.measure.negative,
-        )
+        return self._numbers.view(windows, title, step, kind, level=level, figure=figure, simultaneous=simultaneous)
 
-    def _covers(self, without_bounds: bool) -> str:
-        if without_bounds:
-            return "noise only within bounds; without bounds (…_all) also what bounds took away, assuming even loss"
-        if self.design.table.measure.finished:
-            return "noise only"
-        return "noise only, not what bounds took away"
+    @property
+    def operand(self) -> View:
+        """Every period by itself, for other views to be made of; `each_period` has intervals too."""
+        return self._numbers.operand()
+
+    @property
+    def outline(self) -> View:
+        """The same without a number in it: what can be asked of a release, from its design alone."""
+        nothing = np.broadcast_to(0.0, (self.design.table.horizon, len(columns_of(self.design.table))))
+        parts = (nothing,) * len(self.design.noises)
+        return Numbers(self.design, parts, self.certificate, self.text, self.link.request).operand()
+
+    @cached_property
+    def _numbers(self) -> Numbers:
+        return Numbers(self.design, self._parts, self.certificate, self.text, self.link.request)
 
     @cached_property
     def _content(self) -> dict[str, Any]:
@@ -359,5 +322,10 @@ class Release:
     def _parts(self) -> tuple[Floats, ...]:
         """The noisy numbers of each kind, periods by places."""
         table, noises = self.design.table, self.design.noises
-        noisy = stored_quanta(self._content["noisy"], (len(noises), table.horizon, table.places))
+        # Of places the leaves are stored; what is above is their sum, to the last digit.
+        kinds = len(noises) if table.levels is None else 1
+        shape = (kinds, table.horizon, table.places)
+        noisy = read_numbers(self._content["noisy"], shape, self._packed)
+        if table.levels is not None:
+            return (Grid(noises[0].step).to_values(sums_of_places(table, noisy[0])),)
         return tuple(Grid(noise.step).to_values(steps) for steps, noise in zip(noisy, noises, strict=True))

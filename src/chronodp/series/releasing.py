@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
 from chronodp.engines import Progress
-from chronodp.ledger import Dates, Fulfilled, Ledger, Opening, Produce, Staged, check_ledger
+from chronodp.ledger import Dates, Fulfilled, Ledger, Opening, Produce, Staged, Written, check_ledger
 from chronodp.privacy import Certificate, Claim
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
 
-__all__ = ["ReleasePlan"]
+__all__ = ["Exact", "ReleasePlan", "Released"]
 
 Exact = TypeVar("Exact")
 Released = TypeVar("Released")
@@ -57,7 +57,9 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
         bits = check_entropy(entropy)
         days, claim = self._days(dates), self.claim
         # What no budget here can pay is refused before any data are read, not only before any noise is drawn.
-        ledger.check_fits(dataset, claim.cost, unit=claim.unit, analyst=analyst, dates=days, request=request)
+        ledger.check_fits(
+            dataset, claim.cost, unit=claim.unit, analyst=analyst, dates=days, request=request, cells=self.cells
+        )
         purpose = (self._purpose, dataset, request)
         # The ledger's own secret decides which periods of a person count, so that a repeated request repeats it.
         key = ledger.keys.derive(*purpose).hex()
@@ -83,13 +85,18 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
     def claim(self) -> Claim:
         """Whom the release protects, at what cost, and where the argument stands."""
 
+    @property
+    def cells(self) -> int:
+        """How many numbers are stored at most, of those that stand beside the text where they are many."""
+        return 0
+
     @abstractmethod
     def read(self, *, key: str, progress: Progress) -> Exact:
         """Return the exact numbers, which nobody may see; ``key`` decides which periods of a person count."""
 
     @abstractmethod
-    def draw(self, numbers: Exact, entropy: Entropy) -> str:
-        """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
+    def draw(self, numbers: Exact, entropy: Entropy) -> Written:
+        """Return the release as it is stored, with fresh noise; whoever calls has debited the cost before."""
 
     @abstractmethod
     def certificate_for(self, *, seeded: bool) -> Certificate:
@@ -99,7 +106,7 @@ class ReleasePlan(ABC, Generic[Exact, Released]):
         """Return what makes the release after the debit; a plan with private choices before it adds these."""
         del key, progress
 
-        def produce() -> tuple[str, Certificate]:
+        def produce() -> tuple[Written, Certificate]:
             return self.draw(exact, entropy), self.certificate_for(seeded=entropy.seeded)
 
         return produce

@@ -16,12 +16,13 @@ from chronodp.series.noise import Noise
 from chronodp.series.ongoing import OngoingShape, first_memory, next_noise
 from chronodp.series.recursion import FAR, UNIT, Floats, Integers, Recursion
 from chronodp.series.shapes.buffered import BufferedLinear
+from chronodp.series.shapes.differenced import Differenced
 from chronodp.series.shapes.toeplitz import Banded, SquareRoot, White
 from chronodp.series.shapes.tree import Tree
 
 __all__ = ["LONGEST_FILTER", "ReleasedShape", "draw_noise", "filter_draws", "rounding_bound"]
 
-ReleasedShape: TypeAlias = OngoingShape | SquareRoot | Banded
+ReleasedShape: TypeAlias = OngoingShape | SquareRoot | Banded | Differenced
 """Shapes whose noise can be made: all but the group algebra, which is no causal matrix."""
 
 LONGEST_FILTER = 2**14
@@ -32,6 +33,9 @@ _BLOCK = 256
 
 def draw_noise(shape: ReleasedShape, noise: Noise, horizon: int, places: int, entropy: Entropy) -> Integers:
     """Return the noise of every period and place, in steps of the grid."""
+    if isinstance(shape, Differenced):
+        # Added to differences, and these added up: whole numbers, so each can be told from the other.
+        return np.cumsum(draw_noise(shape.of, noise, horizon, places, entropy), axis=0)
     draw = noise.draws(entropy)
     if isinstance(shape, OngoingShape):
         return next_noise(shape, horizon, first_memory(shape, horizon, places), 0, horizon, draw)[1]
@@ -42,6 +46,8 @@ def rounding_bound(shape: ReleasedShape, horizon: int, deviation: float) -> floa
     """Return E, such that rounding moves what C takes from earlier noise by at most E steps of the grid."""
     if isinstance(shape, White | Tree):
         return 0.0
+    if isinstance(shape, Differenced):
+        return rounding_bound(shape.of, horizon, deviation)
     if isinstance(shape, BufferedLinear):
         return Recursion(shape).rounding_bound(horizon, deviation)
     column, inverse = shape.coefficients(horizon), shape.inverse(horizon)

@@ -21,6 +21,7 @@ from chronodp.postprocess import (
     smooth_within,
 )
 from chronodp.series.estimates import Estimates
+from chronodp.series.readings.made import LinearReading
 from chronodp.series.views import View
 
 __all__ = ["smooth_view"]
@@ -71,11 +72,15 @@ def smooth_view(view: View, *, method: Method, deviation: ArrayLike | None = Non
         estimates=Estimates(found.value, found.lower, found.upper),
         certificate=view.certificate.after(found.note),
         apart=False,
+        made=None,
     )
 
 
 def _check_truth(view: View, method: Method) -> None:
     """Refuse a constraint that the truth need not meet."""
+    if view.cells is not None:
+        allowed = "of counts, sums or means: smooth first; ratios, changes and what is published come last"
+        raise InvalidArgument("view", view.title, allowed)
     measure = view.table.periods.measure
     if measure.bin_edges and not view.binned:
         raise InvalidArgument("view", view.title, "of counts, sums or means: quantiles are in order already")
@@ -89,8 +94,8 @@ def _check_truth(view: View, method: Method) -> None:
             str(method),
             f"RandomWalk or Trend for {measure.noun}s, which stay within what their clip allows already",
         )
-    if measure.negative:
-        allowed = f"RandomWalk or Trend: {measure} may be negative"
+    if measure.negative or (isinstance(view.made, LinearReading) and not view.made.nonnegative):
+        allowed = f"RandomWalk or Trend: {view.title if view.columns else measure} may be negative"
         raise InvalidArgument("method", str(method), allowed)
     if method.whole and (measure.averages or view.reading == "rolling"):
         raise InvalidArgument("whole", True, "False: means are not whole numbers")
@@ -118,6 +123,8 @@ def _read_deviation(view: View) -> Floats:
     """The deviation that a row's interval tells, by the law of the noise."""
     from scipy.special import ndtri
 
+    if view.columns is not None and isinstance(view.made, LinearReading):  # sums of groups: by their weights
+        return np.broadcast_to(np.sqrt(view.made.linear.variance()), view.estimates.value.shape)
     value, lower, upper = view.estimates.value, view.estimates.lower, view.estimates.upper
     half = (upper - lower) / 2
     if not (np.all(half > 0) and np.allclose(value - lower, half, rtol=1e-6, atol=1e-9 * float(half.max()))):

@@ -26,9 +26,9 @@ from chronodp.privacy import (
     decimal_value,
     document,
 )
-from chronodp.selection.keys import OptimalRule, Rounds
+from chronodp.selection.keys import OptimalRule, PublishedCounts, Rounds
 
-__all__ = ["KeysAsked", "Split", "split_price"]
+__all__ = ["KeysAsked", "Split", "choice_price", "choice_prices", "numbers_within", "split_price"]
 
 _DIGITS = 6  # of a choice's epsilon: short numbers in certificates, and what is cut off goes to the noise
 _MARGIN = 1e-12  # relative, of noise that `calibrated` makes wider; a part's claim stays above what it costs
@@ -39,7 +39,7 @@ class KeysAsked:
     """How keys are to be found.
 
     Attributes:
-        share: the part of the price.
+        share: the part of the price; 0 where the numbers decide themselves.
         delta: the probability that a key of one unit alone is published.
         held: how many keys of a unit's block count at most.
         blocks: how many blocks one unit can change.
@@ -71,7 +71,7 @@ class Split:
     noise: float
     choices: tuple[float, ...] = ()
     figures: tuple[float, ...] = ()
-    keys: Rounds | OptimalRule | None = field(default=None, metadata=LATER)
+    keys: Rounds | OptimalRule | PublishedCounts | None = field(default=None, metadata=LATER)
 
     @property
     def finding(self) -> str:
@@ -79,6 +79,8 @@ class Split:
         if isinstance(self.keys, Rounds):
             rounds = len(self.keys.rounds)
             return f"{'one round' if rounds == 1 else f'{rounds} rounds'} of weighted counts with Gaussian noise"
+        if isinstance(self.keys, PublishedCounts):
+            return "the published counts themselves, from a threshold on"
         return "" if self.keys is None else "the optimal rule of a count of people"
 
     @property
@@ -116,29 +118,64 @@ def split_price(
     # The failure adds to delta, in the numbers as written: the float is rounded down.
     left = delta if keys is None else _float_below(decimal_value(delta) - decimal_value(keys.delta))
     whole = gaussian.mu_for(epsilon, left)
-    rule = None
-    if keys is not None:
+    rule: Rounds | PublishedCounts | None = None
+    found = 0.0
+    if keys is not None and not keys.share:
+        rule = _published(keys)
+    elif keys is not None:
         mu = _down(Decimal(whole * math.sqrt(keys.share)))
         rule = Rounds(mu, keys.delta, keys.held, blocks=keys.blocks, replace=keys.replace)
-    chosen = tuple(_range_of(whole * math.sqrt(part)) for part in choices)
+        found = mu**2 * (1 + _MARGIN)
+    chosen = choice_prices("gaussian", whole, choices)
     beside = tuple(_down(Decimal(whole * math.sqrt(part))) for part in figures)
     spent = math.fsum([*(gaussian.mu_of_bounded(part / 2) ** 2 for part in chosen), *(part**2 for part in beside)])
-    spent += 0.0 if rule is None else rule.mu**2 * (1 + _MARGIN)
-    return Split("gaussian", math.sqrt(whole**2 - spent) * (1 - _MARGIN), chosen, beside, rule)
+    return Split("gaussian", math.sqrt(whole**2 - spent - found) * (1 - _MARGIN), chosen, beside, rule)
+
+
+def choice_price(epsilon: float, delta: float, count: int) -> float:
+    """Return epsilon of each of so many choices that cost (epsilon, delta) together: of bounded range with a delta.
+
+    >>> choice_price(1.0, 0.0, 4), choice_price(1.0, 1e-6, 4)
+    (0.25, 0.188892)
+    """
+    if not delta:
+        return _down(Decimal(str(epsilon)) / count)
+    return _range_of(gaussian.mu_for(epsilon, delta) * (1 - _MARGIN) / math.sqrt(count))
 
 
 def _split_pure(epsilon: float, choices: Sequence[float], figures: Sequence[float], keys: KeysAsked | None) -> Split:
-    shares = [*choices, *figures, *(() if keys is None else (keys.share,))]
-    small = [_down(Decimal(str(part)) * Decimal(str(epsilon))) for part in shares]
+    shares = [*choices, *figures, *(() if keys is None or not keys.share else (keys.share,))]
+    small = choice_prices("laplace", epsilon, shares)
     left = decimal_value(epsilon) - sum(map(decimal_value, small))
     noise = math.nextafter(float(left), 0.0)
     beside = tuple(small[len(choices) : len(choices) + len(figures)])
-    rule = None
-    if keys is not None:
+    rule: OptimalRule | PublishedCounts | None = None
+    if keys is not None and not keys.share:
+        rule = _published(keys)
+    elif keys is not None:
         # One key at a time, each as its own release: replacing takes some and brings others.
         held = keys.held * keys.blocks * (2 if keys.replace else 1)
         rule = OptimalRule(small[-1], keys.delta, held)
     return Split("laplace", noise, tuple(small[: len(choices)]), beside, rule)
+
+
+def choice_prices(law: Law, whole: float, shares: Sequence[float]) -> tuple[float, ...]:
+    """Return the epsilons of choices that have these parts of a whole, which is mu or an epsilon as the law is."""
+    if law == "gaussian":
+        return tuple(_range_of(whole * math.sqrt(part)) for part in shares)
+    return tuple(_down(Decimal(str(part)) * Decimal(str(whole))) for part in shares)
+
+
+def numbers_within(law: Law, whole: float) -> Split:
+    """Return a split in which numbers have all of a whole, mu or an epsilon; what chose their bounds is paid elsewhere.
+
+    Its cost is of relative noise, and so the same whichever bounds were found.
+    """
+    return Split(law, whole * (1 - _MARGIN) if law == "gaussian" else math.nextafter(whole, 0.0))
+
+
+def _published(keys: KeysAsked) -> PublishedCounts:
+    return PublishedCounts(keys.delta, keys.held, keys.blocks, keys.replace)
 
 
 def _float_below(exact: Fraction) -> float:

@@ -12,7 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from chronodp.engines import Derived, Grouping, Reading, check_where, expressions_of
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.ledger import MOST_CELLS
 from chronodp.privacy import (
     LATER,
     LONGEST,
@@ -20,6 +21,7 @@ from chronodp.privacy import (
     Bounds,
     Calendar,
     Contribution,
+    Presence,
     Sensitivity,
     block_extremes,
     block_totals,
@@ -27,11 +29,23 @@ from chronodp.privacy import (
     document,
     of_scaled,
     per_period,
+    periods_held,
+    presence_of,
 )
 from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
-from chronodp.series.measures import Blocks, Measure, Statistic
-from chronodp.series.shapes.candidates import shaped_sensitivity
+from chronodp.series.measures import Active, Blocks, Count, Histogram, Measure, Statistic, Sum
+from chronodp.series.places import (
+    PLACE_COLUMNS,
+    PlaceLevels,
+    Places,
+    level_changes,
+    level_sensitivity,
+    weights_of,
+)
+from chronodp.series.shapes.candidates import reach_of, shaped_sensitivity
+from chronodp.series.shapes.differenced import Differenced
 from chronodp.series.shapes.reach import above
+from chronodp.series.shapes.stays import stays_sensitivity
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import ReleasedShape
 from chronodp.series.windows import Windows, coarser
@@ -56,6 +70,7 @@ class Table:
         reading: what the owner declared about how cells are written; None for nothing.
         where: which rows count, as an expression over one row; None for all.
         columns: columns made of others that it names; None for none.
+        levels: the public tree over the keys of one grouping, all of whose levels are released; None for none.
     """
 
     measure: Measure
@@ -69,6 +84,7 @@ class Table:
     reading: Reading | None = field(default=None, metadata=LATER)
     where: str | None = field(default=None, metadata=LATER)
     columns: tuple[Derived, ...] | None = field(default=None, metadata=LATER)
+    levels: PlaceLevels | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         check_whole("horizon", self.horizon, most=LONGEST)
@@ -77,11 +93,15 @@ class Table:
         check_record_unit("unit", self.unit)
         check_whole("max_groups", self.max_groups, most=None if self.finds_keys else self.groups)
         self._check_norm()
-        if self.horizon * self.places > LONGEST:
+        self._check_levels()
+        self._check_presence()
+        if self.cells > MOST_CELLS:
+            kinds = "" if self.kinds == 1 else f" × {self.kinds} for {self.measure.noun}s"
             raise InvalidArgument(
                 "groups",
-                f"{self.horizon * self.places:,} cells",
-                f"few enough for at most {LONGEST:,} cells (periods × groups × bins): fewer keys or longer periods",
+                f"{self.cells:,} cells",
+                f"few enough for at most {MOST_CELLS:,} cells (periods × groups × bins{kinds}): fewer keys or longer "
+                "periods, or several releases",
             )
         if self.measure.divisor is not None and self.unit.relation != "replace":
             raise InvalidArgument(
@@ -112,6 +132,44 @@ class Table:
         if self.max_periods is not None or self.max_groups != self.groups:
             raise InvalidArgument("bound", "Norm(...)", "without max_periods and max_groups: all of a person counts")
 
+    def _check_levels(self) -> None:
+        """Refuse a tree over keys that are not its leaves, and measures whose numbers do not add up over places."""
+        if self.levels is None:
+            return
+        leaves = [grouping.keys for grouping in self.groupings if grouping.column == self.levels.column]
+        if len(leaves) != 1 or len(leaves[0]) != self.levels.tree.leaves or self.finds_keys:
+            raise InvalidArgument("levels", self.levels.column, "a grouping whose public keys are the leaves")
+        for grouping in self.groupings:
+            if grouping.column in PLACE_COLUMNS and grouping.column != self.levels.column:
+                raise InvalidArgument("by", grouping.column, "another name beside Places, whose columns these are")
+        measure = self.measure
+        if measure.block is not None:
+            allowed = "left out with Places; release.resample(...) adds periods up, and peaks of places do not add up"
+            raise InvalidArgument(measure.block.statistic, str(measure), allowed)
+        if measure.presence is not None:
+            allowed = "left out with Places: a person's stays in several leaves of a place are not bounded together"
+            raise InvalidArgument("window", measure.presence.window, allowed)
+        if measure.norm is not None:
+            raise InvalidArgument("bound", "Norm(...)", "a clip with Places: a norm over leaves bounds no place above")
+        if type(measure) not in (Count, Sum, Histogram):  # for no other is it argued what a place changes by
+            allowed = "a count, a sum or a histogram of people with Places: what adds up; a ratio of two is free"
+            raise InvalidArgument("measure", str(measure), allowed)
+
+    def _check_presence(self) -> None:
+        """Refuse to tell who was active lately where there is nobody, no date, or keys are still to be found."""
+        if self.measure.presence is None:
+            return
+        if self.single_rows:
+            raise MissingBound("user", "name the column with the person: who was active lately is counted once")
+        if self.calendar is None:
+            raise InvalidArgument("window", self.measure.presence.window, "used only where periods have dates")
+        if self.finds_keys:
+            allowed = "declared keys for active people; or find them with a count, and use release.keys"
+            raise InvalidArgument("by", "Discover()", allowed)
+        if self.read is not None and len(self.read) * self.places > MOST_CELLS:
+            allowed = f"shorter: with the periods before the start there are more than {MOST_CELLS:,} cells"
+            raise InvalidArgument("window", self.measure.presence.window, allowed)
+
     def _check_expressions(self) -> None:
         """Refuse a filter that is none, and derived columns that cannot be what they are named for."""
         if self.columns == ():
@@ -120,6 +178,14 @@ class Table:
         check_where(self.where, derived)
         groups = tuple(grouping.column for grouping in self.groupings)
         expressions_of(self.where, derived, self.periods.measure.read_column, groups)
+
+    def with_places(self, places: Places, focus: object = None) -> Table:
+        """Return the table of every level of a tree of places, whose leaves split it already."""
+        plain = (1.0,) * len(places.names)
+        levels = PlaceLevels(places.column, places.names, places.keys[:-1], places.children, plain)
+        table = replace(self, levels=levels)
+        weights = weights_of(levels, focus, table.level_changes)
+        return table if weights == plain else replace(table, levels=replace(levels, weights=weights))
 
     def moved_to(self, horizon: int, calendar: Calendar | None) -> Table:
         """Return the same table of other periods; a limit of more periods than there are means all of them."""
@@ -154,9 +220,63 @@ class Table:
         return coarser(block.calendar, self.calendar.every)
 
     @property
+    def window(self) -> int:
+        """For how many periods an active one makes a person present: 1 where each period is counted by itself."""
+        present = self.measure.presence
+        return 1 if present is None or self.calendar is None else present.periods_on(self.calendar)
+
+    @cached_property
+    def read(self) -> Calendar | None:
+        """The periods whose rows are read: those of `periods`, and before them as many as a window reaches back."""
+        calendar = self.periods.calendar
+        return None if calendar is None else calendar.earlier(self.window - 1)
+
+    @property
     def span(self) -> tuple[dt.datetime, dt.datetime] | None:
-        """When its data begin and end; None if periods are only numbered."""
-        return None if self.calendar is None else self.calendar.span
+        """When its data begin and end, also such as lie before the first period; None if periods are only numbered."""
+        if self.calendar is None:
+            return None
+        return self.calendar.span if self.read is None else (self.read.span[0], self.calendar.span[1])
+
+    @cached_property
+    def presence(self) -> Presence | None:
+        """What one unit can change of who is present; None where each period is counted by itself."""
+        present = self.measure.presence
+        if present is None:
+            return None
+        return presence_of(
+            self.unit,
+            horizon=self.horizon,
+            window=self.window,
+            calendar=self.read,
+            max_periods=self.max_periods,
+            max_stays=present.max_stays,
+            places=self.places,
+            max_places=self.max_places,
+        )
+
+    @property
+    def cap(self) -> str:
+        """What limits where a person is present, in words; empty if nothing does."""
+        present = self.measure.presence
+        if present is None or not self.unit.whole_person:
+            return ""
+        stays = [] if present.max_stays is None else [f"{present.max_stays:,} stays"]
+        return " and ".join([*stays, *([] if self.max_periods is None else [f"{self.max_periods:,} active periods"])])
+
+    @property
+    def ways(self) -> tuple[Table, ...]:
+        """The tables that a plan may choose from: of who was active lately, with no limit and with each that is given.
+
+        The first stands for the others where they err as much: a limit that buys nothing cuts nobody.
+        """
+        measure = self.measure
+        if not isinstance(measure, Active) or not self.unit.whole_person:
+            return (self,)
+        free = replace(self, measure=replace(measure, max_stays=None), max_periods=None)
+        days = [] if self.max_periods is None else [replace(free, max_periods=self.max_periods)]
+        stays = [] if measure.max_stays is None else [replace(free, measure=measure)]
+        return (free, *days, *stays)
 
     @property
     def released(self) -> str:
@@ -190,6 +310,16 @@ class Table:
         return self.groups * self.measure.bins
 
     @property
+    def kinds(self) -> int:
+        """How many numbers are stored of each place: a mean has its sum and its people."""
+        return 1 if self.measure.norm is not None else len(self.measure.contributions())
+
+    @property
+    def cells(self) -> int:
+        """How many numbers are stored of all periods and places."""
+        return self.horizon * self.places * self.kinds
+
+    @property
     def max_places(self) -> int:
         """In how many places one person counts within a period."""
         return self.max_groups * self.measure.bins_of_one
@@ -214,6 +344,9 @@ class Table:
             return self.periods.bounds
         if self.measure.norm is not None:
             return Bounds(self.horizon, self.horizon, groups=self.places, max_groups=self.places)
+        if self.presence is not None:
+            # What `presence` says of runs is finer than any number of periods.
+            return Bounds(self.horizon, self.horizon, groups=self.places, max_groups=self.presence.places)
         periods = self.unit.periods_touched(self.max_periods, horizon=self.horizon, calendar=self.calendar)
         # Noise is for as many groups of a person as were declared, also where fewer keys were found.
         return Bounds(self.horizon, periods, groups=max(self.places, self.max_places), max_groups=self.max_places)
@@ -221,12 +354,12 @@ class Table:
     @cached_property
     def claimed(self) -> RecordUnit:
         """The unit as its calendar gives it a meaning: what is claimed, charged and certified."""
-        return self.unit.on(self.periods.calendar)
+        return self.unit.on(self.read)
 
     @property
     def protected(self) -> RecordUnit:
         """The unit as sensitivities read it."""
-        return self.unit.summed_on(self.periods.calendar)
+        return self.unit.summed_on(self.read)
 
     def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
         """Return what one unit can do to each number of a cell, ``rounding`` of finished totals included."""
@@ -248,6 +381,17 @@ class Table:
         if self.measure.norm is not None:
             cells = self.horizon * self.places
             return (of_scaled(self.protected, cells, self.measure.norm, signed=self.measure.negative),)
+        if self.presence is not None:
+            if isinstance(shape, Differenced):
+                return (stays_sensitivity(shape.of, self.horizon, self.presence),)
+            if shape is None or isinstance(shape, White):
+                return (self.presence.sensitivity,)
+            allowed = "white noise, or a shape for running totals put on differences"
+            raise InvalidArgument("shape", str(shape), allowed)
+        if isinstance(shape, Differenced):
+            raise InvalidArgument(
+                "shape", str(shape), "one for sums: noise on differences is for who was active lately"
+            )
         if shape is None or isinstance(shape, White):
             parts = self.contributions(rounding=rounding)
             return tuple(per_period(self.protected, self.bounds, part) for part in parts)
@@ -260,6 +404,38 @@ class Table:
         # Every change of a finished total is one number, so the sensitivity grows with it in proportion.
         wider = (self.measure.reach + rounding) / self.measure.reach
         return tuple(Sensitivity(above(part.l1 * wider, 2), above(part.l2 * wider, 2)) for part in found)
+
+    @property
+    def level_changes(self) -> tuple[int, ...]:
+        """Of each level of places, root first, the most that the squares of what one unit changes sum up to."""
+        if self.levels is None:
+            raise AssertionError("asked of places only")
+        tree = self.levels.tree
+        cells = 1 if self.protected.of_rows else self.max_places
+        return level_changes(tree, cells, copies=self.places // tree.leaves)
+
+    def level_sensitivities(self, shape: ReleasedShape) -> tuple[Sensitivity, ...]:
+        """Return how much one unit can change all nodes of each level of places, root first, seen through a shape."""
+        # Adding cells up never lengthens a change in l1: each level changes by no more than the leaves do.
+        (leaves,) = self.sensitivities(shape)
+        (part,) = self.contributions()
+        unit, reach = self.protected, reach_of(shape, self.horizon)
+        return tuple(
+            Sensitivity(
+                leaves.l1,
+                level_sensitivity(
+                    reach,
+                    change,
+                    periods=1 if unit.of_rows else periods_held(unit, self.bounds),
+                    contribution=part,
+                    opposite=self.opposite(part),
+                    of_rows=unit.of_rows,
+                    together=not unit.whole_person,
+                    replace=unit.relation == "replace",
+                ),
+            )
+            for change in self.level_changes
+        )
 
     def _blocking(self) -> Blocking:
         blocks = self.blocks

@@ -43,7 +43,9 @@ def units() -> list[tuple[str, RecordUnit, str | None]]:
 CASES = units()
 
 
-def planned(world: Sequence[Record], unit: RecordUnit, user: str | None, **terms: Any) -> FindPlan:
+def planned(
+    world: Sequence[Record], unit: RecordUnit, user: str | None, *, mean_of: Any = None, **terms: Any
+) -> FindPlan:
     periods = cdp.Find() if unit.whole_person else None
     series = cdp.TimeSeries(
         world,
@@ -56,7 +58,10 @@ def planned(world: Sequence[Record], unit: RecordUnit, user: str | None, **terms
         max_periods=periods,
         engine=Reference(),
     )
-    query = series.sum("number", clip=cdp.Find()).by(max_groups=2, **GROUPED)
+    asked = series.sum("number", clip=cdp.Find())
+    if mean_of is not None:
+        asked = series.mean("number", clip=(0, cdp.Find()), of=mean_of)
+    query = asked.by(max_groups=2, **GROUPED)
     # A wide budget: in tables of a few rows noise would otherwise be all that counts.
     plan: Any = query.plan(**({"epsilon": 400.0, "delta": 1e-3} | terms))
     return plan  # type: ignore[no-any-return]
@@ -112,6 +117,50 @@ def test_one_unit_moves_utilities_as_far_as_claimed(
     assert seen[0] >= 0.5, name
     assert seen[1] == 1.0, name
     assert seen[2] >= 0.25, name
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mean_of", ["rows", "people", "totals"])
+@pytest.mark.parametrize(("name", "unit", "user"), CASES, ids=[name for name, *_ in CASES])
+def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(
+    name: str, unit: RecordUnit, user: str | None, mean_of: str, trials: Trials
+) -> None:
+    plan, seen = planned([], unit, user, mean_of=mean_of), 0.0
+    for one, other in pairs(unit, trials(1200, least=60), seed=8):
+        for (choice, before), (_, after) in zip(choices(plan, one), choices(plan, other), strict=True):
+            change = [new - old for new, old in zip(after, before, strict=True)]
+            assert max(map(abs, change)) <= choice.change, name
+            if choice.monotone:
+                assert min(change) >= 0 or max(change) <= 0, name
+            _check_range(choice, before, after)
+            seen = max(seen, max(map(abs, change)) / choice.change)
+    assert seen >= 0.5, name
+
+
+class _MeansOfHistories(Reference):
+    """Mutant: of each cell, the share of a person's rows of all days."""
+
+    def sizes(self, source: Any, asked: Any) -> Any:
+        rows = [one for one in source if one.person is not None]
+        counts = {one.person: sum(other.person == one.person for other in rows) for one in rows}
+        shared = [replace(one, number=one.number and one.number / counts[one.person]) for one in rows]
+        return super().sizes(shared, replace(asked, means=False))
+
+
+def test_means_over_rows_of_all_days_are_noticed_under_a_day() -> None:
+    plan = planned([], cdp.UserPeriod("1D"), "who", mean_of="rows")
+    days = [int(edge) for edge in CALENDAR.edges[:4]]
+    quiet = [Record("ann", day, 1.0, ("north",)) for day in days[1:]]
+    busy = [*quiet, *(Record("ann", days[0], 1.0, ("north",)) for _ in range(20))]
+    worlds = [replace(about(plan.origin, world), engine=_MeansOfHistories()) for world in (quiet, busy)]
+    one, other = (
+        median_utilities(counts.above, counts.voters) for counts in (w.sizes(plan.design.scale) for w in worlds)
+    )
+    most = max(abs(new - old) for new, old in zip(one, other, strict=True))
+    assert most > plan.design.scale.median.change  # one busy day moves all others' votes
+    sound = [about(plan.origin, world).sizes(plan.design.scale) for world in (quiet, busy)]
+    one, other = (median_utilities(counts.above, counts.voters) for counts in sound)
+    assert max(abs(new - old) for new, old in zip(one, other, strict=True)) <= plan.design.scale.median.change
 
 
 def scaled(unit: RecordUnit, **terms: Any) -> Any:

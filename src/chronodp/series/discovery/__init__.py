@@ -8,6 +8,7 @@ from chronodp.series.discovery.plan import (
     find_keys as find_keys,
     finding_entropy as finding_entropy,
     make_discover_plan as make_discover_plan,
+    published_counts as published_counts,
 )
 
 __all__: list[str] = []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from chronodp.selection.keys import PublishedCounts
 from chronodp.series.describe import describe
-from chronodp.series.discovery.design import DiscoverDesign
+from chronodp.series.discovery.design import DiscoverDesign, refuse_published
 
 __all__ = ["describe_discover", "finding_words"]
 
@@ -24,12 +27,29 @@ def finding_words(design: DiscoverDesign) -> str:
     """Return how many people a key needs, and how likely that of one person alone is published."""
     rule, called = design.finding, design.table.unit.called
     who = "people hold" if called is None else f"of them (each a {called}) hold"
-    alone, held = rule.people_needed(1), design.chosen or 1
-    many = ""
-    if held > 1:
-        many = f" ({rule.people_needed(held):,} if each holds {held:,})"
+    if isinstance(rule, PublishedCounts):
+        how = f"the published counts find keys of {design.column} themselves"
+        needed, lone, other = _counted(design, rule, who), rule.lone(design.count_noise), ""
+    else:
+        how, lone = f"{100 * design.discover.share:.3g} % of the price finds keys of {design.column}", rule.lone
+        held = design.chosen or 1
+        many = f" ({rule.people_needed(held):,} if each holds {held:,})" if held > 1 else ""
+        needed, other = f"{rule.people_needed(1):,} {who} it and nothing else{many}", _other_words(design, who)
     return (
-        f"{100 * design.discover.share:.3g} % of the price finds keys of {design.column}, at most {design.most:,}. One "
-        f"is published half of the time if {alone:,} {who} it and nothing else{many}; one held by a single "
-        f"{called or 'person'}, with probability at most {rule.lone:.2g}"
+        f"{how}, at most {design.most:,}. One is published half of the time if {needed}; one held by a single "
+        f"{called or 'person'}, with probability at most {lone:.2g}{other}"
     )
+
+
+def _counted(design: DiscoverDesign, rule: PublishedCounts, who: str) -> str:
+    return f"{rule.people_needed(design.count_noise):,} {who} it, whatever else they hold"
+
+
+def _other_words(design: DiscoverDesign, who: str) -> str:
+    """Return how many people a key would need if published counts decided, where they could."""
+    if refuse_published(design.table, design.discover) is not None:
+        return ""
+    other = replace(design, discover=replace(design.discover, share=0.0))
+    if not isinstance(other.finding, PublishedCounts):
+        raise AssertionError("without a share published counts decide")
+    return f". With share=0 the counts themselves decide: half of the time if {_counted(other, other.finding, who)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,17 +10,21 @@ from functools import cached_property
 
 from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument, MissingBound
-from chronodp.privacy import LONGEST, Claim, Cost, decimal_value, document
+from chronodp.ledger import MOST_CELLS
+from chronodp.privacy import Claim, Cost, decimal_value, document
 from chronodp.privacy.units import KeyBlocks
-from chronodp.selection.keys import OptimalRule, Rounds
+from chronodp.selection.keys import CountNoise, OptimalRule, PublishedCounts, Rounds
 from chronodp.series.design import Design
 from chronodp.series.discover import Discover
-from chronodp.series.planner import design_release
+from chronodp.series.measures import Count
+from chronodp.series.noise import calibrated
+from chronodp.series.planner import check_drawable, design_release
+from chronodp.series.shapes.toeplitz import White
 from chronodp.series.split import KeysAsked, Split, split_price
 from chronodp.series.table import Table
 from chronodp.series.workloads import Workload
 
-__all__ = ["DELTA", "DiscoverDesign", "check_discover"]
+__all__ = ["DELTA", "DiscoverDesign", "check_discover", "refuse_published"]
 
 _ARGUMENT = "docs/explanation/proofs/keys.md"
 _PART_OF_DELTA = Fraction(2, 5)  # of the plan's delta: what a key of one person alone may be published with
@@ -49,6 +54,10 @@ class DiscoverDesign:
     delta: float
     tuned_for: Workload
     rule: str = RULE
+
+    def __post_init__(self) -> None:
+        # Also of a plan that goes on to other dates: what decides may hold for one period alone.
+        check_discover(self.table, self.discover, self.delta)
 
     @property
     def column(self) -> str:
@@ -90,7 +99,7 @@ class DiscoverDesign:
         return split_price(self.epsilon, self.delta, keys=asked)
 
     @property
-    def finding(self) -> Rounds | OptimalRule:
+    def finding(self) -> Rounds | OptimalRule | PublishedCounts:
         """What decides which keys are published."""
         if self.split.keys is None:
             raise AssertionError("keys are found")
@@ -107,13 +116,16 @@ class DiscoverDesign:
         return Claim(self.table.claimed, self.cost, _ARGUMENT)
 
     @property
+    def beside(self) -> int:
+        """How many numbers are stored of each key, or read to make them."""
+        public = [len(grouping.keys) for grouping in self.table.groupings if not grouping.found]
+        return self.table.periods.horizon * self.table.measure.bins * self.table.kinds * math.prod(public)
+
+    @property
     def most(self) -> int:
         """How many keys are published at most: as many as were asked for, and as have room in one release."""
-        public = [len(grouping.keys) for grouping in self.table.groupings if not grouping.found]
-        beside = self.table.periods.horizon * self.table.measure.bins
-        for keys in public:
-            beside *= keys
-        return min(self.discover.most, LONGEST // beside)
+        beside = self.beside
+        return min(self.discover.most, MOST_CELLS // beside)
 
     def with_keys(self, keys: Sequence[str]) -> Table:
         """Return the table with keys that were found."""
@@ -123,17 +135,55 @@ class DiscoverDesign:
         )
         return replace(self.table, groupings=groupings)
 
+    @cached_property
+    def count_noise(self) -> CountNoise:
+        """The noise of published counts that decide, in steps."""
+        (noise,) = self.release_design(()).noises
+        # Of whole counts the grid is a power of two, at most 1: both are exact.
+        return CountNoise(noise.law, noise.scale / noise.step, int(1 / noise.step))
+
     def release_design(self, keys: Sequence[str]) -> Design:
         """Return the design of the release itself."""
+        if isinstance(self.finding, PublishedCounts):
+            return self._published_design(self.with_keys(keys), self.finding)
         best, *_ = design_release(
             self.with_keys(keys), epsilon=self.epsilon, delta=self.delta, tuned_for=self.tuned_for, split=self.split
         )
         return best
 
+    def _published_design(self, table: Table, rule: PublishedCounts) -> Design:
+        """Return the design of counts that decide which keys are published: its noise hangs on no key that is."""
+        law = self.split.law
+        ((sensitivity, scale),) = calibrated(
+            law, [rule.sensitivity], epsilon=self.epsilon, delta=self.delta, within=self.split.noise
+        )
+        noise = table.measure.on_grid(law, 0, sensitivity, scale, times=1)
+        check_drawable(noise, self.epsilon)
+        delta = self.delta if law == "gaussian" else rule.delta
+        return Design(table, (noise,), self.epsilon, delta, self.tuned_for, White(), split=self.split)
+
     @cached_property
     def typical(self) -> Design:
         """The design with as many keys as may be published: its error does not hang on which they are."""
         return self.release_design([str(number) for number in range(min(self.most, _SHOWN))])
+
+
+def refuse_published(table: Table, discover: Discover) -> InvalidArgument | None:
+    """Return why counts of a table cannot decide themselves which keys are published; None if they can."""
+    if table.measure != Count():
+        allowed = "above 0 here: only a count of people, count(), decides which keys are published"
+    elif table.horizon > 1:
+        allowed = (
+            f"above 0 for {table.horizon:,} periods: noise of all of them would decide; or ask for one long period"
+        )
+    elif len(table.groupings) > 1:
+        allowed = "above 0 beside other columns; or make one column of all, such as columns={'pair': \"concat(a, b)\"}"
+    elif discover.max_keys is not None and table.max_groups != discover.max_keys:
+        allowed = "max_keys, or left out, with share=0: one choice of keys serves to find and to count them"
+        return InvalidArgument("max_groups", table.max_groups, allowed)
+    else:
+        return None
+    return InvalidArgument("share", 0, allowed)
 
 
 def check_discover(table: Table, discover: Discover, delta: float) -> None:
@@ -144,6 +194,8 @@ def check_discover(table: Table, discover: Discover, delta: float) -> None:
     if not unit.whole_person and discover.max_keys is not None:
         allowed = f"left out for {unit}: max_groups says how many keys of a period count"
         raise InvalidArgument("max_keys", discover.max_keys, allowed)
+    if not discover.share and (refused := refuse_published(table, discover)):
+        raise refused
     if discover.delta is None and not delta:
         why = (
             "say with which probability a key of one person alone may be published, Discover(delta=1e-6), or plan with "

@@ -2,7 +2,7 @@
 
 "Order of events" of ``docs/explanation/proofs/keys.md``: a nonce is drawn after the debit and stored; with the owner's
 secret it decides the noise of finding. So a process that dies goes on to the same keys, and whoever reads the ledger
-learns nothing of the noise.
+learns nothing of the noise. Where published counts decide, it is their noise too.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ import numpy as np
 
 from chronodp.engines import HeldKeys, Progress
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Dates, Fulfilled, Produce, Staged
-from chronodp.privacy import Certificate, Claim, Guarantee, check_delta, check_epsilon, dump, labelled
+from chronodp.ledger import MOST_CELLS, Fulfilled, Produce, Staged
+from chronodp.privacy import Guarantee, check_delta, check_epsilon, labelled
 from chronodp.randomness import Entropy, keyed_entropy
 from chronodp.report import watched
-from chronodp.selection.keys import Rounds
+from chronodp.selection.keys import PublishedCounts, Rounds
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.discover import Discover
 from chronodp.series.discovery.describe import describe_discover
-from chronodp.series.discovery.design import DiscoverDesign, check_discover
-from chronodp.series.plan import Origin, Plan, Terms
-from chronodp.series.release import Release
-from chronodp.series.releasing import ReleasePlan
+from chronodp.series.discovery.design import DiscoverDesign
+from chronodp.series.plan import Origin, Plan, Quanta, Terms
+from chronodp.series.release import Release, release_text
 from chronodp.series.table import Table
+from chronodp.series.table_plan import StagedPlan
 from chronodp.series.workloads import check_workload
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DiscoverPlan", "KeysOrigin", "find_keys", "finding_entropy", "make_discover_plan"]
+__all__ = ["DiscoverPlan", "KeysOrigin", "find_keys", "finding_entropy", "make_discover_plan", "published_counts"]
 
 _WORDS = 8  # of 32 bits: as many as the noise's key has
 
@@ -52,7 +52,7 @@ class KeysOrigin(Origin, Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
+class DiscoverPlan(StagedPlan[HeldKeys, Release]):
     """One release whose keys are found first; `release` pays for both at once, and `release.keys` says which.
 
     Attributes:
@@ -63,9 +63,9 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
     origin: KeysOrigin
 
     @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
+    def cells(self) -> int:
+        """How many numbers are stored at most: keys may be fewer."""
+        return self.design.most * self.design.beside
 
     def half_width(self, level: float = 0.95) -> float:
         """Return how far noise carries what the plan is tuned for, of every key that is found, at a level."""
@@ -82,16 +82,6 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
         progress(1.0)
         return held
 
-    def draw(self, numbers: HeldKeys, entropy: Entropy) -> str:
-        """Refuse: what is drawn hangs on the keys that are found."""
-        del numbers, entropy
-        raise AssertionError("a plan that finds its keys is made by stages")
-
-    def certificate_for(self, *, seeded: bool) -> Certificate:
-        """Refuse: the certificate is of the keys that were found."""
-        del seeded
-        raise AssertionError("a plan that finds its keys is made by stages")
-
     def diagnose(self, *, bounds: bool = False, progress: Progress | None = None) -> Diagnosis:
         """Read the data and say how its cells are read. FOR THE OWNER ONLY: the figures are not private."""
         if bounds:
@@ -107,33 +97,25 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
         origin, table = self.origin.moved(data, self.design.table, start=start, end=end)
         return DiscoverPlan(replace(self.design, table=table), origin)
 
-    @property
-    def identity(self) -> str:
-        """The text that identifies the plan."""
-        return dump(self.design)
-
     def content(self, numbers: HeldKeys) -> tuple[bytes, ...]:
         """Return what identifies the data. Nobody may see it."""
         texts = [part for key in numbers.keys for part in (len(key.encode()).to_bytes(8, "little"), key.encode())]
         return (*texts, numbers.people.astype("<i8").tobytes())
 
-    _purpose = "periods"
-
     @property
     def _reading(self) -> str:
         return f"Reading keys in {self.origin}"
 
-    def _days(self, given: Dates | None) -> Dates | None:
-        if given is not None:
-            raise InvalidArgument("dates", given, "left out: the plan's own periods say when its data begin and end")
-        return self.design.table.span
-
     def _released(self, fulfilled: Fulfilled) -> Release:
-        return Release(fulfilled.release, fulfilled.signed)
+        return Release(fulfilled.release, fulfilled.signed, parts=fulfilled.parts)
 
     def find(self, held: HeldKeys, entropy: Entropy) -> tuple[str, ...]:
         """Return the keys that are published, in the order of their bytes."""
         return find_keys(self.design, held, entropy)
+
+    def find_counted(self, held: HeldKeys, entropy: Entropy) -> tuple[tuple[str, ...], Quanta]:
+        """Return the keys whose counts decide that they are published, and these counts, with noise."""
+        return published_counts(self.design, held, entropy)
 
     def making(self, exact: HeldKeys, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
         """Return the nonce of the noise that finds keys, and the release that follows from it."""
@@ -143,13 +125,26 @@ class DiscoverPlan(ReleasePlan[HeldKeys, Release]):
             return lambda: "".join(f"{word:08x}" for word in entropy.integers(2**32, size=_WORDS).tolist())
 
         def release(chosen: tuple[str, ...]) -> Produce:
-            found = self.find(exact, finding_entropy(key, chosen[0]))
+            finding = finding_entropy(key, chosen[0])
+            if isinstance(design.finding, PublishedCounts):
+                return self._publish(exact, finding, seeded=entropy.seeded)
+            found = self.find(exact, finding)
             plan = Plan(design.release_design(found), (), design.delta, self.origin)
             with watched(progress, f"Reading {self.origin}") as tell:
                 numbers = plan.read(key=key, progress=tell)
             return lambda: (plan.draw(numbers, entropy), plan.certificate_for(seeded=entropy.seeded))
 
         return Staged((choose_nonce,), release)
+
+    def _publish(self, held: HeldKeys, entropy: Entropy, *, seeded: bool) -> Produce:
+        """Return what writes the keys and the noisy counts by which they were found.
+
+        Nothing is drawn but what the nonce decides: whoever goes on after a crash publishes the same key with the same
+        count. A second draw of it would have to be paid for.
+        """
+        keys, noisy = self.find_counted(held, entropy)
+        plan = Plan(self.design.release_design(keys), (), self.design.delta, self.origin)
+        return lambda: (release_text(plan.design, [noisy]), plan.certificate_for(seeded=seeded))
 
     def __repr__(self) -> str:
         table = self.design.table
@@ -168,6 +163,8 @@ def finding_entropy(key: str, nonce: str) -> Entropy:
 def find_keys(design: DiscoverDesign, held: HeldKeys, entropy: Entropy) -> tuple[str, ...]:
     """Return the keys that are published, in the order of their bytes."""
     rule = design.finding
+    if isinstance(rule, PublishedCounts):
+        return published_counts(design, held, entropy)[0]
     if not isinstance(rule, Rounds):
         found = np.flatnonzero(rule.decide(held.people, entropy))[: design.most]
     else:
@@ -176,13 +173,25 @@ def find_keys(design: DiscoverDesign, held: HeldKeys, entropy: Entropy) -> tuple
     return tuple(held.keys[place] for place in found)
 
 
+def published_counts(design: DiscoverDesign, held: HeldKeys, entropy: Entropy) -> tuple[tuple[str, ...], Quanta]:
+    """Return the keys that are published, in the order of their bytes, and the noisy counts that decided it."""
+    rule = design.finding
+    if not isinstance(rule, PublishedCounts):
+        raise AssertionError("asked where published counts decide")
+    decided = rule.decide(held.people, design.count_noise, entropy)
+    found = np.flatnonzero(decided.largest(design.most))
+    return tuple(held.keys[place] for place in found), decided.noisy[found].reshape(1, -1)
+
+
 def make_discover_plan(table: Table, discover: Discover, origin: KeysOrigin, **terms: Unpack[Terms]) -> DiscoverPlan:
     """Return the plan that finds keys first."""
     epsilon, delta = check_epsilon(terms["epsilon"]), check_delta(terms["delta"])
     if terms["missing"] is not None:
         allowed = "left out where keys are found: ask it of a second question, by(...=release.keys)"
         raise InvalidArgument("missing", "Missing()", allowed)
-    check_discover(table, discover, delta)
     design = DiscoverDesign(table, discover, epsilon, delta, check_workload(terms["tuned_for"]))
+    if not design.most:
+        allowed = f"few enough for at most {MOST_CELLS:,} cells (periods × groups × bins) of a key: longer periods"
+        raise InvalidArgument("groups", f"{design.beside:,} cells of every key", allowed)
     _ = design.typical  # refuses what cannot be drawn
     return DiscoverPlan(design, origin)

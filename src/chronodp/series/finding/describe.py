@@ -55,11 +55,15 @@ def _error(design: FindDesign) -> str:
     shown = sorted({joint.periods[0], joint.periods[len(joint.periods) // 2], joint.periods[-1]})
     what = "size" if design.table.measure.norm is None else "bound"
     unit = f" times the {what} found" if design.finds_size else ""
-    widths = [f"± {design.half_widths[periods, joint.groups[-1]]:.4g}{unit}" for periods in shown]
+    # Of a mean, noise hangs on how many are present.
+    by, present = (
+        (1_000, ", with 1,000 present") if design.table.measure.ratio else (design.table.measure.divisor or 1, "")
+    )
+    widths = [f"± {design.half_widths[periods, joint.groups[-1]] / by:.4g}{unit}" for periods in shown]
     if len(shown) == 1:
-        return f"{widths[0]} in 95 of 100 periods, noise only"
+        return f"{widths[0]}{present} in 95 of 100 periods, noise only"
     listed = ", ".join(f"{width} if {periods:,} periods count" for width, periods in zip(widths, shown, strict=True))
-    return f"{listed}, in 95 of 100 periods, noise only"
+    return f"{listed}{present}, in 95 of 100 periods, noise only"
 
 
 def _price(design: FindDesign) -> str:

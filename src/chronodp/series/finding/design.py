@@ -20,9 +20,9 @@ from chronodp.series.split import Split, split_price
 from chronodp.series.table import Table
 from chronodp.series.workloads import Workload
 
-__all__ = ["FindDesign", "design_find"]
+__all__ = ["PARTS", "FindDesign", "design_find"]
 
-_PARTS = (0.08, 0.44, 0.48)  # of what finding costs: for the median, the upper end and the bounds
+PARTS = (0.08, 0.44, 0.48)  # of what finding costs: for the median, the upper end and the bounds
 _ARGUMENT = "docs/explanation/proofs/finding.md"
 RULE = "1"
 """Which rule finds bounds. A change of grids, caps or parts is a new one, and another plan."""
@@ -43,6 +43,7 @@ class FindDesign:
         tuned_for: what the error is made small for.
         rule: which rule finds bounds.
         missing: the figure of what they take away, if it is asked for.
+        priced: what each step costs, where several queries have one price; else it follows from epsilon and delta.
     """
 
     table: Table
@@ -54,6 +55,7 @@ class FindDesign:
     tuned_for: Workload
     rule: str = RULE
     missing: Missing | None = field(default=None, metadata=LATER)
+    priced: Split | None = field(default=None, metadata=LATER)
 
     @property
     def finds_size(self) -> bool:
@@ -63,8 +65,10 @@ class FindDesign:
     @cached_property
     def split(self) -> Split:
         """The price of each step."""
+        if self.priced is not None:
+            return self.priced
         figures = () if self.missing is None else self.missing.parts(self.table)
-        choices = [part * self.share for part in _PARTS]
+        choices = [part * self.share for part in PARTS]
         return split_price(self.epsilon, self.delta, choices=choices, figures=figures)
 
     @property
@@ -98,7 +102,7 @@ class FindDesign:
         best, *_ = design_release(
             table, epsilon=self.epsilon, delta=self.delta, tuned_for=self.tuned_for, split=self.split
         )
-        return best.errors.rmse_mean
+        return best.errors.rmse_mean * table.measure.noise_in_all
 
     def joint(self, median: int, upper: int) -> Joint:
         """Return the choice of bounds, given a median and an upper end."""
@@ -125,10 +129,10 @@ class FindDesign:
         """Return the bounds at a place of a choice."""
         periods, groups, size = joint.candidates[place]
         if self.table.measure.norm is not None:
-            return Found(scale=joint.end, norm=size * joint.grid.step)
+            return Found(scale=joint.end, norm=joint.size_of(size))
         return Found(
             scale=joint.end,
-            size=size * joint.grid.step if self.finds_size else None,
+            size=joint.size_of(size) if self.finds_size else None,
             max_periods=periods if "max_periods" in self.finds else None,
             max_groups=groups if "max_groups" in self.finds else None,
         )
@@ -166,7 +170,7 @@ def design_find(
     missing: Missing | None = None,
 ) -> FindDesign:
     """Return the design in which these bounds are found; refuse what cannot be."""
-    known = (table.measure.size_name, "max_periods", "max_groups")
+    known = () if table.presence is not None else (table.measure.size_name, "max_periods", "max_groups")
     for name in finds:
         if name not in known:
             raise InvalidArgument(name, "Find()", f"a number: it cannot be found for {table.measure}")
@@ -176,6 +180,8 @@ def design_find(
         raise InvalidArgument(
             "clip", "Find()", "given for totals, peaks and troughs: find the series' own bounds first"
         )
+    if table.measure.size_name in finds:
+        _check_mean(table)
     check_law(table, delta)
     share = max(find.share for find in finds.values())
     between = next((find.between for name, find in finds.items() if name == table.measure.size_name), None)
@@ -184,3 +190,13 @@ def design_find(
     design = FindDesign(table, tuple(finds), share, between, epsilon, delta, tuned_for, missing=missing)
     _ = design.scale.median  # refuses a search that cannot be drawn
     return design
+
+
+def _check_mean(table: Table) -> None:
+    """Refuse a search for a mean's clip whose middle would have to be found too, or that weighs several rows."""
+    measure = table.measure
+    if measure.ratio and measure.negative:
+        allowed = "found from 0 on, as (0, Find()), or a pair of numbers: no step finds the middle of a mean's clip"
+        raise InvalidArgument("clip", "Find()", allowed)
+    if measure.row_weight not in (None, 1):
+        raise InvalidArgument("at_most", measure.row_weight, "1 or left out where the clip of rows is found")

@@ -136,6 +136,14 @@ class Joint:
         """Candidates for the largest size, in ascending steps of the grid."""
         return tuple(dict.fromkeys(max(1, round(size / self.grid.step)) for size in self._sizes))
 
+    def size_of(self, steps: int) -> float:
+        """Return a candidate for the largest size in the column's own numbers, never past a declared end."""
+        size = steps * self.grid.step  # to the nearest step, so it may pass the end by a part of one
+        if self.between is None:
+            return size
+        end = self.between[1]
+        return min(size, float(max(1, math.floor(end))) if self.table.measure.whole else end)
+
     @cached_property
     def periods(self) -> tuple[int, ...]:
         """Candidates for how many periods of a person count."""
@@ -196,7 +204,7 @@ class Joint:
     def words(self, place: int) -> str:
         """Return a candidate in words."""
         periods, groups, size = self.candidates[place]
-        return f"{periods} periods, {groups} groups, size {size * self.grid.step!r}"
+        return f"{periods} periods, {groups} groups, size {self.size_of(size)!r}"
 
     def utilities(self, losses: Sequence[int]) -> list[int]:
         """Return -max(loss, noise) of each candidate, in steps: it falls by 0 … cap with a loss that grows so."""

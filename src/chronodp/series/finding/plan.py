@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 
 from chronodp.engines import Progress, Sizes
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Dates, Fulfilled, Produce, Staged
+from chronodp.ledger import Fulfilled, Produce, Staged
 from chronodp.privacy import (
-    Certificate,
-    Claim,
     Guarantee,
     check_delta,
     check_epsilon,
     check_flag,
     check_kind,
-    dump,
     labelled,
 )
 from chronodp.randomness import Entropy
@@ -33,16 +30,17 @@ from chronodp.series.finding.scale import Scale
 from chronodp.series.found import Find, Found
 from chronodp.series.plan import Origin, Plan, Terms, make_plan
 from chronodp.series.release import Release
-from chronodp.series.releasing import ReleasePlan
 from chronodp.series.table import Table
+from chronodp.series.table_plan import StagedPlan
 from chronodp.series.workloads import check_workload
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["FindPlan", "FindingOrigin", "make_find_plan"]
+__all__ = ["FindPlan", "FindingOrigin", "choices_of", "found_by", "identity_of", "make_find_plan"]
 
 Chosen: TypeAlias = tuple[str, ...]
+Choose: TypeAlias = Callable[[Chosen], Callable[[], str]]
 
 
 class FindingOrigin(Origin, Protocol):
@@ -62,7 +60,7 @@ class FindingOrigin(Origin, Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FindPlan(ReleasePlan[Sizes, Release]):
+class FindPlan(StagedPlan[Sizes, Release]):
     """One release whose bounds are found first; `release` pays for both at once, and `release.found` says which.
 
     Attributes:
@@ -73,9 +71,9 @@ class FindPlan(ReleasePlan[Sizes, Release]):
     origin: FindingOrigin
 
     @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
+    def cells(self) -> int:
+        """How many numbers are stored."""
+        return self.design.table.cells
 
     def read(self, *, key: str, progress: Progress) -> Sizes:
         """Return how much voters hold, counted by sizes, which nobody may see."""
@@ -83,16 +81,6 @@ class FindPlan(ReleasePlan[Sizes, Release]):
         counts = self.origin.sizes(self.design.scale)
         progress(1.0)
         return counts
-
-    def draw(self, numbers: Sizes, entropy: Entropy) -> str:
-        """Refuse: what is drawn hangs on choices that are stored one by one."""
-        del numbers, entropy
-        raise AssertionError("a plan that finds its bounds is made by stages")
-
-    def certificate_for(self, *, seeded: bool) -> Certificate:
-        """Refuse: the certificate names the bounds that were found."""
-        del seeded
-        raise AssertionError("a plan that finds its bounds is made by stages")
 
     @property
     def alternatives(self) -> pandas.DataFrame:
@@ -146,51 +134,25 @@ class FindPlan(ReleasePlan[Sizes, Release]):
             missing=design.missing,
         )
 
-    @property
-    def identity(self) -> str:
-        """The text that identifies the plan."""
-        return dump(self.design)
-
     def content(self, numbers: Sizes) -> tuple[bytes, ...]:
         """Return what identifies the data. Nobody may see it."""
-        return (" ".join(map(str, (*numbers.above, numbers.voters))).encode(),)
-
-    _purpose = "periods"
-
-    @property
-    def _reading(self) -> str:
-        return f"Reading {self.origin}"
-
-    def _days(self, given: Dates | None) -> Dates | None:
-        if given is not None:
-            raise InvalidArgument("dates", given, "left out: the plan's own periods say when its data begin and end")
-        return self.design.table.span
+        return (identity_of(numbers),)
 
     def _released(self, fulfilled: Fulfilled) -> Release:
-        return Release(fulfilled.release, fulfilled.signed)
+        return Release(fulfilled.release, fulfilled.signed, parts=fulfilled.parts)
 
     def making(self, exact: Sizes, entropy: Entropy, *, key: str, progress: Progress | None) -> Staged:
         """Return the choices and the release that follow from them, which are drawn after the debit."""
         design = self.design
 
-        def choose_scale(_: Chosen) -> Callable[[], str]:
-            return lambda: "{} {}".format(*design.scale.pick(exact, entropy))
-
-        def choose_bounds(chosen: Chosen) -> Callable[[], str]:
-            joint = design.joint(*map(int, chosen[0].split()))
-            with watched(progress, f"Finding bounds in {self.origin}") as tell:
-                losses = self.origin.losses(joint)
-                tell(1.0)
-            return lambda: str(joint.pick(losses, entropy))
-
         def release(chosen: Chosen) -> Produce:
-            found = design.found(design.joint(*map(int, chosen[0].split())), int(chosen[1]))
+            found = found_by(design, chosen)
             plan = Plan(design.release_design(found), (), design.delta, self.origin, design.missing)
             with watched(progress, self._reading) as tell:
                 numbers = plan.read(key=key, progress=tell)
             return lambda: (plan.draw(numbers, entropy), plan.certificate_for(seeded=entropy.seeded))
 
-        return Staged((choose_scale, choose_bounds), release)
+        return Staged(choices_of(design, self.origin, exact, entropy, progress=progress), release)
 
     def __repr__(self) -> str:
         table = self.design.table
@@ -200,6 +162,34 @@ class FindPlan(ReleasePlan[Sizes, Release]):
 
     def __str__(self) -> str:
         return labelled(describe_find(self.design))
+
+
+def choices_of(
+    design: FindDesign, origin: FindingOrigin, sizes: Sizes, entropy: Entropy, *, progress: Progress | None
+) -> tuple[Choose, Choose]:
+    """Return the two private choices, each of which is stored before what follows from it is read."""
+
+    def choose_scale(_: Chosen) -> Callable[[], str]:
+        return lambda: "{} {}".format(*design.scale.pick(sizes, entropy))
+
+    def choose_bounds(chosen: Chosen) -> Callable[[], str]:
+        joint = design.joint(*map(int, chosen[0].split()))
+        with watched(progress, f"Finding bounds in {origin}") as tell:
+            losses = origin.losses(joint)
+            tell(1.0)
+        return lambda: str(joint.pick(losses, entropy))
+
+    return choose_scale, choose_bounds
+
+
+def identity_of(sizes: Sizes) -> bytes:
+    """Return what identifies the data that bounds are found for. Nobody may see it."""
+    return " ".join(map(str, (*sizes.above, sizes.voters))).encode()
+
+
+def found_by(design: FindDesign, chosen: Chosen) -> Found:
+    """Return the bounds that the two choices of a design stand for."""
+    return design.found(design.joint(*map(int, chosen[0].split())), int(chosen[1]))
 
 
 def make_find_plan(table: Table, finds: Mapping[str, Find], origin: FindingOrigin, **terms: Unpack[Terms]) -> FindPlan:

@@ -1,0 +1,213 @@
+"""Views straight from released numbers: stretches of periods, filters, and the numbers without bounds.
+
+Which intervals hold, and why: "Intervals" of ``docs/explanation/proofs/release.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronodp.errors import InvalidArgument
+from chronodp.postprocess import deviations
+from chronodp.privacy import Certificate, check_fraction
+from chronodp.series.answers import Memory, answer
+from chronodp.series.bands import level_for_all
+from chronodp.series.design import Design
+from chronodp.series.estimates import Estimates, Floats, estimate
+from chronodp.series.missing import MissingFigure, everyone
+from chronodp.series.place_noise import axes_of
+from chronodp.series.place_reading import place_deviations
+from chronodp.series.readings.axes import RowKind, Rows, columns_of
+from chronodp.series.readings.covariance import IndependentPlaces, PlaceCovariance
+from chronodp.series.readings.linear import Linear, Source, Term
+from chronodp.series.readings.made import LinearReading, Made
+from chronodp.series.readings.places import TreePlaces
+from chronodp.series.readings.pooled import PooledReading
+from chronodp.series.readings.weights import identity, of_windows
+from chronodp.series.shapes.errors import filter_variances
+from chronodp.series.shapes.toeplitz import White
+from chronodp.series.shapes.tree import Tree
+from chronodp.series.views import View
+from chronodp.series.windows import Windows, coarser, each, rolling
+from chronodp.series.workloads import Ewm, Filter
+
+__all__ = ["Numbers"]
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Released numbers with all that is public about them.
+
+    Attributes:
+        design: of the release.
+        parts: the noisy numbers of each kind, periods by places.
+        certificate: of the release.
+        text: of the release, which tells its numbers from all others.
+        request: under which it was released.
+    """
+
+    design: Design
+    parts: tuple[Floats, ...]
+    certificate: Certificate
+    text: str
+    request: str
+
+    def view(
+        self,
+        windows: Windows,
+        title: str,
+        step: str,
+        kind: RowKind,
+        *,
+        level: float,
+        figure: MissingFigure | None,
+        simultaneous: bool = False,
+    ) -> View:
+        """Return sums (or means) over stretches of periods."""
+        single = check_fraction("level", level)
+        if simultaneous:
+            single = level_for_all(self.design, windows, level)
+        estimates = estimate(self.design, self.parts, windows, average=kind == "rolling", level=single)
+        without_bounds = None if simultaneous else self._everyone(estimates, kind, level, figure)
+        covers = self._covers(without_bounds is not None)
+        return self._shown(windows, title, step, kind, estimates, level=level, everyone=without_bounds, covers=covers)
+
+    def operand(self) -> View:
+        """Return every period by itself for other views to be made of: without intervals of its own."""
+        nothing = np.zeros((0, self.parts[0].shape[1]))
+        windows = each(self.design.table.horizon)
+        return self._shown(
+            windows,
+            self.design.table.released,
+            "",
+            "single",
+            Estimates(nothing, nothing, nothing),
+            level=0.95,
+            everyone=None,
+            covers=self._covers(without_bounds=False),
+        )
+
+    def filtered(self, workload: Ewm | Filter, *, level: float) -> View:
+        """Return a weighted sum of each period and those before it."""
+        design, table = self.design, self.design.table
+        if table.measure.ratio:
+            found = f"a {table.measure.noun} over the people present"
+            raise InvalidArgument("release", found, "a count, a sum or totals; see rolling")
+        if isinstance(design.shape, Tree):
+            raise InvalidArgument("release", str(design.shape), "tuned for single periods; see rolling and resample")
+        check_fraction("level", level)
+        value, _ = answer(workload, Memory.start(workload, self.parts[0].shape[1]), self.parts[0])
+        spread = np.sqrt(filter_variances(workload, design.shape.inverse(table.horizon)))[:, None]
+        deviation = design.noises[0].deviation if design.measured is None else place_deviations(design)
+        half = deviations(design.law, level) * deviation * spread
+        if table.measure.divisor is not None:
+            value, half = value / table.measure.divisor, half / table.measure.divisor
+        return View(
+            table,
+            f"{workload} of {table.released}",
+            np.arange(table.horizon),
+            Estimates(value, value - half, value + half),
+            level,
+            self.certificate.after(str(workload)),
+            table.label,
+            design.law,
+            "filtered",
+            apart=False,
+            binned=bool(table.measure.bin_edges),
+        )
+
+    def coarser(self, every: str) -> Windows:
+        """Return longer periods."""
+        calendar = self.design.table.calendar
+        if calendar is None:
+            raise InvalidArgument("every", every, "used only where periods have dates; rolling(n) needs none")
+        return coarser(calendar, every)
+
+    def made(self, windows: Windows, kind: RowKind) -> Made:
+        """Return what numbers over stretches of periods are made of."""
+        design, table = self.design, self.design.table
+        rows, columns = Rows(table, windows, kind), columns_of(table)
+        if table.measure.ratio:
+            groups = np.arange(table.groups)[:, None]
+            return PooledReading(rows, columns, design, self.parts, groups)
+        divisor = np.full(len(windows.starts), float(table.measure.divisor or 1))
+        if kind == "rolling" or table.measure.averages:
+            divisor *= windows.lengths
+        factors = None if bool(np.all(divisor == 1.0)) else 1 / divisor
+        noise = design.noises[0]
+        key = hashlib.sha256(self.text.encode()).hexdigest()
+        places: PlaceCovariance = IndependentPlaces(table.places)
+        covariance = design.place_covariance
+        if covariance is not None:
+            places = TreePlaces(covariance, axes_of(table)[2], noise.deviation**2)
+        apart = covariance is None
+        source = Source(key, self.request, self.parts[0], noise.law, noise.scale, design.shape, places, apart)
+        term = Term(source, of_windows(windows.starts, windows.stops, factors), identity(len(columns)))
+        return LinearReading(rows, columns, Linear((term,)), nonnegative=not table.measure.negative)
+
+    def _shown(
+        self,
+        windows: Windows,
+        title: str,
+        step: str,
+        kind: RowKind,
+        estimates: Estimates,
+        *,
+        level: float,
+        everyone: Estimates | None,
+        covers: str,
+    ) -> View:
+        table = self.design.table
+        return View(
+            table,
+            title,
+            windows.labels,
+            estimates,
+            level,
+            self.certificate.after(step) if step else self.certificate,
+            table.label,
+            self.design.law,
+            kind,
+            apart=isinstance(self.design.shape, White) and kind in ("single", "coarser"),
+            binned=bool(table.measure.bin_edges),
+            everyone=everyone,
+            covers=covers,
+            made=self.made(windows, kind),
+        )
+
+    def _everyone(
+        self, estimates: Estimates, kind: RowKind, level: float, figure: MissingFigure | None
+    ) -> Estimates | None:
+        """Return estimates of the numbers without bounds, where that is assumed to be possible."""
+        if figure is None or figure.assume is None or kind not in ("single", "coarser", "running"):
+            return None
+        table = self.design.table
+        everything = rolling(table.horizon, table.horizon)
+        whole = estimate(self.design, self.parts, everything, average=True, level=level)
+        # Groups have noise of their own: halves add as roots of squares.
+        half = float(np.sqrt((((whole.upper - whole.lower) / 2) ** 2).sum()))
+        periods = table.max_periods is None or table.max_periods >= table.horizon
+        chosen = 0.0 if periods and table.max_groups >= table.groups else table.measure.reach
+        return everyone(
+            estimates,
+            figure,
+            mean=float(whole.value.sum()),
+            mean_half=half,
+            choice=chosen,
+            signed=table.measure.negative,
+        )
+
+    def _covers(self, without_bounds: bool) -> str:
+        if without_bounds:
+            return "noise only within bounds; without bounds (…_all) also what bounds took away, assuming even loss"
+        if self.design.table.measure.finished:
+            return "noise only"
+        if self.design.counts_decide:
+            return (
+                "noise only, not what bounds took away; counts decided which keys are shown, and those near the least "
+                "that is shown are too high more often than that"
+            )
+        return "noise only, not what bounds took away"

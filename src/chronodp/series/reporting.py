@@ -1,0 +1,110 @@
+"""A view as one page that opens anywhere with the network off, and as what a notebook shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from chronodp.privacy import Certificate
+from chronodp.report import Page, write_page
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["MOST_ON_PAGE", "notebook_view", "report_view"]
+
+MOST_ON_PAGE = 100_000
+"""Rows that a page holds, its CSV with it: about 10 MB."""
+
+_SHOWN = 10  # rows of a table in a notebook, from both ends
+
+
+class Reported(Protocol):
+    """What a page shows: a table, a figure, what its bands cover, and the certificate."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """Of what is shown."""
+        ...
+
+    @property
+    def drawn_note(self) -> str:
+        """What bands cover, beside a chart."""
+        ...
+
+    @property
+    def left_out(self) -> str:
+        """Which places are not in the table, in words."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many rows the table has."""
+        ...
+
+    def uppermost(self, most: int) -> Reported:
+        """Return the uppermost levels of places that fit a table of so many rows."""
+        ...
+
+    def first_rows(self, most: int) -> pandas.DataFrame:
+        """Return the first rows of the table."""
+        ...
+
+    def plot(self) -> Any:
+        """Return the figure."""
+        ...
+
+
+def notebook_view(
+    frame: pandas.DataFrame, *, title: str, note: str, facts: Sequence[tuple[str, str]], certificate: Certificate
+) -> str:
+    """Return HTML for a notebook: what was released, a part of the table, what its bands cover, and the guarantee."""
+    said = [("Bands", note), *facts]
+    if "value_all" in frame.columns:
+        said.insert(1, ("value_all", "the number as if nothing had been bounded, with lower_all and upper_all"))
+    said.append(("Guarantee", f"{certificate.guarantee}"))
+    warning = str(certificate).splitlines()[0] if certificate.seeded else ""
+    listed = "".join(f"<li><b>{escape(label)}</b>: {escape(text)}</li>" for label, text in said)
+    loud = f"<p><strong>{escape(warning)}</strong></p>" if warning else ""
+    # Keys are texts that people wrote: pandas escapes them, as everything here is.
+    table = frame.to_html(max_rows=_SHOWN, index=False, escape=True, border=0)
+    return f"<div>{loud}<p>{escape(title)}</p>{table}<ul>{listed}</ul></div>"
+
+
+def report_view(view: Reported, path: str | Path, *, title: str, facts: Sequence[tuple[str, str]] = ()) -> Path:
+    """Write the page: numbers, guarantee in words, certificate, table."""
+    view = view.uppermost(MOST_ON_PAGE)
+    frame, certificate = view.first_rows(MOST_ON_PAGE), view.certificate
+    guarantee = certificate.guarantee
+    page = Page(
+        title=title,
+        promise=f"This release is {guarantee}. It protects {guarantee.unit.protects}. It does not protect "
+        f"{guarantee.unit.does_not_protect}.",
+        facts=tuple(facts),
+        certificate=str(certificate),
+        warning=str(certificate).splitlines()[0] if certificate.seeded else "",
+        caption=f"{'Each line shows released values in its band. ' if len(frame) else ''}{view.drawn_note}.",
+        columns=tuple(frame.columns),
+        rows=list(frame.itertuples(index=False, name=None)),
+        figure=view.plot(),
+        left_out=_left_out(view, len(frame)),
+    )
+    return write_page(page, path)
+
+
+def _left_out(view: Reported, rows: int) -> str:
+    """Say what the page does not hold, and where it is."""
+    said = [f"This page has {view.left_out}"] if view.left_out else []
+    if rows < view.size:
+        said.append(
+            f"It has the first {rows:,} of {view.size:,} rows"
+            if said
+            else f"This page has the first {rows:,} of {view.size:,} rows"
+        )
+    if not said:
+        return ""
+    return (
+        f"{'. '.join(said)}. The rest is in the release itself: to_arrow, or chronodp read with --out as CSV or Parquet"
+    )

@@ -1,0 +1,64 @@
+"""Finished totals by groups: noise for as many groups as a unit changes, each number at its own key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.series.releases import Silent
+
+import chronodp as cdp
+from chronodp.errors import InvalidArgument
+
+TOTALS = np.arange(12.0).reshape(3, 4)
+KEYS = {"page": ["a", "b"], "land": ["x", "y"]}
+
+
+def grouped(max_groups: int = 1) -> cdp.Aggregate:
+    return cdp.Aggregate(TOTALS, change=2.0, unit=cdp.User(), max_periods=2, by=KEYS, max_groups=max_groups)
+
+
+def test_a_unit_that_changes_more_groups_costs_more() -> None:
+    one, three = (grouped(groups).plan(epsilon=1.0).design for groups in (1, 3))
+    assert one.noises[0].sensitivity == pytest.approx(4.0, rel=1e-6)  # two periods of one total, each by 2
+    assert three.noises[0].sensitivity == pytest.approx(12.0, rel=1e-6)
+    gaussian = grouped(3).plan(epsilon=0.01, delta=1e-3).design
+    found = gaussian.noises[0]
+    assert found.sensitivity == pytest.approx(12.0 if found.law == "laplace" else np.sqrt(24.0), rel=1e-5)
+
+
+def test_numbers_stand_at_their_keys(tmp_path: Path) -> None:
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("totals", unit=cdp.User(), epsilon=1.0)
+        plan = grouped().plan(epsilon=1.0)
+        release = plan.release(ledger, dataset="totals", request="one", entropy=Silent())
+    shown = release.to_pandas().set_index(["period", "page", "land"])["value"]
+    assert shown[(0, "a", "y")] == 1.0
+    assert shown[(2, "b", "x")] == 10.0
+    assert np.array_equal(shown.to_numpy().reshape(3, 4), TOTALS)
+
+
+def test_the_next_totals_have_the_same_groups() -> None:
+    plan = grouped().plan(epsilon=1.0)
+    assert plan.on(TOTALS + 1).design.table.groups == 4
+    with pytest.raises(InvalidArgument, match="a row of 4 finite numbers a period"):
+        plan.on([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("totals", [[1.0, 2.0], TOTALS[:, :3], TOTALS[None], np.full((3, 4), np.nan), [["a"] * 4]])
+def test_totals_that_do_not_fit_are_refused_without_their_values(totals: object) -> None:
+    with pytest.raises(InvalidArgument, match="totals") as refused:
+        cdp.Aggregate(totals, change=2.0, unit=cdp.User(), max_periods=2, by=KEYS)  # type: ignore[arg-type]
+    assert "nan" not in str(refused.value)
+
+
+@pytest.mark.parametrize("by", [{}, [("page", ["a"])], {"page": []}, {"page": ["a", "a"]}, {"page": "ab"}])
+def test_keys_that_are_none_are_refused(by: object) -> None:
+    with pytest.raises(InvalidArgument):
+        cdp.Aggregate(TOTALS, change=2.0, unit=cdp.User(), max_periods=2, by=by)  # type: ignore[arg-type]
+
+
+def test_more_groups_than_there_are() -> None:
+    with pytest.raises(InvalidArgument, match="max_groups"):
+        grouped(5)
