@@ -97,6 +97,27 @@ def test_a_release_shows_the_keys_it_found(shop: Path) -> None:
     assert "Valid" in run("verify", "one.json", "--public-key", key)
 
 
+def test_published_counts_of_one_period_decide(shop: Path, refuse: Callable[..., str]) -> None:
+    flags = [{"1D": "1W", "2026-01-05": "2026-01-08"}.get(flag, flag) for flag in FLAGS]
+    asked = (*flags, "--discover", "page", "--max-keys", "3")
+    hint = " ".join(run("plan", *asked, "--max-groups", "3").split())
+    assert "With share=0 the counts themselves decide" in hint
+    text = " ".join(run("plan", *asked, "--discover-share", "0").split())
+    assert "the published counts find keys of page themselves" in text
+    made = json.loads(
+        run("release", *asked, "--discover-share", "0", "--dataset", "web", "--request", "week", "--json")
+    )
+    assert made["keys"] == sorted(ODD, key=str.encode)
+    assert "discover_share must be above 0 for 4 periods" in refuse("plan", *FLAGS, *DISCOVER, "--discover-share", "0")
+    (shop / "week.toml").write_text(
+        FILE.replace("1D", "1W").replace("2026-01-05", "2026-01-08")
+        + 'discover = "page"\nmax_keys = 3\ndiscover_share = 0\n',
+        encoding="utf-8",
+    )
+    said = json.loads(run("plan", "-c", "week.toml", "--json"))
+    assert said == json.loads(run("plan", *asked, "--discover-share", "0", "--json"))
+
+
 def test_no_key_with_enough_people_is_told_everywhere(shop: Path) -> None:
     command = ("release", *FLAGS, "--discover", "rare", "--max-keys", "3", "--dataset", "web", "--request", "none")
     said = "No key of rare had enough people: the table is empty"

@@ -90,7 +90,7 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--sum", "kwh", "--find", "clip", "--clip", "0", "3", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "max_periods", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "at_most", "--at-most", "3", "--max-periods", "3"), "given or found, not both"),
-        (("--count", "--find", "width"), "made of clip, at_most, max_periods, max_groups"),
+        (("--count", "--find", "width"), "made of clip, at_most, norm, max_periods, max_groups"),
         (("--count", "--find", "max_periods", "--find", "max_periods"), "each once"),
         (("--count", "--find", "max_periods", "--find-share", "0.9"), "find_share must be"),
         (("--count", "--find", "max_periods", "--find-between", "1", "2"), "find_between must be left out unless"),
@@ -98,7 +98,8 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--sum", "kwh", "--find", "clip", "--find-between", "3", "1", "--max-periods", "3"), "find_between must be"),
         (("--count", "--find-share", "0.1", "--max-periods", "3"), "find must be given"),
         (("--count", "--find", "max_periods", "--find", "max_groups"), "nothing splits"),
-        (("--mean", "kwh", "--find", "clip", "--max-periods", "3"), "cannot be found for mean"),
+        (("--mean", "kwh", "--find", "clip", "--max-periods", "3"), "from 0 on"),
+        (("--variance", "kwh", "--find", "clip", "--max-periods", "3"), "cannot be found for variance"),
         (("--count", "--find", "clip", "--max-periods", "3"), "cannot be found for count"),
         (("--sum", "kwh", "--find", "clip", "--find", "at_most", "--max-periods", "3"), "cannot be found for sum"),
         (("--sum", "kwh", "--find", "clip"), "max_periods"),
@@ -116,10 +117,12 @@ def test_what_cannot_be_found_is_refused(
     assert shop.exists()
 
 
-def test_several_queries_refuse_what_is_found_by_one(shop: Path, refuse: Callable[..., str]) -> None:
+def test_several_queries_refuse_what_only_one_can_have(shop: Path, refuse: Callable[..., str]) -> None:
     shared = FILE.replace('sum = "kwh"\n', "")
-    (shop / "w.toml").write_text(f'{shared}find = ["max_periods"]\n[queries.days]\ncount = true\n', encoding="utf-8")
-    assert "find it by a plan of its own" in refuse("plan", "w.toml")
+    (shop / "w.toml").write_text(
+        f'{shared}find = ["max_periods"]\n[queries.days]\ncount = true\npeak = "7D"\n', encoding="utf-8"
+    )
+    assert "plan the query that the block is made of" in refuse("plan", "w.toml")
     (shop / "m.toml").write_text(
         f"{shared}max_periods = 3\nmissing = 0.05\n[queries.days]\ncount = true\n", encoding="utf-8"
     )
@@ -131,3 +134,55 @@ def test_a_file_points_at_the_line(shop: Path, refuse: Callable[..., str]) -> No
     said = refuse("plan", "-c", "bad.toml")
     assert "find_share" in said
     assert "0.9" not in said
+
+
+def test_queries_of_one_file_find_what_they_share_once(shop: Path) -> None:
+    shared = FILE.replace('sum = "kwh"\n', 'find = ["clip", "max_periods"]\nfind_between = [0.1, 50]\n')
+    queries = '[queries.load]\nsum = "kwh"\n[queries.peak]\nof = "load"\npeak = "7D"\n'
+    regions = '[queries.regions]\nsum = "kwh"\nby = {region = ["north", "south"]}\n'
+    (shop / "all.toml").write_text(f"{shared}{queries}{regions}", encoding="utf-8")
+    text = " ".join(run("plan", "all.toml").split())
+    assert "5 % of the price finds max_periods and clip of load, regions, peak, once" in text
+    run("release", "all.toml", "--dataset", "people", "--request", "all", "--out", "all.json")
+    parts = json.loads((shop / "all.json").read_text(encoding="utf-8"))["release"]
+    parts = json.loads(parts)["parts"]
+    found = {json.dumps(part["design"]["found"]) for part in parts.values()}
+    assert len(parts) == 3
+    assert len(found) == 1
+
+
+def test_a_norm_is_given_or_found(shop: Path, refuse: Callable[..., str]) -> None:
+    said = json.loads(run("plan", *FLAGS, "--sum", "kwh", "--norm", "40", "--no-signed", "--json"))
+    assert said["design"]["table"]["measure"] == {"kind": "scaled_sum", "column": "kwh", "most": 40.0, "signed": False}
+    (shop / "norm.toml").write_text(f"{FILE}norm = 40\nsigned = false\n", encoding="utf-8")
+    assert said == json.loads(run("plan", "-c", "norm.toml", "--json"))
+    found = json.loads(run("plan", *FLAGS, "--sum", "kwh", "--norm", "find", "--find-between", "1", "99", "--json"))
+    assert found["design"]["finds"] == ["bound"]
+    assert found["design"]["between"] == [1.0, 99.0]
+    (shop / "found.toml").write_text(f'{FILE}find = ["norm"]\nfind_between = [1, 99]\n', encoding="utf-8")
+    assert found == json.loads(run("plan", "-c", "found.toml", "--json"))
+    flags = (*FLAGS, "--sum", "kwh", "--norm", "find", "--by", "region=north,south")
+    run("release", *flags, "--dataset", "people", "--request", "norm", "--out", "norm.json")
+    made = json.loads(json.loads((shop / "norm.json").read_text(encoding="utf-8"))["release"])
+    assert made["design"]["table"]["measure"]["most"] == made["design"]["found"]["norm"] > 1
+    for wrong, word in (
+        (("--sum", "kwh"), "clip"),
+        (("--sum", "kwh", "--norm", "far"), "find"),
+        (("--sum", "kwh", "--norm", "-3"), "norm"),
+        (("--sum", "kwh", "--norm", "40", "--clip", "0", "3"), "clip"),
+        (("--sum", "kwh", "--norm", "40", "--find", "norm"), "given or found"),
+        (("--sum", "kwh", "--clip", "0", "3", "--max-periods", "3", "--no-signed"), "signed"),
+        (("--count", "--norm", "find"), "norm"),
+        (("--sum", "kwh", "--norm", "40", "--by", "region=north,south", "--max-groups", "1"), "max_groups"),
+        (("--sum", "kwh", "--norm", "40", "--unit", "event"), "whole history"),
+    ):
+        assert word in refuse("plan", *FLAGS, *wrong)
+
+
+def test_the_clip_of_a_mean_is_found(shop: Path, refuse: Callable[..., str]) -> None:
+    flags = ("--mean", "kwh", "--find", "clip", "--find-from-zero", "--max-periods", "14")
+    run("release", *FLAGS, *flags, "--dataset", "people", "--request", "mean", "--out", "mean.json")
+    made = json.loads(json.loads((shop / "mean.json").read_text(encoding="utf-8"))["release"])["design"]
+    assert made["table"]["measure"]["kind"] == "row_mean"
+    assert made["table"]["measure"]["clip"] == [0.0, made["found"]["size"]]
+    assert "middle" in refuse("plan", *FLAGS, "--mean", "kwh", "--find", "clip", "--max-periods", "14")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +14,9 @@ from rich.console import Console
 
 from chronodp.cli.live_view import ScreenView
 from chronodp.live import Progress
+from tests import warm
 from tests.cli.conftest import run
 
-ROOT = Path(__file__).parents[2]
 SETTINGS = """
 name = "door"
 dataset = "visits"
@@ -78,15 +76,7 @@ def test_windows_are_released_line_by_line_and_a_restart_goes_on(settings: Path)
 @pytest.mark.processes
 def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
     code = "import sys; from chronodp.cli import main; sys.argv = ['chronodp', *sys.argv[1:]]; main()"
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "live", str(settings), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    assert process.stdout is not None
+    process = warm.start("-c", code, "live", str(settings), "--json")
     first = json.loads(process.stdout.readline())
     assert first["window"] == 0
     process.send_signal(signal.SIGTERM)

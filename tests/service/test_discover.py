@@ -14,6 +14,7 @@ import pytest
 import chronodp as cdp
 from chronodp import errors
 from chronodp.ledger import Ledger
+from chronodp.privacy import Calendar
 from chronodp.randomness import secure
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.pacing import Pace, PacedKeys, Unpaced
@@ -57,6 +58,7 @@ region = ["north", "south"]
 
 [datasets.web.allow]
 cells = 400
+grids = ["1D", "4D"]
 expression_columns = ["page", "region"]
 expression_functions = ["concat"]
 {discover}
@@ -185,12 +187,30 @@ def test_a_client_finds_as_at_home(house: House) -> None:
         assert derived.rehearse().columns[1] == "place"
 
 
+ONE_PERIOD: dict[str, Any] = FOUND | {"by": {"page": {"max_keys": 3, "share": 0}}, "every": "4D"}
+
+
+def test_published_counts_of_one_period_decide(house: House) -> None:
+    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+        far = client.dataset("web", every="4D")
+        plan: Any = far.count().by(page=cdp.Discover(max_keys=3, share=0)).plan(epsilon=2, delta=1e-6)
+        assert "the published counts find keys of page themselves" in " ".join(str(plan).split())
+        assert list(plan.rehearse().columns) == ["time", "page", "value", "lower", "upper"]
+        release = plan.release(request="one")
+        assert set(release.keys) == set(ODD)
+        assert list(release.to_pandas()["page"]) == list(release.keys)
+    said = house.post("ana", "/datasets/web/plan", ONE_PERIOD).json()
+    assert said["design"]["table"]["max_groups"] == 3
+    assert said["design"]["discover"]["share"] == 0
+
+
 def test_what_is_found_survives_being_written_down(dataset: Dataset) -> None:
     series, regions = dataset.series(), ["north", "south"]
     for query in (
         series.count().by(page=cdp.Discover(max_keys=3)),
         series.count().by(page=cdp.Discover(max_keys=3, delta=1e-7), region=regions, max_groups=2),
         series.count().by(region=regions, page=cdp.Discover(5, 1e-8, 0.1, 7, 20)),
+        series.count().by(page=cdp.Discover(max_keys=3, share=0)),
     ):
         terms: Any = {"epsilon": 0.5, "delta": 1e-6, "tuned_for": cdp.EachPeriod(), "missing": None}
         question = QueryRequest.model_validate(write_question(query.table, discover=query.discover, **terms))
@@ -209,7 +229,9 @@ def test_what_is_found_survives_being_written_down(dataset: Dataset) -> None:
         ({"by": {"page": {"max_keys": 3, "longest": 33}}}, 403, "at most 32 bytes"),
         ({"by": {"page": {"max_keys": 3, "most": 101}}}, 403, "at most 400"),
         ({"by": {"page": {"max_keys": 3, "share": 0.95}}}, 422, "share"),
-        ({"by": {"page": {"max_keys": 3, "share": 0}}}, 422, "share"),
+        ({"by": {"page": {"max_keys": 3, "share": -0.1}}}, 422, "share"),
+        ({"by": {"page": {"max_keys": 3, "share": 0}}}, 422, "share must be above 0 for 4 periods"),
+        ({"by": {"page": {"max_keys": 3, "share": 0}}, "every": "4D", "max_groups": 2}, 422, "must be max_keys"),
         ({"by": {"page": {"max_keys": 3, "delta": 1e-6}}}, 422, "below the plan's delta"),
         ({"by": {"page": {"max_keys": 3, "delta": 1}}}, 422, "delta"),
         ({"by": {"page": {"max_keys": 3, "keys": []}}}, 422, "keys"),
@@ -310,6 +332,13 @@ def test_every_reading_and_the_decision_end_at_allowed_moments(dataset: Dataset,
     assert moments[0] == pytest.approx(3.0)
     paced.origin.numbers(plan.design.release_design(()), key="00", progress=lambda _: None)
     assert moments[0] == pytest.approx(4.0)  # where no key is found nothing is read, which nobody sees
+    grid = Calendar("4D", "2026-01-01", "2026-01-05")
+    counted: Any = dataset.series(grid).count().by(page=cdp.Discover(max_keys=3, share=0))
+    decides: Any = resumed(counted.plan(epsilon=2.0, delta=1e-6), pace)
+    making = decides.making(held, secure(), key="00" * 32, progress=None)
+    making.release(("11" * 32,))
+    assert moments[0] == pytest.approx(5.0)  # counts that decide are looked at once
+    moments[0] = 4.0
     (tmp_path / "rows.parquet").unlink()
     with pytest.raises(errors.UnreadableSource):
         PacedKeys(plan.origin, pace).held_keys(plan.design, key="00")
@@ -333,11 +362,14 @@ class _Killed(BaseException):
     ],
 )
 @pytest.mark.parametrize("changed", [False, True])
-def test_a_job_that_died_goes_on_from_the_stored_nonce(tmp_path: Path, point: str, state: str, changed: bool) -> None:
+@pytest.mark.parametrize("asked", [FOUND, ONE_PERIOD], ids=["a share", "published counts"])
+def test_a_job_that_died_goes_on_from_the_stored_nonce(
+    tmp_path: Path, point: str, state: str, changed: bool, asked: dict[str, Any]
+) -> None:
     policy = read_policy(policy_for(tmp_path))
     curator = Curator(policy, str(tmp_path / "budget.db"))
     curator.open_budgets()
-    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(FOUND)
+    caller, question = Caller("ana", "analyst", ""), QueryRequest.model_validate(asked)
     job, _ = curator.submit(caller, policy.datasets["web"], question, request="r", fresh=False)
 
     def cut(reached: str) -> None:

@@ -107,7 +107,10 @@ def test_what_is_found_survives_being_written_down(tmp_path: Path) -> None:
         series.count(),
         series.count(at_most=cdp.Find()),
         series.sum("kwh", clip=cdp.Find(0.1)),
-        series.sum("kwh", clip=(0, cdp.Find(between=(1, 2)))).by(max_groups=cdp.Find(), **keys),
+        series.sum("kwh", bound=cdp.Norm(cdp.Find(0.1), signed=False)),
+        series.mean("kwh", clip=(0, cdp.Find(0.1))),
+        series.mean("kwh", clip=(0, cdp.Find(0.1)), of="totals"),
+        series.sum("kwh", clip=(0, cdp.Find(between=(1, 2)))).by(max_groups=cdp.Find(), focus=None, **keys),
     ):
         terms: Any = {"epsilon": 0.5, "delta": 1e-7, "tuned_for": cdp.EachPeriod(), "missing": cdp.Missing(0.1, None)}
         question = QueryRequest.model_validate(write_question(query.table, dict(query.finds), **terms))
@@ -310,4 +313,102 @@ def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
     rows = pandas.read_csv(tmp_path / "rows.csv", parse_dates=["read_at"])
     truth = rows.groupby(rows["read_at"].dt.floor("1h"))["kwh"].sum().to_numpy()
     assert np.all((shown["lower_all"] <= truth) & (truth <= shown["upper_all"]))
+    curator.close()
+
+
+def with_norm(folder: Path, *, norm: float | None = None, clip: str = "[0.0, 5.0]") -> Any:
+    path = policy_for(folder, people=60)
+    text = path.read_text(encoding="utf-8").replace("clip = [0.0, 5.0]", f"clip = {clip}")
+    if norm is not None:
+        text = text.replace(f"clip = {clip}", f"clip = {clip}\nnorm = {norm}")
+    path.write_text(text, encoding="utf-8")
+    return read_policy(path)
+
+
+SCALED: dict[str, Any] = {
+    "measure": {"kind": "sum", "column": "kwh", "norm": 4.0, "signed": False},
+    "every": "1D",
+    "epsilon": 2.0,
+    "delta": 1e-7,
+}
+
+
+def test_a_client_bounds_whole_series_as_at_home(house: House) -> None:
+    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+        far = client.dataset("meters", every="1D")
+        home = house.curator.policy.datasets["meters"].series(far.calendar)
+        keys: Any = {"region": ["north", "south"]}
+        plan: Any = None
+        for bound in (cdp.Norm(4.0, signed=False), cdp.Norm(cdp.Find(between=(0.5, 7.0)), signed=False)):
+            for split in (False, True):
+                asked, own = far.sum("kwh", bound=bound), home.sum("kwh", bound=bound)
+                asked, own = (asked.by(**keys), own.by(**keys)) if split else (asked, own)
+                plan = asked.plan(epsilon=2.0, delta=1e-7)
+                same: Any = own.plan(epsilon=2.0, delta=1e-7)
+                assert plan.design == same.design
+                assert str(plan) == str(same)
+        release = plan.release(request="norm")
+        assert release.found is not None
+        assert release.found.norm is not None
+        assert 0.5 <= release.found.norm <= 7.0
+        open_ended: Any = far.sum("kwh", bound=cdp.Norm(cdp.Find(), signed=False)).plan(epsilon=2.0, delta=1e-7)
+        assert open_ended.design.between == pytest.approx((5 * 2**0.5 / 2**20, 5 * 2**0.5))  # two days at the widest
+
+
+@pytest.mark.parametrize(
+    ("norm", "clip", "changes", "said"),
+    [
+        (None, "[0.0, 5.0]", {}, None),
+        (None, "[0.0, 5.0]", {"norm": 7.2}, "at most 7.07107"),
+        (3.0, "[0.0, 5.0]", {}, "at most 3"),
+        (3.0, "[0.0, 5.0]", {"norm": 3.0}, None),
+        (None, "[0.0, 5.0]", {"signed": True}, "signed"),
+        (None, "[0.0, 5.0]", {"signed": None}, "signed"),
+        (None, "[-2.0, 5.0]", {"signed": True}, None),
+        (None, "[-2.0, -1.0]", {}, "counts from 0 upwards"),
+        (None, "[0.0, 5.0]", {"column": "gas"}, "column"),
+    ],
+)  # fmt: skip
+def test_a_norm_stays_within_the_policy(
+    tmp_path: Path, norm: float | None, clip: str, changes: dict[str, Any], said: str | None
+) -> None:
+    policy = with_norm(tmp_path, norm=norm, clip=clip)
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    question = QueryRequest.model_validate(SCALED | {"measure": SCALED["measure"] | changes})
+    if said is None:
+        assert curator.plan(policy.datasets["meters"], question).design.table.measure.norm
+    else:
+        with pytest.raises(errors.NotAllowed) as refused:
+            curator.plan(policy.datasets["meters"], question)
+        assert said in f"{refused.value} {refused.value.mend}"
+    curator.close()
+
+
+def test_a_search_for_a_norm_stays_within_the_policy(tmp_path: Path) -> None:
+    policy = with_norm(tmp_path, norm=3.3)
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    measure = {"kind": "sum", "column": "kwh", "signed": False}
+    asked = SCALED | {"measure": measure, "find": {"bounds": ["norm"]}}
+    design: Any = curator.plan(policy.datasets["meters"], QueryRequest.model_validate(asked)).design
+    joint = design.joint(design.scale.first[-1], design.scale.first[-1] + 20)
+    assert max(design.found(joint, place).norm for place in range(len(joint.candidates))) <= 3.3
+    wide = asked | {"find": {"bounds": ["norm"], "between": [1, 4]}}
+    with pytest.raises(errors.NotAllowed, match="between"):
+        curator.plan(policy.datasets["meters"], QueryRequest.model_validate(wide))
+    curator.close()
+
+
+@pytest.mark.parametrize("most", [4.7, 0.1, 3.3333, 1e9 + 0.3])
+def test_no_candidate_passes_the_widest_by_a_part_of_a_step(tmp_path: Path, most: float) -> None:
+    policy = with_norm(tmp_path, clip=f"[0.0, {most}]")
+    curator = Curator(policy, str(tmp_path / "budget.db"))
+    open_ended = FOUND | {"find": {"bounds": ["clip", "max_periods"], "from_zero": True}, "missing": None}
+    design: Any = curator.plan(policy.datasets["meters"], QueryRequest.model_validate(open_ended)).design
+    first, last = design.scale.first[0], design.scale.first[-1]
+    sizes: list[float] = []
+    for median, upper in ((first, first), (last, last), (last, last + 20)):
+        joint = design.joint(median, upper)
+        sizes = [design.bounded(design.found(joint, place)).measure.clip[1] for place in range(len(joint.candidates))]
+        assert max(sizes) <= most
+    assert max(sizes) == pytest.approx(most, rel=1e-5)  # and the widest itself can be found, to a step
     curator.close()

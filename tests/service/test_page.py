@@ -116,9 +116,55 @@ def test_bounds_are_found_and_what_they_took_away_is_drawn(visit: Visits) -> Non
     # A measure whose bounds cannot be found has no such fields, and what was ticked does not go along.
     page.open("ask/meters")
     page.tab.get_by_label("Find how much of a person counts").check()
-    page.tab.get_by_label("Measure").select_option("mean")
+    page.tab.get_by_label("Measure").select_option("variance")
     assert page.tab.get_by_label("Find how much of a person counts").is_hidden()
     page.tab.wait_for_function("() => document.querySelector('.headline dd').textContent.startsWith('±')")
+
+
+def test_a_release_is_read_by_share_change_rule_and_place(visit: Visits, house: House) -> None:
+    page = visit("ana", forgiven="status of 422")
+    spent = house.get("olga", "/datasets/meters/history").json()
+    caption = "(words) => document.querySelector('[data-slot=caption]').textContent.startsWith(words)"
+    page.open("releases/meters/1")
+    page.tab.locator("select[name=as]").select_option("share")
+    page.tab.wait_for_function(caption, arg="Share of")
+    truth = house.get("ana", "/datasets/meters/releases/1/table?share=true").json()
+    why = [row[-1] for row in truth["rows"] if row[-1]]
+    assert why  # so much noise that some shares cannot be told
+    crossed = "() => document.querySelector('[data-slot=chart]').data.filter((one) => one.yaxis === 'y2')"
+    assert sum(len(line["x"]) for line in page.tab.evaluate(crossed)) == len(why)
+    page.slot("table").get_by_text(why[0]).first.wait_for(state="attached")
+    page.tab.locator("select[name=as]").select_option("change")
+    page.tab.wait_for_function(caption, arg="Change in percent")
+    page.tab.locator("select[name=rule]").select_option("points")
+    page.tab.get_by_label("Off by more than").fill("60")
+    page.tab.get_by_label("with a chance above").fill("10")
+    page.tab.get_by_label("By its").select_option("median")
+    page.slot("table").get_by_text("the median of").first.wait_for(state="attached")
+    page.slot("table").get_by_text("more than 60 off is at most 10 %").wait_for(state="attached")
+    csv = page.tab.get_by_role("link", name="CSV of what is shown").get_attribute("href") or ""
+    assert "baseline=2026-01-01&baseline=2026-01-01" in csv
+    assert "statistic=median" in csv
+    page.tab.get_by_label("weekday by weekday").check()  # of two days, and the baseline has one of them
+    page.slot("refusal").get_by_text("weekday").first.wait_for()
+    page.tab.get_by_label("weekday by weekday").uncheck()
+    page.slot("refusal").get_by_role("alert").wait_for(state="detached")
+    assert faults(page.tab) == []
+
+    page.open("releases/meters/2")
+    level = page.tab.get_by_label("Level of places")
+    assert level.locator("option").all_inner_texts() == ["all levels", "town", "region"]
+    level.select_option("region")
+    page.tab.wait_for_function(caption, arg="Count of people, of level region")
+    one = page.tab.get_by_label("One place")
+    one.press_sequentially("OUT")
+    page.tab.wait_for_selector("#found-places option[value=south]", state="attached")
+    one.fill("south")
+    one.press("Enter")
+    page.tab.wait_for_function(caption, arg="Count of people, region south")
+    page.tab.locator("select[name=as]").select_option("share")
+    page.slot("refusal").get_by_text("of one alone the share is 1").first.wait_for()
+    assert house.get("olga", "/datasets/meters/history").json() == spent
 
 
 def test_either_slider_moves_the_other_by_way_of_plans(visit: Visits) -> None:
@@ -171,6 +217,56 @@ def test_a_mean_is_of_rows_unless_another_word_is_chosen(visit: Visits) -> None:
     page.tab.locator(".facts", has_text="people by kwh").wait_for()
     of.select_option("rows")
     page.tab.locator(".facts", has_text="rows by kwh").wait_for()
+
+
+def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
+    page = visit("ana")
+    page.open("ask/meters")
+    page.planned()
+    fractions = page.tab.locator("input[name=fractions]")
+    assert not fractions.is_visible()  # a sum has no such choice
+    page.tab.locator("select[name=measure]").select_option("quantiles")
+    page.tab.locator(".facts", has_text="quantiles 0.1, 0.5, 0.9 of kwh").wait_for()
+    fractions.fill("0.5")
+    page.tab.locator("input[name=edges]").fill(", ".join(f"{edge / 20}" for edge in range(41)))
+    page.tab.locator(".facts", has_text="quantile 0.5 of kwh").wait_for()
+    assert re.search(r"[\d.]+ ranks", page.slot("headline").inner_text())
+    alternatives = page.slot("alternatives")
+    alternatives.get_by_text("edges drawn by the exponential mechanism").wait_for()
+    assert "Ranks off on average" in alternatives.inner_text()
+    assert not page.slot("preview").is_visible()  # errors of ranks have no band
+    page.tab.locator("#error-slider:not([disabled])").wait_for()
+    assert page.slot("error-label").inner_text() == "Error on average"
+    page.tab.get_by_role("button", name="Try on made-up rows").click()
+    page.slot("trial-chart").locator(".scatterlayer path").first.wait_for()
+    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
+    page.slot("chart").locator(".scatterlayer path").first.wait_for()
+    assert page.slot("table").locator("tbody tr").count() == 48
+    assert faults(page.tab) == []
+
+
+def test_active_people_and_places_are_asked_for(visit: Visits) -> None:
+    page = visit("ana", forgiven="status of 4(03|22)")
+    page.open("ask/meters")
+    page.tab.get_by_text("More", exact=True).click()
+    page.tab.get_by_label("From", exact=True).fill("2026-01-01T06:00")  # a window reaches back
+    page.tab.locator("select[name=measure]").select_option("active")
+    page.tab.get_by_label("Active in the last").fill("6h")
+    page.tab.locator(".facts", has_text="active in the last 6h").wait_for()
+    page.tab.get_by_label("Stays of a person that count").fill("2")
+    page.slot("alternatives").get_by_text("2 stays").first.wait_for()
+    page.tab.locator("select[name=measure]").select_option("count")
+    page.tab.get_by_text("Places that add up").click()
+    page.tab.get_by_label("Column with the lowest places").select_option("region")
+    table = page.tab.get_by_label("Public table of places")
+    table.fill("part, region\na, north\nb, north")
+    page.slot("refusal").get_by_text("north stands in two places of level region").wait_for()
+    assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
+    table.fill("part, region\na, north\nb, south")
+    page.tab.locator(".facts", has_text="1 of all, 2 of part, 2 of region").wait_for()
+    page.planned()
+    assert faults(page.tab) == []
 
 
 def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, house: House) -> None:
@@ -237,6 +333,9 @@ def test_fits_a_phone(visit: Visits) -> None:
     page = visit("olga", width=360)
     for view in VIEWS:
         page.open(view)
+        if view == "releases/meters/1":  # with all that can be asked of it
+            page.tab.locator("select[name=as]").select_option("change")
+            page.tab.locator("select[name=rule]").select_option("points")
         assert page.tab.evaluate("document.documentElement.scrollWidth") <= 360, view
         assert page.tab.locator("img").count() == 0, view  # no name became one
 

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page as Tab, Request, Route
 
 import chronodp as cdp
-from tests.service.town import SUM, House, open_house, write_policy
+from tests.service.town import COUNT, SUM, House, open_house, write_policy
 
 HOSTILE = "<img src=x onerror=alert(1)> & <b>bold</b>"
 VIEWS = (
@@ -66,7 +66,7 @@ Visits = Callable[..., Visit]
 
 @contextmanager
 def furnished_house(folder: Path) -> Iterator[House]:
-    """Open a house with a release, a stream and an alert in it, and with names that would be HTML if they could."""
+    """Open a house with two releases, a stream and an alert in it, and with names that would be HTML if they could."""
     policy = write_policy(folder)
     text = policy.read_text(encoding="utf-8").replace('title = "Test"', f'title = "{HOSTILE}"')
     text = text.replace("north = 40, south = 20", f'north = 40, south = 20, "{HOSTILE}" = 15')
@@ -77,6 +77,9 @@ def furnished_house(folder: Path) -> Iterator[House]:
     with open_house(policy, str(folder / "budget.db")) as opened:
         question = SUM | {"by": {"region": ["north", HOSTILE]}, "epsilon": 0.2}
         opened.finish("ana", opened.submit("ana", "first", question).json()["id"])
+        tree = {"column": "region", "names": ["town", "region"], "keys": [["all of it"]], "children": [[2]]}
+        by_place = COUNT | {"by": {"region": ["north", "south"]}, "places": tree, "epsilon": 0.2}
+        opened.finish("ana", opened.submit("ana", "places", by_place).json()["id"])
         ledger = opened.curator.ledger
         terms = {"change": 1.0, "unit": cdp.User(), "max_periods": 2, "ledger": ledger, "dataset": "meters"}
         stream = cdp.Stream(cdp.EachPeriod(), horizon=500, epsilon=0.5, delta=1e-7, name="load", **terms)  # type: ignore[arg-type]

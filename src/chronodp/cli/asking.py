@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from chronodp.cli.place_file import read_focus, read_places
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import parse_record_unit
 from chronodp.reading import closed_file
@@ -20,12 +21,14 @@ from chronodp.settings import Section, anything, load_settings
 if TYPE_CHECKING:
     from chronodp.dataset import FindBounds, Query
     from chronodp.engines import Reading
-    from chronodp.series import Discover, Missing, Plan
+    from chronodp.series import Discover, Missing, Places, Plan
+    from chronodp.series.measures import Argument
 
 __all__ = ["FILE_OPTIONS", "Asked", "asks", "read_options"]
 
 _BLOCKS = ("total", "peak", "trough")
 _ASSUMED: dict[str, Literal["even loss"] | None] = {"even-loss": "even loss", "none": None}
+_FOUND = "find"
 _FIND = {"find_share": "share", "find_between": "between", "find_from_zero": "from_zero"}
 _DISCOVER = {
     "max_keys": "max_keys",
@@ -75,24 +78,65 @@ OPTIONS: dict[str, Any] = {
         str | None, typer.Option(help="How far this column's totals lie apart over the people present: their variance.")
     ],
     "histogram": Annotated[str | None, typer.Option(help="Count people, or --of rows, by bins of this column.")],
+    "quantiles": Annotated[
+        str | None, typer.Option(help="Tell quantiles of this column, of people or --of rows, by --fractions.")
+    ],
+    "active": Annotated[
+        str | None, typer.Option(help="Count people with a row in the last days at every period: `7D`, `28D`.")
+    ],
+    "max_stays": Annotated[
+        int | None,
+        typer.Option(
+            help="With --active and unit `user`: how many stays of one person count, runs of periods without a gap."
+        ),
+    ],
     "of": Annotated[
         str | None,
         typer.Option(
             help="What a mean is of: `rows` (default), `people` (their own means) or `totals` (people's totals in a "
-            "period); a histogram: `people` (default) or `rows`."
+            "period); a histogram, or quantiles: `people` (default) or `rows`."
         ),
     ],
     "clip": Annotated[
         tuple[float, float] | None,
         typer.Option(help="Least and most of one person in a period, or of a row in a mean of rows: two numbers."),
     ],
+    "norm": Annotated[
+        str | None,
+        typer.Option(
+            help="With --sum, unit `user` and a delta, in place of --clip: the largest l2 norm of one person's whole "
+            "series, or `find`."
+        ),
+    ],
+    "signed": Annotated[
+        bool | None, typer.Option("--signed/--no-signed", help="With --norm: whether totals below 0 count.")
+    ],
     "at_most": Annotated[
         int | None, typer.Option(help="Most rows (or bins) of one person in a period; of means, their weight.")
     ],
     "edges": Annotated[str | None, typer.Option(help="Edges of bins, such as `0,1,2,5`.")],
+    "fractions": Annotated[str | None, typer.Option(help="Which quantiles, such as `0.1,0.5,0.9`.")],
     "people": Annotated[int | None, typer.Option(help="Public number of people, for means under `/replace`.")],
     "by": Annotated[
         list[str] | None, typer.Option(help="Split by public keys: `region=north,south`. May be repeated.")
+    ],
+    "places": Annotated[
+        Path | None,
+        typer.Option(help="A CSV or Parquet file of public places, every level of --levels of which is released."),
+    ],
+    "levels": Annotated[
+        str | None,
+        typer.Option(help="Its columns from the top down; the last is the data's column: `country,state,county`."),
+    ],
+    "place_column": Annotated[
+        str | None, typer.Option(help="The data's column with the place, if not called as the last of --levels.")
+    ],
+    "focus": Annotated[
+        str | None,
+        typer.Option(
+            help="For which levels errors are made small: weights such as `county=2`, 1 for others; `nodes`: every "
+            "place counts alike; `largest`: the largest error of a level is least."
+        ),
     ],
     "total": Annotated[str | None, typer.Option(help="Add up longer periods, such as `1D` of hours.")],
     "peak": Annotated[str | None, typer.Option(help="Take the largest within longer periods, such as `1D` of hours.")],
@@ -107,7 +151,11 @@ OPTIONS: dict[str, Any] = {
         typer.Option(help="With --discover and unit `user`: how many keys of one person count, over the whole series."),
     ],
     "discover_share": Annotated[
-        float | None, typer.Option(help="Part of the price that finds keys; 0.2 if not given.")
+        float | None,
+        typer.Option(
+            help="Part of the price that finds keys; 0.2 if not given. 0, with --count and one period: published "
+            "counts decide themselves."
+        ),
     ],
     "discover_delta": Annotated[
         float | None,
@@ -122,7 +170,9 @@ OPTIONS: dict[str, Any] = {
     ],
     "find": Annotated[
         list[str] | None,
-        typer.Option(help="Find a bound privately: `clip`, `at_most`, `max_periods` or `max_groups`. May be repeated."),
+        typer.Option(
+            help="Find a bound privately: `clip`, `at_most`, `norm`, `max_periods` or `max_groups`. May be repeated."
+        ),
     ],
     "find_share": Annotated[float | None, typer.Option(help="Part of the price that finds bounds; 0.05 if not given.")],
     "find_between": Annotated[
@@ -177,12 +227,16 @@ class Asked:
         if len(blocks) > 1:
             raise InvalidArgument("blocks", " and ".join(blocks), "one of --total, --peak, --trough")
         by: dict[str, Any] = {**_groups(options.get("by")), **self._discover()}
+        places = self._places()
         return ask_question(
             series,
             self._measure(find),
             by=by,
+            places=places,
+            focus=read_focus(options.get("focus")),
             # Several queries of a file share their options, and not all of them are split.
-            max_groups=options.get("max_groups") if by else None,
+            max_groups=options.get("max_groups") if by or places is not None else None,
+            max_periods=options.get("max_periods"),
             block=(blocks[0], options[blocks[0]]) if blocks else None,
             find=find,
         )
@@ -192,7 +246,10 @@ class Asked:
         from chronodp.series.discovery import DELTA
 
         query, missing = self.query(), self._missing()
-        with _as_written({"discover_delta": DELTA}):
+        named = {"discover_delta": DELTA}
+        if self.options.get("discover") is not None:
+            named["discover_share"] = "share"
+        with _as_written(named):
             return query.plan(epsilon=self.needed("epsilon"), delta=self.options.get("delta", 0.0), missing=missing)
 
     def _find(self) -> FindBounds:
@@ -201,11 +258,22 @@ class Asked:
 
         given = self.options.get("find")
         names = (given,) if isinstance(given, str) else tuple(given or ())
+        if self.options.get("norm") == _FOUND and "norm" not in names:
+            names = (*names, "norm")
         said = self._said(_FIND)
         if said and not names:
             raise InvalidArgument("find", None, "given beside options of finding, such as --find clip")
         with _as_written(_FIND):
             return FindBounds(tuple(map(str, names)), **said)
+
+    def _places(self) -> Places | None:
+        """Return the tree of places, if there is one."""
+        if self.options.get("places") is not None:
+            return read_places(self.options["places"], self.needed("levels"), self.options.get("place_column"))
+        for name in ("levels", "place_column", "focus"):
+            if self.options.get(name) is not None:
+                raise InvalidArgument(name, self.options[name], "left out unless --places is given")
+        return None
 
     def _discover(self) -> dict[str, Discover]:
         """Return the column whose keys are found, if there is one."""
@@ -263,11 +331,12 @@ class Asked:
         asking = ASKABLE[asked[0]]
         question: dict[str, Any] = {"kind": asking.kind}
         for argument in asking.arguments:
-            if argument.kind == "column":
+            if argument.kind in ("column", "length"):  # what the kind's own option says
                 question[argument.name] = options[asking.kind]
             elif options.get(argument.name) is not None or (argument.needed and argument.name not in find.bounds):
                 given = self.needed(argument.name)
-                question[argument.name] = _numbers(given) if argument.kind == "edges" else given
+                if given != _FOUND or argument.name != "norm":
+                    question[argument.name] = _read_argument(argument, given)
         if asking.kind == "mean" and "of" not in question:
             # As in Python: rows. In JSON a mean without a word is that of totals, since 0.1.0 wrote it so.
             question["of"] = "totals" if "people" in question else "rows"
@@ -355,10 +424,22 @@ def _derived(columns: object) -> dict[str, str]:
     return derived
 
 
-def _numbers(text: object) -> tuple[float, ...]:
+def _read_argument(argument: Argument, given: object) -> object:
+    """Return what an option says; flags of some arguments are texts."""
+    if argument.kind in ("edges", "fractions"):
+        return _numbers(argument.name, given)
+    if argument.kind == "number" and isinstance(given, str):
+        try:
+            return float(given)
+        except ValueError:
+            raise InvalidArgument(argument.name, given, f"a number above 0, or {_FOUND}") from None
+    return given
+
+
+def _numbers(name: str, text: object) -> tuple[float, ...]:
     if isinstance(text, tuple):
         return text
     try:
         return tuple(float(part) for part in str(text).split(","))
     except ValueError:
-        raise InvalidArgument("edges", text, "numbers with commas between them, such as 0,1,2,5") from None
+        raise InvalidArgument(name, text, "numbers with commas between them, such as 0.1,0.5,0.9") from None

@@ -19,7 +19,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import bars, table_of, terminal
 from chronodp.errors import InvalidArgument, UnreadableSource
-from chronodp.report import watching
+from chronodp.report import frame_as_csv, watching
 
 if TYPE_CHECKING:
     from chronodp.local import Estimates, LocalPlan, ReportCounts
@@ -79,7 +79,7 @@ def collect(
     made = made.changes() if changes else made
     frame = made.to_pandas(level=level, lying=lying)
     if out is not None:
-        frame.to_csv(out, index=False)
+        out.write_text(frame_as_csv(frame), encoding="utf-8", newline="")
     dropped = asdict(counted.dropped)
     if as_json:
         rows = [

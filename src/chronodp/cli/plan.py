@@ -53,13 +53,14 @@ def plan(
     if is_workload(asked):
         _plan_workload(asked, as_json=as_json)
         return
-    from chronodp.series import FindPlan
+    from chronodp.series import FindPlan, QuantilePlan
 
-    made: Plan | FindPlan = asked.plan()
+    made: Plan | FindPlan | QuantilePlan = asked.plan()
     if as_json:
         content = {
             "design": to_document(made.design),
-            "half_width": None if isinstance(made, FindPlan) else made.half_width(),  # bounds that are found decide it
+            # Bounds that are found decide it; of quantiles errors are of ranks.
+            "half_width": None if isinstance(made, FindPlan | QuantilePlan) else made.half_width(),
             "alternatives": made.alternatives.to_dict("records"),
         }
         print(json.dumps(content, ensure_ascii=False, indent=2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,19 +13,22 @@ import typer
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Address, Analyst, Json, Keys, Payer, Request
 from chronodp.cli.places import check_place
+from chronodp.cli.table_files import TABLES, write_table
 from chronodp.cli.terminal import show_series, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, to_document
 
 if TYPE_CHECKING:
+    import pandas
+
     from chronodp.dataset import ReleaseTogether
-    from chronodp.series import Release
+    from chronodp.series import QuantileRelease, Release
 
 __all__ = ["release"]
 
 _ROWS = 5
-_WRITERS = (".csv", ".parquet", ".json")
+_WRITERS = (*TABLES, ".json", ".arrow")
 
 
 @asks
@@ -37,7 +41,8 @@ def release(
     out: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Where to write: .csv or .parquet for the table, .json with the certificate. May be repeated."
+            help="Where to write: .csv or .parquet for the table, .json (above a million numbers .arrow) with the "
+            "certificate. May be repeated."
         ),
     ] = None,
     page: Annotated[Path | None, typer.Option(help="Where to write the page, .html.")] = None,
@@ -67,6 +72,7 @@ def release(
     one price; see `chronodp plan --help`. Alerts go on with `chronodp watch month-2026-01/NAME`.
     """
     from chronodp.ledger import Ledger
+    from chronodp.series import Plan, QuantilePlan
 
     check_fraction("level", level)
     for path in out or ():
@@ -76,13 +82,16 @@ def release(
         if page is not None:
             raise InvalidArgument("page", str(page), "left out for several queries")
         together = plan_workload(asked)
+        _check_form(together.cells, out or [], as_json=as_json)
         with Ledger(ledger, keys=keys) as opened:
             all_of_them = together.release(opened, dataset=dataset, request=request, analyst=analyst)
         _tell_together(all_of_them, out or [], level, as_json=as_json)
         return
     plan = asked.plan()
+    if isinstance(plan, Plan | QuantilePlan):  # where keys are found, nobody knows yet how many numbers there are
+        _check_form(plan.cells, out or [], as_json=as_json)
     with Ledger(ledger, keys=keys) as opened:
-        made = plan.release(opened, dataset=dataset, request=request, analyst=analyst)
+        made: Release | QuantileRelease = plan.release(opened, dataset=dataset, request=request, analyst=analyst)
     for path in out or ():
         _write(made, path, level)
     if page is not None:
@@ -113,6 +122,20 @@ def release(
         console.print(f"Written: {path}")
 
 
+def _check_form(cells: int, out: list[Path], *, as_json: bool) -> None:
+    """Refuse, before anything is spent, a release in a form that cannot hold it, or that its name does not tell."""
+    from chronodp.ledger import MOST_LISTED
+
+    many = cells > MOST_LISTED
+    wrong, right = (".json", ".arrow") if many else (".arrow", ".json")
+    allowed = f"{right} for a release of {cells:,} numbers ({'more' if many else 'no more'} than {MOST_LISTED:,})"
+    for path in out:
+        if path.suffix.lower() == wrong:
+            raise InvalidArgument("out", str(path), allowed)
+    if many and as_json:
+        raise InvalidArgument("json", True, f"left out: --out with {allowed}, and .parquet for its table")
+
+
 def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_json: bool) -> None:
     for path in out:
         _write(made, path, level)
@@ -138,11 +161,19 @@ def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_j
         console.print(f"Written: {path}")
 
 
-def _write(made: Release | ReleaseTogether, path: Path, level: float) -> None:
-    match path.suffix.lower():
-        case ".csv":
-            made.to_pandas(level=level).to_csv(path, index=False)
-        case ".parquet":
-            made.to_pandas(level=level).to_parquet(path, index=False)
-        case _:
-            made.save(path)
+def _frames(made: Release | QuantileRelease | ReleaseTogether, level: float) -> Iterator[pandas.DataFrame]:
+    """Return the table in pieces that memory holds beside the release; of several queries, in one."""
+    from chronodp.series import Release
+
+    if not isinstance(made, Release):
+        yield made.to_pandas(level=level)
+        return
+    for stretch in made.each_period(level=level).stretches():
+        yield stretch.to_pandas()
+
+
+def _write(made: Release | QuantileRelease | ReleaseTogether, path: Path, level: float) -> None:
+    if path.suffix.lower() in TABLES:
+        write_table(_frames(made, level), path)
+    else:
+        made.save(path)

@@ -30,6 +30,7 @@ from chronodp.cli.key import key
 from chronodp.cli.leakage import leakage
 from chronodp.cli.live import live
 from chronodp.cli.plan import plan
+from chronodp.cli.read import read
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
 from chronodp.cli.serve import serve
@@ -52,6 +53,7 @@ app = typer.Typer(
 app.command()(plan)
 app.command()(diagnose)
 app.command()(release)
+app.command()(read)
 app.command()(stream)
 app.command()(spectrum)
 app.command()(watch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +13,9 @@ from rich.table import Table
 if TYPE_CHECKING:
     import pandas
 
-    from chronodp.series import Release
+    from chronodp.series import QuantileRelease, Release, View
 
-__all__ = ["bars", "printable", "show_series", "table_of", "terminal"]
+__all__ = ["bars", "printable", "show_series", "show_view", "table_of", "terminal"]
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDE = 72
@@ -26,14 +27,19 @@ def terminal(*, errors: bool = False, soft_wrap: bool = False) -> Console:
     return Console(stderr=errors, highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap)
 
 
-def show_series(console: Console, release: Release) -> None:
+def show_series(console: Console, release: Release | QuantileRelease) -> None:
     """Print the series as bars, and its first rows with intervals."""
-    view = release.each_period()
+    show_view(console, release.each_period())
+
+
+def show_view(console: Console, view: View) -> None:
+    """Print what a view shows as bars, and its first rows with intervals."""
     frame = view.to_pandas()
     numbers = [f"{name}{all_}" for all_ in ("", "_all") for name in ("value", "lower", "upper")]
-    labels = [name for name in frame.columns if name not in ("time", "period", *numbers)]
-    console.print(release.design.table.released, style="bold")
-    places = release.design.table.places
+    told = ("time", "period", "kind", "not_above", "not_below", "why", *numbers)
+    labels = [name for name in frame.columns if name not in told]
+    console.print(view.title, style="bold")
+    places = view.estimates.value.shape[1]
     if not places:
         console.print(view.note)
         return
@@ -54,8 +60,14 @@ def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
     """Return a data frame as a table for the terminal."""
     table = Table(*(str(name) for name in frame.columns), title=title, title_justify="left", title_style="bold")
     for row in frame.itertuples(index=False):
-        table.add_row(*(f"{cell:,.5g}" if isinstance(cell, float) else printable(cell) for cell in row))
+        table.add_row(*(_cell(cell) for cell in row))
     return table
+
+
+def _cell(cell: object) -> str:
+    if isinstance(cell, float):
+        return "" if math.isnan(cell) else f"{cell:,.5g}"
+    return printable(cell)
 
 
 def printable(cell: object) -> str:
@@ -69,9 +81,11 @@ def printable(cell: object) -> str:
 
 def bars(values: NDArray[np.float64], top: float | None = None) -> str:
     """Return one character for each value, from 0 to the largest."""
-    high = float(np.max(values)) if top is None else top
-    heights = np.clip(values / high * (len(_BARS) - 1) if high > 0 else values * 0, 0, len(_BARS) - 1).astype(int)
-    return "".join(_BARS[height] for height in heights)
+    known = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
+    high = float(np.max(known)) if top is None else top
+    heights = np.clip(known / high * (len(_BARS) - 1) if high > 0 else known * 0, 0, len(_BARS) - 1).astype(int)
+    # A space where there is no value: the lowest bar would be a 0.
+    return "".join(_BARS[height] if there else " " for height, there in zip(heights, ~np.isnan(values), strict=True))
 
 
 def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:

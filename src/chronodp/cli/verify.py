@@ -38,13 +38,17 @@ def verify(
 
     `chronodp verify release.json --public-key public.key`
 
+    `chronodp verify places.arrow --public-key public.key` for a release of more than a million numbers
+
     `chronodp verify meters-chain.json --public-key 3xk...= --head 9f2c...`
     """
-    from chronodp.ledger import verify as verify_link, verify_chain
+    from chronodp.ledger import check_parts, is_arrow_file, verify as verify_link, verify_chain, verify_file
 
     key = read_public_key(public_key)
-    document = _read(file)
-    if "links" in document:
+    if is_arrow_file(file):
+        links = [verify_file(file, key)]
+        said = "The certificate is genuine and belongs to this release, with every number of it."
+    elif "links" in (document := _read(file)):
         known_head = head if head is not None else document.get("head")
         links = verify_chain([_signed(link) for link in document["links"]], key, head=known_head)
         said = f"All {len(links)} links are genuine and none is missing" + (
@@ -55,6 +59,7 @@ def verify(
         if not isinstance(release, str):
             raise CertificateInvalid("the file holds neither a release with its link nor a chain of links")
         links = [verify_link(_signed(document.get("link")), key, release=release)]
+        check_parts(release, ())
         said = "The certificate is genuine and belongs to this release."
     if as_json:
         print(json.dumps({"valid": True, "links": len(links), "requests": [link.request for link in links]}))

@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from chronodp.extras import late
-from chronodp.service.client import Client, RemotePlan
+from chronodp.service.client import Client
 from chronodp.service.policy import Policy
 from chronodp.service.policy_file import read_policy
+from chronodp.service.remote import RemotePlan
 
 if TYPE_CHECKING:
     from chronodp.service.curator import Caller as Caller, Curator as Curator

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, Self
 
-from chronodp.dataset import Queries
+from chronodp.dataset import ReleaseTogether
 from chronodp.engines import Reading
 from chronodp.errors import InvalidArgument, ServiceError
 from chronodp.extras import check_extra
-from chronodp.ledger import SignedLink, verify
-from chronodp.privacy import Calendar, Claim, check_positive, labelled, load
+from chronodp.ledger import SignedLink, Written, load_release, verify
+from chronodp.privacy import Calendar, check_positive, load, text_kind
 from chronodp.privacy.units import RecordUnit
 from chronodp.reading import check_path
-from chronodp.series import Design, Discover, DiscoverDesign, Find, FindDesign, Release, Table, Terms
+from chronodp.series import Find, QuantileRelease, Release, open_release
 from chronodp.service.refusals import restore
-from chronodp.service.written import write_question
+from chronodp.service.remote import Curated, RemoteSeries, dataset_path
 
 if TYPE_CHECKING:
     import httpx
     import pandas
 
-__all__ = ["Client", "RemotePlan", "RemoteSeries"]
+__all__ = ["Client"]
 
-_FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
 _PAUSES = (0.2, 0.8)  # seconds before a lost connection is tried again
 
 
@@ -74,7 +73,7 @@ class Client:
 
     def describe(self, dataset: str) -> dict[str, Any]:
         """Return everything public about a dataset."""
-        found: dict[str, Any] = self.call("GET", f"/datasets/{_quoted(dataset)}")
+        found: dict[str, Any] = self.call("GET", dataset_path(dataset))
         return found
 
     def dataset(
@@ -100,7 +99,7 @@ class Client:
         most = max_periods
         if most is None and about["max_periods"] is not None:
             most = min(about["max_periods"], len(calendar))
-        curated = _Curated(self, name, about["user"])
+        curated = Curated(self, name, about["user"])
         # How cells are written is the curator's to say, and part of every plan; a curator of 0.1.0 declares nothing.
         declared = about.get("reading")
         reading: Reading | None = None if declared is None else load(declared, Reading)
@@ -108,7 +107,7 @@ class Client:
 
     def budget(self, dataset: str) -> dict[str, Any]:
         """Return what is spent and left: of the whole, and of your part."""
-        found: dict[str, Any] = self.call("GET", f"/datasets/{_quoted(dataset)}/budget")
+        found: dict[str, Any] = self.call("GET", f"{dataset_path(dataset)}/budget")
         return found
 
     def history(self, dataset: str) -> pandas.DataFrame:
@@ -116,21 +115,40 @@ class Client:
         import pandas
 
         columns = ["number", "made", "who", "request", "period", "cost"]
-        return pandas.DataFrame(self.call("GET", f"/datasets/{_quoted(dataset)}/history"), columns=columns)
+        return pandas.DataFrame(self.call("GET", f"{dataset_path(dataset)}/history"), columns=columns)
 
     def releases(self, dataset: str) -> pandas.DataFrame:
         """Return the releases that you may read, newest first."""
         import pandas
 
         columns = ["number", "request", "who", "issued", "what", "epsilon", "delta"]
-        return pandas.DataFrame(self.call("GET", f"/datasets/{_quoted(dataset)}/releases"), columns=columns)
+        return pandas.DataFrame(self.call("GET", f"{dataset_path(dataset)}/releases"), columns=columns)
 
-    def release(self, dataset: str, number: int) -> Release:
-        """Return a release by its number, if its signature is the curator's."""
-        found = self.call("GET", f"/datasets/{_quoted(dataset)}/releases/{number}")
+    def release(self, dataset: str, number: int) -> Release | QuantileRelease:
+        """Return a release by its number, if its signature is the curator's; all readings are made of it here."""
+        written, signed = self._written(dataset, number)
+        if text_kind(written.text) == "together":
+            allowed = "that of a series or of quantiles; of several queries see release_together"
+            raise InvalidArgument("number", number, allowed)
+        return open_release(written.text, signed, parts=written.parts)
+
+    def release_together(self, dataset: str, number: int) -> ReleaseTogether:
+        """Return several queries that were released together, if the signature is the curator's."""
+        written, signed = self._written(dataset, number)
+        return ReleaseTogether(written.text, signed, parts=written.parts)
+
+    def _written(self, dataset: str, number: int) -> tuple[Written, SignedLink]:
+        """Return what was signed, verified here."""
+        at = f"{dataset_path(dataset)}/releases/{number}"
+        found = self.call("GET", at)
         signed = SignedLink(found["link"]["body"], found["link"]["signature"])
         verify(signed, self.public_key, release=found["release"])
-        return Release(found["release"], signed)
+        if not found.get("beside"):
+            return Written(found["release"]), signed
+        with tempfile.TemporaryDirectory() as folder:
+            file = self._download(f"{at}/file", Path(folder) / "release")
+            written, _ = load_release(file)  # every number is compared with the digests in its text
+        return written, signed
 
     @property
     def public_key(self) -> str:
@@ -145,10 +163,7 @@ class Client:
         A lost connection is tried again: every call of the API may be repeated, since a request id is paid for once.
         """
         answer = self._send(method, path, content)
-        try:
-            found = answer.json()
-        except ValueError:
-            found = None
+        found = _said(answer)
         if answer.status_code >= 400:
             raise restore(found)
         return found
@@ -161,10 +176,27 @@ class Client:
                 return self._http.request(method, f"/api/v1{path}", json=content, headers=self._headers)
             except httpx.HTTPError as error:
                 if pause is None:
-                    raise ServiceError(
-                        f"the curator cannot be reached ({type(error).__name__})",
-                        mend="ask again: with the same request id nothing is paid twice",
-                    ) from None
+                    raise _unreachable(error) from None
+                time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def _download(self, path: str, place: Path) -> Path:
+        """Write what a route answers to a file, piece by piece."""
+        import httpx
+
+        for pause in (*_PAUSES, None):
+            try:
+                with self._http.stream("GET", f"/api/v1{path}", headers=self._headers) as answer:
+                    if answer.status_code >= 400:
+                        answer.read()
+                        raise restore(_said(answer))
+                    with place.open("wb") as file:
+                        for piece in answer.iter_bytes():
+                            file.write(piece)
+                return place
+            except httpx.HTTPError as error:
+                if pause is None:
+                    raise _unreachable(error) from None
                 time.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
@@ -180,186 +212,18 @@ class Client:
         return f"Client({str(self._http.base_url)!r})"
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """What a curator planned; `release` spends.
-
-    Attributes:
-        alternatives: every candidate with its error, the chosen one first; where bounds are found, those that may be.
-        fits: whether the budget could pay it when it was planned.
-    """
-
-    alternatives: pandas.DataFrame
-    fits: bool
-    _facts: tuple[tuple[str, str], ...]
-    _question: dict[str, Any]
-    _client: Client
-    _dataset: str
-
-    def rehearse(self) -> pandas.DataFrame:
-        """Return what the release would look like on made-up rows of the same schema. Free."""
-        import pandas
-
-        table = self._client.call("POST", f"/datasets/{_quoted(self._dataset)}/try", self._question)["table"]
-        return pandas.DataFrame(table["rows"], columns=table["columns"])
-
-    def release(self, *, request: str, fresh: bool = False, timeout: float = 600.0) -> Release:
-        """Submit, wait, and return the release, its signature verified; the same request returns it again.
-
-        Args:
-            request: an id of your choice, once for each release. If the connection is lost, ask again with it.
-            fresh: pay for a release of its own though one of the same design is stored.
-            timeout: seconds to wait.
-        """
-        content = {"request": request, "question": self._question, "fresh": fresh}
-        job = self._client.call("POST", f"/datasets/{_quoted(self._dataset)}/jobs", content)
-        deadline, look = time.monotonic() + timeout, _FIRST_LOOK
-        while job["state"] in ("waiting", "running") or (job["state"] == "done" and job["release"] is None):
-            if time.monotonic() > deadline:
-                raise ServiceError(
-                    f"request {request!r} is still {job['state']} after {timeout:g} s",
-                    mend="ask again with the same request id: nothing is paid twice",
-                )
-            time.sleep(look)
-            look = min(2 * look, _LONGEST_LOOK)
-            job = self._client.call("GET", f"/jobs/{job['id']}")
-        if job["state"] != "done":
-            raise restore({"error": job["problem"]})
-        return self._client.release(self._dataset, job["release"])
-
-    def __str__(self) -> str:
-        return labelled(self._facts)
+def _said(answer: httpx.Response) -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        return None
 
 
-@dataclass(frozen=True, slots=True)
-class RemotePlan(_Planned):
-    """A curator's plan: price and error known; `release` spends.
-
-    Attributes:
-        design: everything public about it.
-    """
-
-    design: Design
-    _half_width: float
-
-    @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
-
-    def half_width(self) -> float:
-        """Return how far noise carries what the plan is tuned for, in 95 of 100 cases."""
-        return self._half_width
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteFindPlan(_Planned):
-    """A curator's plan whose bounds are found when it is released; `release.found` then says which.
-
-    Attributes:
-        design: everything public about it.
-    """
-
-    design: FindDesign
-
-    @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteDiscoverPlan(_Planned):
-    """A curator's plan whose keys are found when it is released; `release.keys` then says which.
-
-    Attributes:
-        design: everything public about it.
-    """
-
-    design: DiscoverDesign
-    _half_width: float
-
-    @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
-
-    def half_width(self) -> float:
-        """Return how far noise carries what the plan is tuned for, of every key that is found, in 95 of 100 cases."""
-        return self._half_width
-
-
-RemoteSeries = Queries[RemotePlan]
-"""A dataset that a curator holds: `count`, `sum`, `mean`, `histogram`, then `by`, `peak`, `plan`, as at home."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Curated:
-    """Records that a curator holds."""
-
-    client: Client
-    dataset: str
-    user: str | None
-
-    def find_plan(self, table: Table, finds: Mapping[str, Find], **terms: Unpack[Terms]) -> RemoteFindPlan:
-        """Return the curator's plan that finds these bounds first."""
-        question, found = self._ask(write_question(table, finds, **terms))
-        design: FindDesign = load(found["design"], FindDesign)
-        between = question["find"]["between"]
-        # Where nothing is said of the ends of a search, the curator's own policy says it.
-        same = (design.table, set(design.finds), design.share, design.missing) == (
-            table,
-            set(finds),
-            question["find"]["share"],
-            terms["missing"],
-        )
-        if not same or (between is not None and design.between != tuple(between)):
-            raise _other_question()
-        return RemoteFindPlan(design=design, **self._shown(found, question))
-
-    def discover_plan(self, table: Table, discover: Discover, **terms: Unpack[Terms]) -> RemoteDiscoverPlan:
-        """Return the curator's plan that finds keys first."""
-        question, found = self._ask(write_question(table, discover=discover, **terms))
-        design: DiscoverDesign = load(found["design"], DiscoverDesign)
-        usual, told = Discover(), design.discover
-        # Where nothing is said of how many keys there may be, or how long, the curator's policy may allow less.
-        wanted = replace(
-            discover,
-            most=min(told.most, usual.most) if discover.most == usual.most else discover.most,
-            longest=min(told.longest, usual.longest) if discover.longest == usual.longest else discover.longest,
-        )
-        if (design.table, told) != (table, wanted):
-            raise _other_question()
-        shown = self._shown(found, question)
-        return RemoteDiscoverPlan(design=design, _half_width=float(found["half_width"]), **shown)
-
-    def plan(self, table: Table, **terms: Unpack[Terms]) -> RemotePlan:
-        """Return the curator's plan."""
-        question, found = self._ask(write_question(table, **terms))
-        design: Design = load(found["design"], Design)
-        if design.table != table or (design.missing is None) != (terms["missing"] is None):
-            raise _other_question()
-        return RemotePlan(design=design, _half_width=float(found["half_width"]), **self._shown(found, question))
-
-    def _ask(self, question: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        found: dict[str, Any] = self.client.call("POST", f"/datasets/{_quoted(self.dataset)}/plan", question)
-        return question, found
-
-    def _shown(self, found: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]:
-        import pandas
-
-        return {
-            "alternatives": pandas.DataFrame(found["alternatives"]),
-            "fits": bool(found["fits"]),
-            "_facts": tuple((fact["label"], fact["text"]) for fact in found["facts"]),
-            "_question": question,
-            "_client": self.client,
-            "_dataset": self.dataset,
-        }
-
-
-def _other_question() -> ServiceError:
-    return ServiceError("the curator planned another question", mend="use the curator's version of chronodp")
+def _unreachable(error: Exception) -> ServiceError:
+    return ServiceError(
+        f"the curator cannot be reached ({type(error).__name__})",
+        mend="ask again: with the same request id nothing is paid twice",
+    )
 
 
 def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client:
@@ -378,7 +242,3 @@ def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client
         return httpx.Client(base_url=url, timeout=check_positive("timeout", timeout), verify=trusted)
     except httpx.InvalidURL:
         raise InvalidArgument("url", url, "an address that begins with https:// or http://") from None
-
-
-def _quoted(name: str) -> str:
-    return quote(name, safe="")

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from chronodp.errors import NotFound
 from chronodp.ledger import FileWitness, Ledger, StoredRelease, check_name
 from chronodp.privacy import dump
-from chronodp.series import DiscoverPlan, FindPlan, Plan, Terms
+from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan, Terms
 from chronodp.service.jobs import Job, Jobs
 from chronodp.service.policy import Dataset, Policy
 from chronodp.service.question import QueryRequest, ask
@@ -29,7 +29,7 @@ __all__ = ["WITNESS", "AnyPlan", "Caller", "Curator"]
 WITNESS = ".witness"
 """How the name of a witness ends that nobody named: it lies beside the keys, or beside a ledger's file."""
 
-AnyPlan: TypeAlias = Plan | FindPlan | DiscoverPlan
+AnyPlan: TypeAlias = Plan | FindPlan | DiscoverPlan | QuantilePlan
 
 _PLANS = 256
 _STAGED = ("find_design", "discover_design")  # kinds of designs with choices before their release

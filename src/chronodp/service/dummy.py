@@ -13,10 +13,10 @@ import numpy as np
 
 from chronodp.dataset import Records
 from chronodp.engines import derived_as, expressions_of, parse_expression, texts_of
-from chronodp.ledger import BEGINNING, Keys, Link, Staged, digest, now, sign
+from chronodp.ledger import BEGINNING, Keys, Link, Staged, Written, digest, now, sign
 from chronodp.privacy import Certificate
 from chronodp.randomness import secure
-from chronodp.series import DiscoverPlan, FindPlan, Plan, Release, Table
+from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan, QuantileRelease, Release, Table, open_release
 from chronodp.service.policy import Dataset
 
 __all__ = ["make_up", "rehearse"]
@@ -77,25 +77,26 @@ def _other_columns(known: Collection[str], table: Table | None) -> dict[str, tup
     return found
 
 
-def rehearse(dataset: Dataset, plan: Plan | FindPlan | DiscoverPlan) -> Release:
+def rehearse(dataset: Dataset, plan: Plan | FindPlan | DiscoverPlan | QuantilePlan) -> Release | QuantileRelease:
     """Return what a plan would release, had the table only made-up rows; paid by nobody and signed by nobody known."""
     records = Records(make_up(dataset, plan.design.table), dataset.time, dataset.user)
     keys = Keys.create()
-    text, certificate = _made(plan, records)
+    made, certificate = _made(plan, records)
+    written = Written.of(made)
     link = Link(
         dataset=f"made-up rows like {dataset.name}",
         number=1,
         previous=BEGINNING,
         request="a rehearsal",
         issued=now(),
-        release=digest(text),
+        release=digest(written.text),
         refresh="never",
         certificate=certificate.after("made-up rows: nothing was read or spent"),
     )
-    return Release(text, sign(link, keys))
+    return open_release(written.text, sign(link, keys), parts=written.parts)
 
 
-def _made(plan: Plan | FindPlan | DiscoverPlan, records: Records) -> tuple[str, Certificate]:
+def _made(plan: Plan | FindPlan | DiscoverPlan | QuantilePlan, records: Records) -> tuple[str | Written, Certificate]:
     """Return what a plan releases of these records, with the choices that come before it, if there are any."""
     entropy, key = secure(), ""
     match plan:
@@ -103,6 +104,10 @@ def _made(plan: Plan | FindPlan | DiscoverPlan, records: Records) -> tuple[str, 
             made = replace(plan, origin=records)
             exact = made.read(key=key, progress=_silent)
             return made.draw(exact, entropy), made.certificate_for(seeded=entropy.seeded)
+        case QuantilePlan():
+            quantiles = replace(plan, origin=records)
+            counts = quantiles.read(key=key, progress=_silent)
+            return quantiles.draw(counts, entropy), quantiles.certificate_for(seeded=entropy.seeded)
         case FindPlan():
             finds = replace(plan, origin=records)
             sizes = finds.read(key=key, progress=_silent)
@@ -113,7 +118,7 @@ def _made(plan: Plan | FindPlan | DiscoverPlan, records: Records) -> tuple[str, 
             return _staged(discovers.making(held, entropy, key=key, progress=_silent))
 
 
-def _staged(staged: Staged) -> tuple[str, Certificate]:
+def _staged(staged: Staged) -> tuple[str | Written, Certificate]:
     chosen: tuple[str, ...] = ()
     for prepare in staged.choices:
         chosen = (*chosen, prepare(chosen)())

@@ -36,10 +36,18 @@ WORKLOADS = ("each_period", "running_total", "rolling", "ewm", "filter", "hierar
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that may be added up or binned, the widest clip that may be asked, and what it holds."""
+    """A column that may be added up or binned.
+
+    Attributes:
+        clip: the widest that may be asked.
+        about: what it holds.
+        norm: the largest l2 norm of a person's whole series that may be asked; None for that of a series which has the
+            widest clip's farther end in every cell.
+    """
 
     clip: tuple[float, float]
     about: str = ""
+    norm: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

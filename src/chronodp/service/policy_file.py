@@ -90,7 +90,11 @@ _SERVICE = {
     "lease": number(least=1, most=3600, default=_RUNNING.lease),
     "session": number(least=60, most=7 * 86400, default=_RUNNING.session),
 }
-_COLUMN = {"clip": Setting(_clip, missing=""), "about": text(longest=_LONGEST, default="")}
+_COLUMN = {
+    "clip": Setting(_clip, missing=""),
+    "about": text(longest=_LONGEST, default=""),
+    "norm": number(least=0),
+}
 _DISCOVER = {"columns": Setting(texts().read, missing=""), "longest": anything(), "max_keys": anything()}
 _ALLOW = {
     "measures": texts(of=MEASURES, default=MEASURES),

@@ -1,30 +1,26 @@
-"""How datasets, plans, jobs and releases are shown: plain data for JSON, made of what is public or released."""
+"""How datasets, plans and jobs are shown: plain data for JSON, made of what is public or released."""
 
 from __future__ import annotations
 
 import datetime as dt
-import json
-import math
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
 from chronodp.engines import Reading
 from chronodp.errors import BudgetExhausted, LedgerError
-from chronodp.ledger import StoredRelease
 from chronodp.privacy import to_document
 from chronodp.series import (
     Design,
     DiscoverPlan,
     FindPlan,
     Plan,
-    Release,
-    View,
+    QuantilePlan,
     describe as describe_design,
     describe_discover,
     describe_find,
+    describe_quantiles,
     each,
     estimate,
     running,
@@ -34,17 +30,7 @@ from chronodp.service.jobs import Job
 from chronodp.service.policy import Dataset
 from chronodp.service.refusals import describe
 
-__all__ = [
-    "moment",
-    "readings",
-    "show_dataset",
-    "show_job",
-    "show_line",
-    "show_plan",
-    "show_release",
-    "show_table",
-    "who_asked",
-]
+__all__ = ["moment", "show_dataset", "show_facts", "show_job", "show_plan", "who_asked"]
 
 _POINTS = 200
 
@@ -78,7 +64,7 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         max_periods=dataset.max_periods,
         people=dataset.people,
         columns={
-            name: shapes.ColumnShape(clip=list(column.clip), about=column.about)
+            name: shapes.ColumnShape(clip=list(column.clip), about=column.about, norm=column.norm)
             for name, column in dataset.columns.items()
         },
         groups={name: list(groups.keys) for name, groups in dataset.groups.items()},
@@ -101,18 +87,22 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
     )
 
 
-def show_plan(plan: Plan | FindPlan | DiscoverPlan, *, refused: LedgerError | None, share: float) -> shapes.PlanShape:
+def show_plan(
+    plan: Plan | FindPlan | DiscoverPlan | QuantilePlan, *, refused: LedgerError | None, share: float
+) -> shapes.PlanShape:
     """Return a plan, and whether the budget could pay it now."""
     problem = None if refused is None else shapes.Problem(**describe(refused)[1]["error"])
     if isinstance(plan, FindPlan):  # its error hangs on what is found: the facts and the alternatives say how
         facts, width, bands = describe_find(plan.design), None, dict[str, list[float]]()
+    elif isinstance(plan, QuantilePlan):  # errors are of ranks, which the facts and the alternatives tell
+        facts, width, bands = describe_quantiles(plan.design), None, dict[str, list[float]]()
     elif isinstance(plan, DiscoverPlan):  # the same of every key that is found
         facts, width, bands = describe_discover(plan.design), plan.half_width(), _bands(plan.design.typical)
     else:
         facts, width, bands = describe_design(plan.design, plan.delta), plan.half_width(), _bands(plan.design)
     return shapes.PlanShape(
         design=to_document(plan.design),
-        facts=_shown(facts),
+        facts=show_facts(facts),
         half_width=width,
         epsilon=plan.design.epsilon,
         delta=plan.design.typical.delta if isinstance(plan, DiscoverPlan) else plan.design.delta,
@@ -140,72 +130,8 @@ def show_job(job: Job, release: int | None) -> shapes.JobShape:
     )
 
 
-def show_line(dataset: str, stored: StoredRelease) -> dict[str, Any]:
-    """Return a release as a line of a list."""
-    link = stored.signed.link
-    guarantee = link.certificate.guarantee
-    return {
-        "number": stored.number,
-        "dataset": dataset,
-        "request": stored.request,
-        "who": who_asked(stored.request),
-        "issued": moment(link.issued),
-        "kind": _kind(stored.text),
-        "what": link.certificate.mechanism,
-        "epsilon": guarantee.epsilon,
-        "delta": guarantee.delta,
-    }
-
-
-def show_release(dataset: str, stored: StoredRelease) -> shapes.ReleaseShape:
-    """Return a release whole."""
-    line = show_line(dataset, stored)
-    facts: list[shapes.Fact] = []
-    offered: list[str] = []
-    keys: tuple[str, ...] | None = None
-    if line["kind"] == "release":
-        release = Release(stored.text, stored.signed)
-        facts = _shown([*describe_design(release.design, release.design.delta), *release.beside])
-        offered, keys = readings(release), release.keys
-    return shapes.ReleaseShape(
-        **line,
-        release=stored.text,
-        link=stored.signed.to_dict(),
-        facts=facts,
-        readings=offered,
-        keys=None if keys is None else list(keys),
-    )
-
-
-def show_table(view: View) -> shapes.TableShape:
-    """Return a view as plain rows; a number that is none is shown as nothing."""
-    frame = view.to_pandas()
-    rows = [[_cell(cell) for cell in row] for row in frame.itertuples(index=False, name=None)]
-    return shapes.TableShape(
-        title=view.title,
-        label=view.label,
-        level=view.level,
-        note=view.note,
-        columns=[str(name) for name in frame.columns],
-        rows=rows,
-    )
-
-
-def readings(release: Release) -> list[str]:
-    """Return which views a release offers."""
-    measure = release.design.table.measure
-    extreme = measure.block is not None and measure.block.extreme
-    found = ["each_period", "rolling"]
-    if not measure.averages and not extreme:
-        found.append("running_total")
-    if release.design.table.calendar is not None and not extreme:
-        found.append("resample")
-    if measure.bin_edges:
-        found.append("quantile")
-    return found
-
-
-def _shown(facts: Iterable[tuple[str, str]]) -> list[shapes.Fact]:
+def show_facts(facts: Iterable[tuple[str, str]]) -> list[shapes.Fact]:
+    """Return sentences with their labels."""
     return [shapes.Fact(label=label, text=text) for label, text in facts]
 
 
@@ -222,21 +148,3 @@ def _bands(design: Design) -> dict[str, list[float]]:
         name: [float(width) for width in estimate(design, nothing, windows, average=False, level=0.95).upper[shown, 0]]
         for name, windows in wanted.items()
     }
-
-
-def _kind(text: str) -> str:
-    try:
-        content = json.loads(text)
-    except ValueError:
-        return "text"
-    return str(content.get("kind", "text")) if isinstance(content, dict) else "text"
-
-
-def _cell(cell: object) -> object:
-    if isinstance(cell, float | np.floating):
-        number = float(cell)
-        return number if math.isfinite(number) else None
-    if isinstance(cell, int | np.integer):
-        return int(cell)
-    isoformat = getattr(cell, "isoformat", None)
-    return isoformat() if isoformat is not None else str(cell)

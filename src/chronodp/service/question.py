@@ -11,9 +11,10 @@ from chronodp.dataset import BOUNDS, FindBounds, Queries, Query, ask_question
 from chronodp.engines import LONGEST_EXPRESSION
 from chronodp.privacy import load
 from chronodp.series import Discover, Find, Missing, Workload
-from chronodp.series.measures import ASKABLE, MOST_BINS, Asking
+from chronodp.series.measures import ASKABLE, MOST_BINS, MOST_QUANTILES, Asking
+from chronodp.series.places import PlaceLevels
 
-__all__ = ["DiscoverAsked", "QueryRequest", "ask"]
+__all__ = ["DiscoverAsked", "PlacesAsked", "QueryRequest", "ask"]
 
 Planned = TypeVar("Planned")
 
@@ -35,7 +36,13 @@ _KINDS: dict[str, Any] = {
     "column": _Name,
     "clip": _Clip,
     "edges": Annotated[list[_Number], Field(min_length=2, max_length=MOST_BINS + 1)],
+    "fractions": Annotated[
+        list[Annotated[float, Field(gt=0, lt=1)]], Field(min_length=1, max_length=MOST_QUANTILES, examples=[[0.5]])
+    ],
     "whole": _Whole,
+    "length": _Every,
+    "number": Annotated[_Number, Field(gt=0)],
+    "truth": bool,
 }
 
 
@@ -71,9 +78,11 @@ class WorkloadAsked(_Part):
 class FindAsked(_Part):
     """Bounds that a private step finds, from a part of the price; they are left out where they would stand."""
 
-    bounds: list[Literal["clip", "at_most", "max_periods", "max_groups"]] = Field(min_length=1, max_length=len(BOUNDS))
+    bounds: list[Literal["clip", "at_most", "norm", "max_periods", "max_groups"]] = Field(
+        min_length=1, max_length=len(BOUNDS)
+    )
     share: _Number = Field(Find().share, gt=0, lt=1, description="The part of the price that finds them.")
-    between: _Clip | None = Field(None, description="Public ends of the largest size of a person in a period.")
+    between: _Clip | None = Field(None, description="Public ends of the largest size in a period, or of the norm.")
     from_zero: bool = Field(False, description="Totals below 0 count as 0: of a clip only the most is found.")
 
 
@@ -86,7 +95,12 @@ class DiscoverAsked(_Part):
     delta: Annotated[_Number, Field(gt=0, lt=1)] | None = Field(
         None, description="Probability that a key of one person alone is published; 0.4 of the question's delta."
     )
-    share: _Number = Field(Discover().share, gt=0, lt=1, description="The part of the price that finds keys.")
+    share: _Number = Field(
+        Discover().share,
+        ge=0,
+        lt=1,
+        description="The part of the price that finds keys; 0 where published counts of one period decide.",
+    )
     most: _Whole | None = Field(None, description="How many keys are published at most; as many as the policy allows.")
     longest: _Whole | None = Field(
         None, description="Bytes of the longest key, rows with longer ones are left out; as long as the policy allows."
@@ -108,6 +122,29 @@ _KeysAsked = Annotated[
     | Annotated[DiscoverAsked, Tag("found")],
     Discriminator(_how),
 ]
+
+
+class PlacesAsked(_Part):
+    """A public tree over the keys of one column of `by`, in the order of these keys: every level is released."""
+
+    column: _Name = Field(description="The column of `by` whose keys are the leaves.")
+    names: list[_Name] = Field(min_length=2, max_length=16, description="Of the levels, root first.")
+    keys: list[Annotated[list[_Key], Field(max_length=10_000)]] = Field(
+        max_length=15, description="Of the levels above the leaves, root first."
+    )
+    children: list[Annotated[list[_Whole], Field(max_length=10_000)]] = Field(
+        max_length=15, description="Of the same levels, how many children each node has, side by side on the next."
+    )
+    weights: list[_Number] | None = Field(
+        None, max_length=16, description="What the squared error of each level counts, root first; 1 each."
+    )
+
+    @property
+    def levels(self) -> PlaceLevels:
+        """The tree."""
+        weights = [1.0] * len(self.names) if self.weights is None else self.weights
+        keys, children = (tuple(map(tuple, one)) for one in (self.keys, self.children))
+        return PlaceLevels(self.column, tuple(self.names), keys, children, tuple(weights))  # type: ignore[arg-type]  # of texts, of whole numbers
 
 
 class MissingAsked(_Part):
@@ -145,6 +182,7 @@ class QueryRequest(_Part):
         description="Columns that split the answer, with their public keys; where the policy allows it, one with keys "
         "that are found.",
     )
+    places: PlacesAsked | None = Field(None, description="A public tree over the keys of one of these columns.")
     max_groups: _Whole | None = Field(None, description="In how many groups one person counts within a period; 1.")
     block: BlockAsked | None = None
     where: _Expression | None = Field(None, description="Which rows count, as an SQL condition over one row.")
@@ -189,11 +227,13 @@ class QueryRequest(_Part):
 def ask(series: Queries[Planned], question: QueryRequest) -> Query[Planned]:
     """Return the query that a question describes, about a series on the question's grid."""
     block = None if question.block is None else (question.block.statistic, question.block.every)
-    return ask_question(
+    query = ask_question(
         series,
         question.measure.model_dump(),
         by={name: keys.discover if isinstance(keys, DiscoverAsked) else keys for name, keys in question.by.items()},
         max_groups=question.max_groups,
+        max_periods=question.max_periods,
         block=block,
         find=question.finding,
     )
+    return query if question.places is None else query.with_levels(question.places.levels)

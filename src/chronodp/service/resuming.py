@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from chronodp.engines import HeldKeys, Sizes
 from chronodp.randomness import Entropy
-from chronodp.series import DiscoverPlan, FindPlan
+from chronodp.series import DiscoverPlan, FindPlan, Quanta
 from chronodp.service.pacing import PacedFinding, PacedKeys, Paces
 
 __all__ = ["resumed"]
@@ -51,5 +51,13 @@ class _FindsKeys(DiscoverPlan):
         began = self.pace.clock()
         try:
             return DiscoverPlan.find(self, held, entropy)
+        finally:
+            self.pace.hold(began)
+
+    def find_counted(self, held: HeldKeys, entropy: Entropy) -> tuple[tuple[str, ...], Quanta]:
+        """Return keys and the counts that decided, at an allowed moment, for the same reason."""
+        began = self.pace.clock()
+        try:
+            return DiscoverPlan.find_counted(self, held, entropy)
         finally:
             self.pace.hold(began)

@@ -18,7 +18,7 @@ from chronodp.engines import columns_of, derived_as, functions_of, parse_express
 from chronodp.errors import NotAllowed
 from chronodp.privacy import Calendar, check_moment, microseconds_of, to_document
 from chronodp.series import Plan, Table, Workload
-from chronodp.service.policy import Dataset
+from chronodp.service.policy import Column, Dataset
 from chronodp.service.question import DiscoverAsked
 
 __all__ = ["allowed_grid", "allowed_keys", "allowed_search", "check_allowed"]
@@ -47,20 +47,34 @@ def allowed_search(dataset: Dataset, query: Query[Plan]) -> Query[Plan]:
     if finds and not dataset.allowed.find:
         raise _refuse("find", " and ".join(finds), "numbers that are publicly known")
     column = None if table.measure.read_column is None else dataset.columns.get(table.measure.read_column)
-    if "clip" not in finds or table.measure.declared is None or column is None:
+    if column is None or derived_as(table.columns or (), table.measure.read_column):
         return query  # of a derived column its own columns decide; one that is unknown is refused with the rest
-    if derived_as(table.columns or (), table.measure.read_column):
+    if "bound" in finds:
+        return _within(query, "bound", _widest_norm(column, table), "norm")
+    if "clip" not in finds or table.measure.declared is None:
         return query
     _, (down, up) = table.measure.declared  # of a size of 1: how far the clip that is found reaches on each side
     widest = min(column.clip[1] / up, column.clip[0] / down if down else math.inf)
     if widest <= 0:
         raise _refuse("clip", "found", f"within {column.clip[0]:g} to {column.clip[1]:g}: found from 0 on, or given")
-    widest = min(widest, _LARGEST)
-    low, high = finds["clip"].between or (max(widest / _SPAN, 1 / _SPAN), widest)
+    return _within(query, "clip", widest, "clip")
+
+
+def _within(query: Query[Plan], name: str, most: float, called: str) -> Query[Plan]:
+    """Return the query with its search for a size kept below the largest that may be asked, or raise."""
+    finds, widest = dict(query.finds), min(most, _LARGEST)
+    low, high = finds[name].between or (max(widest / _SPAN, 1 / _SPAN), widest)
     if high > widest:
-        raise _refuse("between", f"{low:g} to {high:g}", f"at most {widest:g}, the widest clip")
-    finds["clip"] = replace(finds["clip"], between=(low, high))
+        raise _refuse("between", f"{low:g} to {high:g}", f"at most {widest:g}, the widest {called}")
+    finds[name] = replace(finds[name], between=(low, high))
     return replace(query, finds=tuple(finds.items()))
+
+
+def _widest_norm(column: Column, table: Table) -> float:
+    """Return the largest norm that may be asked: the policy's, or that of a series at the widest clip throughout."""
+    if column.norm is not None:
+        return column.norm
+    return max(abs(end) for end in column.clip) * math.sqrt(table.horizon * table.groups)
 
 
 def allowed_keys(dataset: Dataset, query: Query[Plan], asked: DiscoverAsked | None) -> Query[Plan]:
@@ -88,6 +102,7 @@ def check_allowed(dataset: Dataset, query: Query[Plan], *, epsilon: float, tuned
     _check_expressions(dataset, table)
     _check_measure(dataset, table, [name for name, _ in query.finds])
     _check_groups(dataset, table)
+    _check_read(dataset, table)
     allowed = dataset.allowed
     kind = to_document(tuned_for)["kind"]
     if kind not in allowed.workloads:
@@ -99,6 +114,19 @@ def check_allowed(dataset: Dataset, query: Query[Plan], *, epsilon: float, tuned
         raise _refuse("by", f"{cells:,} numbers", f"at most {allowed.cells:,}: fewer keys, bins or periods")
 
 
+def _check_read(dataset: Dataset, table: Table) -> None:
+    """Raise if rows from before the dataset's grid would be read: a window reaches back beyond its own start."""
+    first = int(dataset.calendar.edges[0])
+    if table.read is not None and table.calendar is not None and int(table.read.edges[0]) < first:
+        asked = table.measure.presence
+        begin = dataset.calendar.start
+        raise _refuse(
+            "start",
+            table.calendar.start,
+            f"later by {asked.window if asked else 'a window'} than {begin}, where data begin",
+        )
+
+
 def _check_measure(dataset: Dataset, table: Table, finds: Collection[str]) -> None:
     allowed = dataset.allowed.measures
     block = table.measure.block
@@ -108,16 +136,32 @@ def _check_measure(dataset: Dataset, table: Table, finds: Collection[str]) -> No
     kind = measure.to_question()["kind"]
     if kind not in allowed:
         raise _refuse("measure", kind, f"one of {', '.join(allowed)}")
-    if measure.read_column is None or measure.declared is None or derived_as(table.columns or (), measure.read_column):
+    if measure.read_column is None or derived_as(table.columns or (), measure.read_column):
         return  # what a derived column may hold, its own columns decide
+    if measure.declared is None and measure.norm is None:
+        return
     column = dataset.columns.get(measure.read_column)
     if column is None:
         known = ", ".join(dataset.columns) or "none: people can be counted only"
         raise _refuse("column", measure.read_column, f"one of the columns {known}")
     low, high = column.clip
+    if measure.declared is None:
+        _check_norm(column, table, found="bound" in finds)
+        return
     name, ends = measure.declared
     if name not in finds and (ends[0] < low or ends[1] > high):
         raise _refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
+
+
+def _check_norm(column: Column, table: Table, *, found: bool) -> None:
+    """Raise unless the norm of a whole series, and the side of 0 that it counts, are within the policy."""
+    (low, high), measure = column.clip, table.measure
+    if high <= 0:
+        raise _refuse("norm", "of this column", f"a clip within {low:g} to {high:g}: a norm counts from 0 upwards")
+    if low >= 0 and measure.negative:
+        raise _refuse("norm", "with totals below 0", f'"signed": false, since this column begins at {low:g}')
+    if not found and measure.norm is not None and measure.norm > (widest := _widest_norm(column, table)):
+        raise _refuse("norm", f"{measure.norm:g}", f"at most {widest:g}")
 
 
 def _check_expressions(dataset: Dataset, table: Table) -> None:
@@ -144,7 +188,9 @@ def _check_expressions(dataset: Dataset, table: Table) -> None:
 def _cells(table: Table, *, keys: int) -> int:
     """Return how many numbers a release may have, with so many keys found."""
     columns = (keys if grouping.found else len(grouping.keys) for grouping in table.groupings)
-    return max(table.horizon, table.periods.horizon) * math.prod(columns) * table.measure.bins
+    numbers = max(table.horizon, table.periods.horizon) * math.prod(columns) * table.measure.bins
+    tree = None if table.levels is None else table.levels.tree
+    return numbers if tree is None else numbers // tree.leaves * tree.nodes  # every level is shown
 
 
 def _check_groups(dataset: Dataset, table: Table) -> None:

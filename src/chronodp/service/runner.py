@@ -21,7 +21,7 @@ from chronodp.errors import (
     RequestConflict,
 )
 from chronodp.privacy import dump
-from chronodp.series import DiscoverPlan, FindPlan, Plan
+from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan
 from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure
 from chronodp.service.jobs import Job
@@ -169,8 +169,8 @@ class Runner:
         plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question))
         if dump(plan.design) != job.design:
             raise NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")
-        paced: Plan | FindPlan | DiscoverPlan
-        if isinstance(plan, Plan):
+        paced: Plan | FindPlan | DiscoverPlan | QuantilePlan
+        if isinstance(plan, Plan | QuantilePlan):
             paced = replace(plan, origin=Paced(plan.origin, self._pace))
         else:
             paced = resumed(plan, self._pace)

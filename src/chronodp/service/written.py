@@ -37,6 +37,10 @@ def write_question(
         "epsilon": terms["epsilon"],
         "delta": terms["delta"],
     }
+    if periods.measure.norm is not None:
+        del content["max_groups"]  # all groups of a person count
+    if table.levels is not None:
+        content["places"] = {name: part for name, part in to_document(table.levels).items() if name != "kind"}
     if table.where is not None:
         content["where"] = table.where
     if table.columns is not None:
@@ -61,12 +65,13 @@ def _found(discover: Discover) -> dict[str, Any]:
 
 def _leave_out(content: dict[str, Any], finds: Mapping[str, Find]) -> None:
     """Say what is found, in place of the references that a table holds there."""
-    sizes = [find for name, find in finds.items() if name in ("clip", "at_most")]
+    sizes = [find for name, find in finds.items() if name in ("clip", "at_most", "bound")]
+    names = ["norm" if name == "bound" else name for name in finds]
     content["find"] = {
-        "bounds": list(finds),
+        "bounds": names,
         "share": max(find.share for find in finds.values()),
         "between": next((list(find.between) for find in sizes if find.between is not None), None),
         "from_zero": "clip" in finds and content["measure"]["clip"][0] == 0,
     }
-    for name in finds:
+    for name in names:
         (content if name in content else content["measure"]).pop(name)

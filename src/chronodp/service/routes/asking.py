@@ -7,7 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from chronodp.errors import LedgerError
+from chronodp.errors import InvalidArgument, LedgerError
+from chronodp.ledger import MOST_LISTED
+from chronodp.series import Plan, QuantilePlan
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, Asker, curator_of
 from chronodp.service.curator import Curator
@@ -15,8 +17,11 @@ from chronodp.service.documented import refusals_for
 from chronodp.service.dummy import rehearse
 from chronodp.service.jobs import Job
 from chronodp.service.question import QueryRequest
+from chronodp.service.stored import show_table
 
 __all__ = ["Submission", "router"]
+
+_MOST_DRAWN = 2**14  # edges, each a choice of its own: some seconds
 
 router = APIRouter()
 
@@ -81,9 +86,14 @@ def try_out(request: Request, caller: Asker, dataset: Named, question: QueryRequ
     """The release that the question would give on rows made up from the public schema alone. Reads no data."""
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
-    release = rehearse(asked, curator.plan(asked, question))
+    plan = curator.plan(asked, question)
+    most = _MOST_DRAWN if isinstance(plan, QuantilePlan) and plan.design.drawn else MOST_LISTED
+    if isinstance(plan, Plan | QuantilePlan) and plan.cells > most:  # it is free, so it must be cheap
+        allowed = f"of at most {most:,} numbers to be tried: fewer keys or periods show the same"
+        raise InvalidArgument("question", f"{plan.cells:,} numbers", allowed)
+    release = rehearse(asked, plan)
     note = "Made-up rows of the same schema: nothing was read, nothing was spent, and nothing here is true."
-    return shapes.TryShape(note=note, table=presenting.show_table(release.each_period()))
+    return shapes.TryShape(note=note, table=show_table(release.each_period()))
 
 
 @router.post(

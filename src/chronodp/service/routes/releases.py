@@ -1,30 +1,30 @@
-"""Releases, their tables and certificates; the key and the check of certificates; claims."""
+"""Releases and their certificates; the key and the check of certificates; claims."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from chronodp.errors import CertificateInvalid, InvalidArgument
-from chronodp.ledger import SignedLink, StoredRelease, verify, verify_chain
+from chronodp.ledger import SignedLink, StoredRelease, numbers_in, release_pieces, verify, verify_chain
 from chronodp.privacy import to_document
-from chronodp.series import Release, View
-from chronodp.service import presenting, shapes
+from chronodp.service import shapes
 from chronodp.service.access import Anyone, Inspector, curator_of
 from chronodp.service.documented import refusals_for
 from chronodp.service.routes.asking import Named
+from chronodp.service.stored import show_line, show_release
 
-__all__ = ["Checked", "router"]
+__all__ = ["Checked", "Number", "router", "stored_release"]
 
 router = APIRouter()
 
 Number = Annotated[int, Path(ge=1, le=2**53, description="The release's number in the dataset's chain.")]
-_CSV, _PARQUET = "text/csv; charset=utf-8", "application/vnd.apache.parquet"
+_ARROW = "application/vnd.apache.arrow.file"
 
 
 class Checked(BaseModel):
@@ -51,7 +51,7 @@ def list_releases(
     asked = curator.dataset(caller, dataset)
     found = curator.ledger.stored.releases(asked.name, before=before, limit=limit)
     return [
-        shapes.ReleaseLine(**presenting.show_line(asked.name, stored))
+        shapes.ReleaseLine(**show_line(asked.name, stored))
         for stored in found
         if curator.may_read(caller, asked, stored.request)
     ]
@@ -62,49 +62,28 @@ def list_releases(
 )
 def get_release(request: Request, caller: Anyone, dataset: Named, number: Number) -> shapes.ReleaseShape:
     """The release's text with its signed link, which `chronodp verify` and `Release.load` read, and its facts."""
-    return presenting.show_release(dataset, _stored(request, caller, dataset, number))
+    return show_release(dataset, stored_release(request, caller, dataset, number))
 
 
 @router.get(
-    "/datasets/{dataset}/releases/{number}/table",
+    "/datasets/{dataset}/releases/{number}/file",
     tags=["releases"],
-    summary="Get a release as a table: JSON, CSV or Parquet",
-    response_model=shapes.TableShape,
+    summary="Get a release as one file: JSON, or Arrow where its numbers stand beside its text",
+    response_class=StreamingResponse,
     responses=refusals_for(404)
     | {
         200: {
-            "description": "The table in the wanted form.",
-            "content": {"text/csv": {"schema": {"type": "string"}}, _PARQUET: {"schema": {"type": "string"}}},
+            "description": "The file that `chronodp verify` and `Release.load` read.",
+            "content": {"application/json": {"schema": {"type": "object"}}, _ARROW: {"schema": {"type": "string"}}},
         }
     },
 )
-def get_table(
-    request: Request,
-    caller: Anyone,
-    dataset: Named,
-    number: Number,
-    view: Literal["each_period", "running_total", "rolling", "resample", "quantile"] = "each_period",
-    periods: Annotated[int, Query(ge=1, le=2**24, description="Of `rolling`: how many.")] = 7,
-    every: Annotated[str, Query(max_length=10, description="Of `resample`: how long.")] = "1D",
-    fraction: Annotated[float, Query(gt=0, lt=1, description="Of `quantile`: 0.5 for the median.")] = 0.5,
-    level: Annotated[float, Query(gt=0, lt=1, description="How often intervals hold the value before noise.")] = 0.95,
-    form: Annotated[Literal["json", "csv", "parquet"], Query(alias="format")] = "json",
-) -> Response:
-    """Time, groups, value, lower, upper. Every view is free: it is computed from what was released."""
-    stored = _stored(request, caller, dataset, number)
-    release = Release(stored.text, stored.signed)
-    shown = _view(release, view, periods=periods, every=every, fraction=fraction, level=level)
-    if form == "json":
-        return Response(presenting.show_table(shown).model_dump_json(), media_type="application/json")
-    name = f"release-{number}-{view}.{form}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    if form == "csv":
-        return Response(shown.to_pandas().to_csv(index=False), media_type=_CSV, headers=headers)
-    import pyarrow.parquet
-
-    content = io.BytesIO()
-    pyarrow.parquet.write_table(shown.to_arrow(), content)
-    return Response(content.getvalue(), media_type=_PARQUET, headers=headers)
+def get_file(request: Request, caller: Anyone, dataset: Named, number: Number) -> Response:
+    """The release with all of its numbers and its signed link, sent part by part."""
+    stored = stored_release(request, caller, dataset, number)
+    form, media = ("arrow", _ARROW) if stored.parts else ("json", "application/json")
+    headers = {"Content-Disposition": f'attachment; filename="release-{number}.{form}"'}
+    return StreamingResponse(release_pieces(stored.written, stored.signed), media_type=media, headers=headers)
 
 
 @router.get(
@@ -115,7 +94,7 @@ def get_table(
 )
 def get_certificate(request: Request, caller: Anyone, dataset: Named, number: Number) -> shapes.CertificateShape:
     """The certificate in words, as a document, and as it was signed, with the public key."""
-    stored = _stored(request, caller, dataset, number)
+    stored = stored_release(request, caller, dataset, number)
     certificate = stored.signed.link.certificate
     return shapes.CertificateShape(
         number=number,
@@ -161,6 +140,8 @@ def check(request: Request, caller: Anyone, checked: Checked) -> shapes.Verified
         elif checked.link is not None:
             links = [verify(_signed(checked.link), key, release=checked.release)]
             belongs = "belongs to this release" if checked.release is not None else "came without its release"
+            if checked.release is not None and numbers_in(checked.release):
+                belongs += ", whose numbers stand beside it: `chronodp verify` checks its file"
             why = f"The certificate is genuine and {belongs}."
         else:
             raise InvalidArgument("link", None, "given, alone or with its release, or links for a chain")
@@ -190,22 +171,10 @@ def list_claims(request: Request, caller: Anyone) -> list[shapes.ClaimShape]:
     return [shapes.ClaimShape(**json.loads(words), releases=count) for words, count in counted.most_common()]
 
 
-def _stored(request: Request, caller: Anyone, dataset: str, number: int) -> StoredRelease:
+def stored_release(request: Request, caller: Anyone, dataset: str, number: int) -> StoredRelease:
+    """Return a stored release that the caller may read."""
     curator = curator_of(request)
     return curator.release(caller, curator.dataset(caller, dataset), number)
-
-
-def _view(release: Release, view: str, *, periods: int, every: str, fraction: float, level: float) -> View:
-    match view:
-        case "running_total":
-            return release.running_total(level=level)
-        case "rolling":
-            return release.rolling(periods, level=level)
-        case "resample":
-            return release.resample(every, level=level)
-        case "quantile":
-            return release.quantile(fraction, level=level)
-    return release.each_period(level=level)
 
 
 def _signed(link: dict[str, Any]) -> SignedLink:

@@ -63,7 +63,10 @@ export class Api {
       throw new Refused(LOST, 0);
     }
     if (answer.status === 204) return null;
-    const found = await answer.json().catch(() => null);
+    const found = await answer.json().catch((error) => {
+      if (error.name === "AbortError") throw error; // nobody waits for it any more
+      return null;
+    });
     if (answer.ok) return found;
     const refused = new Refused(found?.error ?? LOST, answer.status);
     if (answer.status === 401 && path !== "/session") this.signedOut();

@@ -1,6 +1,6 @@
 // Lines in their bands, drawn by Plotly in the colours of the page.
 
-import { make } from "./dom.js";
+import { make, number } from "./dom.js";
 
 // Six colours of Okabe and Ito (2008) that show on white and on black.
 const COLOURS = ["0, 114, 178", "213, 94, 0", "0, 158, 115", "204, 121, 167", "230, 159, 0", "86, 180, 233"];
@@ -44,34 +44,94 @@ export const repaint = () => {
   for (const box of document.querySelectorAll(".js-plotly-plot")) window.Plotly.relayout(box, colours(box));
 };
 
-// Of a long line every stretch keeps its least and its largest value, so no peak is lost.
+// Of a long line every stretch keeps its least and its largest value, so no peak is lost, and a gap if it has one.
 const thinned = (line) => {
   const size = line.x.length;
   if (size <= MOST) return line;
   const width = Math.ceil((2 * size) / MOST);
   const kept = [];
   for (let start = 0; start < size; start += width) {
-    let [low, high] = [start, start];
-    for (let place = start; place < Math.min(size, start + width); place += 1) {
-      if (line.y[place] < line.y[low]) low = place;
-      if (line.y[place] > line.y[high]) high = place;
-    }
-    kept.push(...(low === high ? [low] : [Math.min(low, high), Math.max(low, high)]));
+    const stretch = Array.from({ length: Math.min(width, size - start) }, (_, step) => start + step);
+    const known = stretch.filter((place) => line.y[place] !== null);
+    const best = (better) => known.reduce((one, other) => (better(line.y[other], line.y[one]) ? other : one), known[0]);
+    const gap = stretch.find((place) => line.y[place] === null);
+    const some = [best((one, other) => one < other), best((one, other) => one > other), gap];
+    kept.push(...[...new Set(some)].filter((place) => place !== undefined).sort((one, other) => one - other));
   }
-  const pick = (cells) => kept.map((place) => cells[place]);
-  return { name: line.name, x: pick(line.x), y: pick(line.y), lower: pick(line.lower), upper: pick(line.upper) };
+  const pick = (cells) => cells && kept.map((place) => cells[place]);
+  const { name, x, y, lower, upper, told } = line;
+  return { name, x: pick(x), y: pick(y), lower: pick(lower), upper: pick(upper), told: pick(told) };
 };
 
-const traces = (line, index) => {
-  const { name, x, y, lower, upper } = thinned(line);
+// The stretches of points with both ends.
+const stretchesOf = ({ x, lower, upper }) => {
+  const stretches = [];
+  let last = null;
+  x.forEach((_, place) => {
+    if (lower[place] === null || upper[place] === null) last = null;
+    else if (last) last.push(place);
+    else stretches.push((last = [place]));
+  });
+  return stretches;
+};
+
+// One closed shape for every stretch: along the upper ends, and back along the lower.
+const bandOf = ({ x, lower, upper }, stretches) => {
+  const along = { x: [], y: [] };
+  for (const stretch of stretches) {
+    const back = [...stretch].reverse();
+    along.x.push(...[...stretch, ...back].map((place) => x[place]), null);
+    along.y.push(...stretch.map((place) => upper[place]), ...back.map((place) => lower[place]), null);
+  }
+  return along;
+};
+
+// Whether some value has none beside it, so that a line alone would not show it.
+const lonely = ({ y }) => y.some((value, at) => value !== null && (y[at - 1] ?? y[at + 1] ?? null) === null);
+
+// A stretch of a single point has no width to fill: its interval is a bar.
+const barsOf = ({ x, y, lower, upper }, stretches, colour) => {
+  const alone = new Set(stretches.filter((stretch) => stretch.length === 1).flat());
+  if (alone.size === 0) return {};
+  const reach = (far) => x.map((_, place) => (alone.has(place) && y[place] !== null ? far(place) : 0));
+  const array = reach((place) => upper[place] - y[place]);
+  const arrayminus = reach((place) => y[place] - lower[place]);
+  return { error_y: { type: "data", symmetric: false, array, arrayminus, color: `rgba(${colour}, 0.5)`, thickness: 1.5, width: 0 } };
+};
+
+const spoken = ({ y, lower, upper, told }, place) => {
+  if (told?.[place]) return literal(told[place]);
+  const [low, high] = [lower[place], upper[place]];
+  return `${number(y[place], 6)} (${low === null ? "no lower end" : number(low, 6)} to ${high === null ? "no upper end" : number(high, 6)})`;
+};
+
+// Where there is no value and words say why, a cross stands at the bottom: on the axis of values it would be a number.
+const crossesOf = (line, index, shared) => {
+  const there = line.x.map((_, place) => place).filter((place) => line.y[place] === null && line.told?.[place]);
+  if (there.length === 0) return [];
+  return [
+    {
+      ...shared,
+      x: there.map((place) => line.x[place]),
+      y: there.map(() => 0.015 + 0.025 * index),
+      yaxis: "y2",
+      mode: "markers",
+      marker: { symbol: "x-thin", size: 6, line: { width: 1.4, color: `rgb(${COLOURS[index % COLOURS.length]})` } },
+      customdata: there.map((place) => literal(line.told[place])),
+      hovertemplate: "%{customdata}",
+      showlegend: false,
+    },
+  ];
+};
+
+const traces = (given, index) => {
+  const line = thinned(given);
+  const stretches = stretchesOf(line);
   const colour = COLOURS[index % COLOURS.length];
-  const known = x.map((_, place) => place).filter((place) => lower[place] !== null && upper[place] !== null);
-  const back = [...known].reverse();
-  const shared = { name: literal(name), legendgroup: String(index), type: "scatter" };
+  const shared = { name: literal(line.name), legendgroup: String(index), type: "scatter" };
   const band = {
     ...shared,
-    x: [...known.map((place) => x[place]), ...back.map((place) => x[place])],
-    y: [...known.map((place) => upper[place]), ...back.map((place) => lower[place])],
+    ...bandOf(line, stretches),
     mode: "lines",
     line: { width: 0 },
     fill: "toself",
@@ -81,15 +141,16 @@ const traces = (line, index) => {
   };
   const curve = {
     ...shared,
-    x,
-    y,
-    customdata: x.map((_, place) => [lower[place], upper[place]]),
-    hovertemplate: "%{y:,.5~g} (%{customdata[0]:,.5~g} to %{customdata[1]:,.5~g})",
-    mode: x.length <= FEW ? "lines+markers" : "lines",
+    x: line.x,
+    y: line.y,
+    customdata: line.x.map((_, place) => spoken(line, place)),
+    hovertemplate: "%{customdata}",
+    mode: line.x.length <= FEW || lonely(line) ? "lines+markers" : "lines",
     line: { color: `rgb(${colour})`, width: 1.8, dash: DASHES[Math.floor(index / COLOURS.length) % DASHES.length] },
     marker: { size: 5 },
+    ...barsOf(line, stretches, colour),
   };
-  return [band, curve];
+  return [...crossesOf(line, index, shared), band, curve];
 };
 
 const layout = (lines, label, dates) => ({
@@ -108,9 +169,10 @@ const layout = (lines, label, dates) => ({
     minexponent: 6,
     fixedrange: true,
   },
+  yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
 });
 
-// Draws lines of {name, x, y, lower, upper}; again on the same box it moves what is there.
+// Draws lines of {name, x, y, lower, upper} and perhaps told, words for points that are no plain value; again on the same box it moves what is there.
 export const draw = async (box, lines, { label, about, keep = false, empty = "" }) => {
   box.setAttribute("role", "img");
   if (lines.length === 0 && empty) {

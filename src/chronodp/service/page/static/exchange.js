@@ -1,6 +1,7 @@
 // Price against error: two sliders, each of which moves the other by way of plans.
 
 import { number } from "./dom.js";
+import { errorOf, errorText, ofRanks } from "./errors.js";
 
 const STEPS = 1000;
 const SPAN = 200; // the largest ε over the least
@@ -20,6 +21,7 @@ export class Exchange {
     this.slot = slot;
     this.range = [0.01, 1];
     this.errors = null; // at the dearest and at the cheapest ε
+    this.ranks = false; // whether errors are of ranks
     this.epsilonSlider.addEventListener("input", (event) => {
       event.stopPropagation();
       this.set(rounded(along(...this.range, Number(this.epsilonSlider.value))));
@@ -53,20 +55,22 @@ export class Exchange {
     this.errors = null;
     this.errorSlider.disabled = true;
     const [cheap, dear] = [await planAt(this.range[0]), await planAt(this.range[1])];
-    const ends = [dear.half_width, cheap.half_width];
+    const ends = [errorOf(dear), errorOf(cheap)];
     this.errors = ends.every((end) => Number.isFinite(end) && end > 0) && ends[0] < ends[1] ? ends : null;
     this.errorSlider.disabled = this.errors === null;
   }
 
   // Follows a plan: its error is where the second slider stands.
   follow(plan) {
-    if (plan.half_width === null) {
+    const error = errorOf(plan);
+    this.ranks = ofRanks(plan);
+    if (error === null) {
       // It hangs on bounds that are still to be found: no error can be wanted.
       this.errors = null;
       this.errorSlider.disabled = true;
     }
-    if (this.errors) this.errorSlider.value = place(...this.errors, plan.half_width);
-    this.#tellError(plan.half_width);
+    if (this.errors) this.errorSlider.value = place(...this.errors, error);
+    this.#tellError(error);
   }
 
   // Finds the ε that buys the wanted error: by the line through the ends, then by the error that plans tell.
@@ -80,8 +84,8 @@ export class Exchange {
     for (let tried = 0; tried < TRIES; tried += 1) {
       epsilon = rounded(Math.min(most, Math.max(least, epsilon)));
       plan = await planAt(epsilon);
-      if (Math.abs(plan.half_width / wanted - 1) < CLOSE) break;
-      epsilon *= plan.half_width / wanted;
+      if (Math.abs(errorOf(plan) / wanted - 1) < CLOSE) break;
+      epsilon *= errorOf(plan) / wanted;
     }
     this.set(plan.epsilon);
     return plan;
@@ -95,7 +99,8 @@ export class Exchange {
   }
 
   #tellError(error) {
-    const text = error === null ? "as bounds are found" : `± ${number(error)}`;
+    const text = errorText(error, this.ranks);
+    this.slot("error-label").textContent = this.ranks ? "Error on average" : "Error at 95 %";
     this.slot("error").textContent = text;
     this.errorSlider.setAttribute("aria-valuetext", text);
   }

@@ -2,6 +2,7 @@
 
 import { draw } from "./chart.js";
 import { clock, count, facts, make, number, percent, table } from "./dom.js";
+import { errorOf, errorText, ofRanks } from "./errors.js";
 import { refusalBox } from "./refusal.js";
 
 const READINGS = { each_period: "Each period", running_total: "Running total" };
@@ -12,7 +13,9 @@ export const showPlan = (slot, plan) => {
     make(
       "dl",
       { class: "headline" },
-      big("Error, 95 of 100", plan.half_width === null ? "as found" : `± ${number(plan.half_width)}`),
+      ofRanks(plan)
+        ? big("Error on average", errorText(errorOf(plan), true))
+        : big("Error, 95 of 100", plan.half_width === null ? "as found" : errorText(plan.half_width, false)),
       big("Price", `ε ${number(plan.epsilon)}`),
       big("Budget used so far", percent(plan.share)),
       big("Fits", plan.fits ? "yes" : "no"),
@@ -20,11 +23,11 @@ export const showPlan = (slot, plan) => {
   );
   slot("refusal").replaceChildren(...(plan.refusal ? [refusalBox(plan.refusal)] : []));
   facts(slot("facts"), plan.facts.map(({ label, text }) => [label, text]));
-  const finds = plan.half_width === null;
+  const finds = errorOf(plan) === null;
   slot("alternatives-note").textContent = finds
     ? `What may be found, and how far noise then carries a number${sized(plan) ? ", for each 1 of the size found" : ""}.`
-    : "Every way of adding noise that was weighed, the chosen one first.";
-  slot("alternatives").replaceChildren((finds ? candidates : alternatives)(plan.alternatives));
+    : "Every way that was weighed, the chosen one first.";
+  slot("alternatives").replaceChildren((finds ? candidates : ofRanks(plan) ? ways : alternatives)(plan.alternatives));
   showBands(slot, plan);
 };
 
@@ -53,9 +56,22 @@ const alternatives = (rows) =>
     [
       { label: "Shape", cell: (row) => row.shape },
       { label: "Noise", cell: (row) => row.noise },
+      ...(rows.some((row) => row.cap) ? [{ label: "Counts of a person", cell: (row) => row.cap }] : []),
       { label: "Error, 95 of 100", numeric: true, cell: (row) => `± ${number(row.half_width)}` },
       { label: "Mean error", numeric: true, cell: (row) => number(row.rmse_mean) },
       { label: "Largest error", numeric: true, cell: (row) => number(row.rmse_max) },
+      { label: "ε", numeric: true, cell: (row) => number(row.epsilon) },
+    ],
+    rows,
+  );
+
+const ways = (rows) =>
+  table(
+    "Alternatives, the chosen one first",
+    [
+      { label: "Way", cell: (row) => row.way },
+      { label: "Ranks off on average", numeric: true, cell: (row) => number(row.rank_error) },
+      { label: "Intervals of values", cell: (row) => (row.intervals ? "yes" : "no") },
       { label: "ε", numeric: true, cell: (row) => number(row.epsilon) },
     ],
     rows,

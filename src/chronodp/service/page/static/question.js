@@ -1,6 +1,7 @@
 // The form of a question: what a dataset offers, and the question that the fields spell.
 
 import { make, options } from "./dom.js";
+import { treeOf } from "./places.js";
 
 const BLOCKS = ["total", "peak", "trough"];
 const WORKLOADS = {
@@ -11,7 +12,7 @@ const WORKLOADS = {
   filter: "a filter of ours",
   hierarchy: "longer periods too",
 };
-const KINDS = { rows: "rows", people: "people", totals: "people's totals" }; // of what a mean or a histogram is
+const KINDS = { rows: "rows", people: "people", totals: "people's totals" }; // of what a mean, a histogram or quantiles are
 const MOST_KEYS = 30; // past which all keys go together
 
 // Every measure, as the page came with it: its name for people, and what is said beside it.
@@ -53,6 +54,9 @@ export const offer = (form, slot, dataset) => {
   slot("max-keys").hidden = dataset.unit.kind !== "user"; // of other units the groups of a period are chosen
   elements.max_keys.max = dataset.discover?.max_keys ?? "";
   elements.max_keys.value = Math.min(10, dataset.discover?.max_keys ?? 1);
+  slot("places").hidden = Object.keys(dataset.groups).length === 0;
+  options(elements.places_column, ["", ...Object.keys(dataset.groups)], "", (name) => name || "no column");
+  elements.places.value = "";
   setColumn(form, dataset);
   offerGroups(slot("groups"), dataset);
   reveal(form);
@@ -113,7 +117,10 @@ const ARGUMENTS = {
   column: ({ column }) => column,
   clip: ({ low, high }) => [figure(low), figure(high)],
   edges: ({ edges }) => list(edges),
+  fractions: ({ fractions }) => list(fractions),
   of: ({ of }) => of,
+  window: ({ window }) => window.trim(),
+  max_stays: ({ max_stays: most }) => figure(most),
   at_most: ({ measure, of, at_most: most }) => (measure === "mean" && of !== "rows" ? undefined : figure(most)),
 };
 
@@ -158,12 +165,15 @@ export const readQuestion = (form, dataset) => {
     const keys = dataset.groups[column];
     by[column] = keys.length <= MOST_KEYS ? data.getAll(`key ${column}`) : keys;
   }
+  const tree = fields.places_column && fields.places.trim() ? treeOf(fields.places) : undefined;
+  if (tree) by[fields.places_column] = tree.leaves;
   if (fields.discover) by[fields.discover] = { max_keys: dataset.unit.kind === "user" ? figure(fields.max_keys) : undefined };
   return {
     measure: measureOf(form, fields, found),
     find: findOf(found, fields, dataset),
     missing: missingOf(form),
     by,
+    places: tree && { column: fields.places_column, names: tree.names, keys: tree.keys, children: tree.children },
     max_groups: Object.keys(by).length ? figure(fields.max_groups) : undefined,
     block: fields.block ? { statistic: fields.block, every: fields.block_every } : undefined,
     every: fields.every,

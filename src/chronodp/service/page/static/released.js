@@ -12,18 +12,31 @@ const startsOf = (columns) => {
   return all < 0 ? starts : [["within bounds", starts[0][1]], ["without bounds", all]];
 };
 
+const WORDS = { outside: "may be anything outside a gap", line: "may be anything", empty: "no value" };
+
+// What stands beside a point that is no plain value in a plain interval.
+const toldOf = (kind, why) => {
+  if (why && !kind) return `not shown: ${why}`;
+  if (!kind || kind === "interval") return "";
+  return why ? `${WORDS[kind]}: ${why}` : WORDS[kind];
+};
+
 export const linesOf = ({ columns, rows }) => {
   const starts = startsOf(columns);
+  const [kind, why] = ["kind", "why"].map((name) => columns.indexOf(name));
   const lines = new Map();
   for (const row of rows) {
     for (const [which, at] of starts) {
       const name = [...row.slice(1, starts[0][1]), ...(which ? [which] : [])].join(", ");
-      if (!lines.has(name)) lines.set(name, { name, x: [], y: [], lower: [], upper: [] });
+      if (!lines.has(name)) lines.set(name, { name, x: [], y: [], lower: [], upper: [], told: [] });
       const line = lines.get(name);
       line.x.push(typeof row[0] === "string" ? row[0].slice(0, 19) : row[0]);
       line.y.push(row[at]);
-      line.lower.push(row[at + 1]);
-      line.upper.push(row[at + 2]);
+      // A set that is no interval has no band: what lies between its ends may be just what it leaves out.
+      const whole = why < 0 || row[kind] === "interval";
+      line.lower.push(whole ? (row[at + 1] ?? null) : null);
+      line.upper.push(whole ? (row[at + 2] ?? null) : null);
+      line.told.push(why < 0 ? "" : toldOf(row[kind], row[why]));
     }
   }
   return [...lines.values()];
@@ -42,13 +55,15 @@ export const showReleased = async (chart, place, found, { about, lines = linesOf
   await draw(chart, drawn, { label: found.label, about, empty: `${found.note}.` });
   const last = found.columns.indexOf("value");
   const columns = found.columns.map((label, at) => {
+    if (label === "kind" || label === "why") return { label, cell: (row) => row[at] ?? "–" };
     if (at >= last) return { label, numeric: true, cell: (row) => number(row[at], 6) };
     return { label, cell: (row) => (at === 0 ? clock(row[0]) : String(row[at])) };
   });
   const which = found.columns.includes("bin_low") ? "first" : "largest";
   const some = `The chart shows the ${which} ${MOST_LINES} of ${count(lines.length)} lines; the table has all.`;
+  const steps = found.steps?.length ? make("p", { class: "note" }, `Made of it: ${found.steps.join("; ")}.`) : "";
   const note = lines.length > drawn.length ? make("p", { class: "note" }, some) : "";
   const covers = found.note && lines.length ? make("p", { class: "note" }, `${found.note}.`) : "";
-  place.replaceChildren(covers, table(about, columns, found.rows, `${found.note}.`));
+  place.replaceChildren(covers, steps, table(about, columns, found.rows, `${found.note}.`));
   chart.parentElement.querySelector("[data-slot=drawn]")?.replaceChildren(note);
 };

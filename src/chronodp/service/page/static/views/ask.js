@@ -1,6 +1,7 @@
 // The plan builder: every change is planned at once; nothing is read until it is submitted.
 
 import { fill, make, number, options, path, say } from "../dom.js";
+import { errorOf, errorText, ofRanks } from "../errors.js";
 import { Exchange } from "../exchange.js";
 import { hidePlan, showPlan } from "../planned.js";
 import { offer, readQuestion, reveal, setColumn } from "../question.js";
@@ -88,14 +89,13 @@ class Builder {
   }
 
   async #replan() {
-    const question = readQuestion(this.form, this.dataset);
-    const planAt = this.#planAt(question);
-    await this.#shown(question, async () => {
+    await this.#shown(async (question) => {
+      const planAt = this.#planAt(question);
       const plan = await planAt(question.epsilon);
       this.exchange.follow(plan);
       showPlan(this.slot, plan);
       const key = JSON.stringify([this.dataset.name, { ...question, epsilon: 0 }]);
-      if (plan.half_width === null) this.measured = "";
+      if (errorOf(plan) === null) this.measured = "";
       else if (this.measured !== key) {
         this.measured = "";
         await this.exchange.measure(planAt);
@@ -107,20 +107,19 @@ class Builder {
   }
 
   async #seek() {
-    const question = readQuestion(this.form, this.dataset);
-    const planAt = this.#planAt(question);
-    await this.#shown(question, async () => {
-      const plan = await this.exchange.seek(planAt);
+    await this.#shown(async (question) => {
+      const plan = await this.exchange.seek(this.#planAt(question));
       this.exchange.follow(plan);
       showPlan(this.slot, plan);
       return plan;
     });
   }
 
-  async #shown(question, run) {
+  async #shown(run) {
     const { signal } = this.planning;
     try {
-      const plan = await run();
+      const question = readQuestion(this.form, this.dataset);
+      const plan = await run(question);
       this.question = { ...question, epsilon: plan.epsilon };
       this.#allow(plan);
     } catch (error) {
@@ -134,8 +133,8 @@ class Builder {
   #allow(plan) {
     for (const name of ["pay", "try"]) this.slot(name).disabled = false;
     this.slot("pay").textContent = `Submit: spends ε ${number(plan.epsilon, 3)}`;
-    const error = plan.half_width === null ? "error as bounds are found" : `error ± ${number(plan.half_width)}`;
-    say(`Planned: ${error} at ε ${number(plan.epsilon, 3)}`);
+    const error = errorText(errorOf(plan), ofRanks(plan));
+    say(`Planned: error ${error} at ε ${number(plan.epsilon, 3)}`);
   }
 
   #forbid() {

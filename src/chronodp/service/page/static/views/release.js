@@ -3,16 +3,11 @@
 import { address } from "../api.js";
 import { offerZoom } from "../chart.js";
 import { capital, facts, fill, make, moment, number, options, path, say } from "../dom.js";
+import { offerBaseline, offerPart, readReading, revealReading, searchPlaces } from "../reading.js";
 import { guarded } from "../refusal.js";
 import { linesOf, showReleased } from "../released.js";
 
-const READINGS = {
-  each_period: "each period",
-  running_total: "running total",
-  rolling: "rolling mean",
-  resample: "longer periods",
-  quantile: "quantile",
-};
+const MOST_NAMES = 1000; // of lines to choose one from
 
 export const show = async (place, { api, signal }, dataset, given) => {
   const base = `/datasets${path(dataset)}/releases${path(given)}`;
@@ -30,36 +25,55 @@ export const show = async (place, { api, signal }, dataset, given) => {
   const link = (where, name, text) => make("a", { class: "button", href: address(where), download: name }, text);
   slot("downloads").append(
     csv,
-    link(base, `${file}.json`, "Release (JSON)"),
+    release.beside > 0
+      ? link(`${base}/file`, `${file}.arrow`, "Release (Arrow)")
+      : link(base, `${file}.json`, "Release (JSON)"),
     link(`${base}/certificate`, `${file}-certificate.json`, "Certificate"),
   );
-  if (release.readings.length === 0) {
+  if (release.parts.length === 0) {
     slot("figure").hidden = true;
     csv.remove();
     return;
   }
   const form = slot("reading");
-  options(form.elements.view, release.readings, "each_period", (name) => READINGS[name]);
+  const partOf = () => release.parts.find(({ name }) => name === form.elements.part.value);
+  options(form.elements.part, release.parts.map(({ name }) => name), release.parts[0].name);
+  slot("part-label").hidden = release.parts.length < 2;
+  offerPart(form, slot, partOf(), release.parts);
   offerZoom(slot("zoom"), slot("chart"));
-  const look = () => guarded(slot("refusal"), () => reading(api, base, slot, csv, signal));
+  let asked = new AbortController();
+  const look = async () => {
+    revealReading(form, partOf());
+    asked.abort(); // what was asked before may be answered later
+    asked = new AbortController();
+    signal.addEventListener("abort", () => asked.abort(), { once: true });
+    const { signal: latest } = asked;
+    await guarded(slot("refusal"), () => reading(api, base, slot, partOf(), csv, latest));
+  };
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("change", look);
+  form.addEventListener("input", (event) => {
+    if (event.target.name === "place") guarded(slot("refusal"), () => searchPlaces(api, base, form, slot, signal));
+  });
+  form.addEventListener("change", (event) => {
+    if (event.target.name === "part") offerPart(form, slot, partOf(), release.parts);
+    if (event.target.name === "places") form.elements.place.value = "";
+    look();
+  });
   await look();
 };
 
-const reading = async (api, base, slot, csv, signal) => {
+const reading = async (api, base, slot, part, csv, signal) => {
   const form = slot("reading");
-  const { view, periods, every, fraction, level, only } = Object.fromEntries(new FormData(form));
-  for (const part of form.querySelectorAll("[data-view]")) part.hidden = part.dataset.view !== view;
-  const extra = { rolling: { periods }, resample: { every }, quantile: { fraction } }[view] ?? {};
-  const query = new URLSearchParams({ view, level, ...extra });
+  const query = readReading(form, part);
   const found = await api.get(`${base}/table?${query}`, signal);
   csv.href = address(`${base}/table?${query}&format=csv`);
+  offerBaseline(form, found.rows);
   const lines = linesOf(found);
   const names = lines.map((line) => line.name);
+  const only = form.elements.only.value;
   const kept = names.includes(only) ? only : "";
-  slot("only-label").hidden = lines.length < 2;
-  options(form.elements.only, ["", ...names], kept, (name) => name || "all");
+  slot("only-label").hidden = lines.length < 2 || lines.length > MOST_NAMES;
+  options(form.elements.only, slot("only-label").hidden ? [""] : ["", ...names], kept, (name) => name || "all");
   const chosen = kept ? lines.filter((line) => line.name === kept) : lines;
   slot("caption").textContent = capital(found.title);
   slot("caption").hidden = slot("caption").textContent === slot("title").textContent;

@@ -1,0 +1,119 @@
+"""Reading a saved release on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import chronodp as cdp
+from tests.cli.conftest import run
+from tests.series.readings.towns import released, town
+
+
+@pytest.fixture
+def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    releases = released()
+    for name in ("laplace", "another", "gaussian", "mean"):
+        releases[name].save(f"{name}.json")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("saved")
+def test_shares_ratios_and_changes_are_those_of_views() -> None:
+    release = released()["gaussian"]
+    asked = {
+        ("--resample", "1W", "--share"): release.resample("1W").share(),
+        ("--at", "county=a", "--ratio-at", "county=b"): release.at(county="a").ratio(release.at(county="b")),
+        (
+            "--over-all",
+            "--change",
+            "2026-01-05",
+            "2026-02-08",
+            "--match",
+            "weekday",
+            "--statistic",
+            "median",
+        ): release.over().change(baseline=("2026-01-05", "2026-02-08"), match="weekday", statistic="median"),
+        (
+            "--over",
+            "county",
+            "--rolling",
+            "7",
+            "--change",
+            "2026-01-12",
+            "2026-02-08",
+            "--scale",
+            "index",
+        ): release.over().rolling(7).change(baseline=("2026-01-12", "2026-02-08"), scale="index"),
+        ("--running-total", "--share", "--simultaneous", "--level", "0.9"): release.running_total().share(
+            level=0.9, simultaneous=True
+        ),
+        ("--publish-relative", "0.5"): release.publish(relative=0.5),
+    }
+    for options, view in asked.items():
+        told = json.loads(run("read", "gaussian.json", *options, "--json"))
+        table = view.to_pandas()
+        assert [row["value"] for row in told["series"]] == pytest.approx(
+            [None if pd.isna(value) else value for value in table["value"]]
+        )
+        assert told["steps"][-1].split(" of ")[0] == view.certificate.processing[-1].split(" of ")[0]
+        assert told["note"] == view.note
+    text = run("read", "gaussian.json", "--share", "--publish-points", "0.05")
+    assert "share of count of people" in text
+    assert "Step: published where the chance of being more than 0.05 off is at most 5 %" in text
+    assert "unreliable" in text
+
+
+def test_tables_and_a_page_are_written(saved: Path) -> None:
+    run(
+        "read", "laplace.json", "--ratio-to", "another.json", "--out", "r.csv", "--out", "r.parquet", "--page", "r.html"
+    )
+    table = pd.read_csv("r.csv")
+    assert list(table.columns[-4:]) == ["kind", "not_above", "not_below", "why"]
+    assert pd.read_parquet("r.parquet")["kind"].tolist() == table["kind"].tolist()
+    page = (saved / "r.html").read_text(encoding="utf-8")
+    assert "divided by count of people, of the release &#x27;another&#x27;" in page or "of the release" in page
+
+
+def test_parts_of_a_release_together(saved: Path, refuse: Callable[..., str]) -> None:
+    everybody = town().count().by(county=["a", "b"])
+    some = town(where="purpose = 'shop'").count().by(county=["a", "b"])
+    with cdp.Ledger(saved / "budget.db") as ledger:
+        ledger.open("town", unit=cdp.UserPeriod("1D"), epsilon=4.0, delta=1e-6)
+        together = cdp.plan_together({"shop": some, "all": everybody}, epsilon=4.0)
+        made = together.release(ledger, dataset="town", request="both", progress=lambda _: None)
+    made.save("both.json")
+    ratio = made["shop"].ratio(made["all"], within=(0, 1))  # type: ignore[union-attr]
+    told = json.loads(run("read", "both.json", "--part", "shop", "--ratio-to", "all", "--within", "0", "1", "--json"))
+    assert [row["value"] for row in told["series"]] == pytest.approx(ratio.to_pandas()["value"].tolist())
+    assert ratio.to_pandas().query("county == 'a'")["value"].mean() == pytest.approx(0.4, abs=0.05)
+    assert "of the release" not in ratio.certificate.processing[-1]
+    assert "part must be one of all, shop" in refuse("read", "both.json", "--share")
+
+
+def test_a_table_starts_nothing_in_a_spreadsheet(saved: Path) -> None:
+    with cdp.Ledger(saved / "budget.db") as ledger:
+        ledger.open("town", unit=cdp.UserPeriod("1D"), epsilon=4.0)
+        plan = town().count().by(county=["a", "=1+1"]).plan(epsilon=4.0)
+        plan.release(ledger, dataset="town", request="keys", progress=lambda _: None).save("keys.json")
+    run("read", "keys.json", "--share", "--out", "keys.csv")
+    assert set(pd.read_csv("keys.csv")["county"]) == {"a", "'=1+1"}
+
+
+@pytest.mark.usefixtures("saved")
+def test_what_cannot_be_read_is_refused(refuse: Callable[..., str]) -> None:
+    assert "left out beside share" in refuse("read", "laplace.json", "--share", "--change", "2026-01-05", "2026-02-08")
+    assert "a grouping and its key" in refuse("read", "laplace.json", "--at", "county")
+    assert "one of its keys" in refuse("read", "laplace.json", "--at", "county=z")
+    assert "a file that is there" in refuse("read", "laplace.json", "--ratio-to", "none.json")
+    assert "ends in .csv or .parquet" in refuse("read", "laplace.json", "--share", "--out", "r.txt")
+    assert "'weekday' or None" in refuse(
+        "read", "laplace.json", "--change", "2026-01-05", "2026-02-08", "--match", "month"
+    )
+    assert "plan_together" in refuse("read", "mean.json", "--share")
+    assert "used with a share, a ratio or a change" in refuse("read", "laplace.json", "--simultaneous")
