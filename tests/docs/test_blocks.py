@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from chronodp.federated.training.plan_file import read_plan
 from chronodp.federated.transport.run_file import read_run
 from chronodp.live import KeyLimits
 from chronodp.service.question import QueryRequest
+from chronodp.service.table_asked import TableAsked
 from tests.cli.conftest import run
 from tests.docs.pages import ROOT, SHELLS, blocks, pages
 from tests.service.town import open_house
@@ -36,6 +38,7 @@ RUN = {
     ("train-a-private-forecaster.md", "toml"): "test_a_training_plan",
     ("train-across-holders.md", "toml"): "test_a_run_across_holders",
     ("service-api.md", "json"): "test_questions",
+    ("service-api.md", "text"): "test_a_table",
 }
 
 
@@ -125,5 +128,17 @@ def test_a_run_across_holders(tmp_path: Path) -> None:
 
 
 def test_questions() -> None:
-    asked = [QueryRequest.model_validate(json.loads(text)) for _, text in plain(ROOT / "docs/reference/service-api.md")]
-    assert [question.epsilon for question in asked] == [0.5, 1.0, 1.0]
+    found = plain(ROOT / "docs/reference/service-api.md")
+    asked = [QueryRequest.model_validate(json.loads(text)) for language, text in found if language == "json"]
+    assert [question.epsilon for question in asked] == [0.5, 1.0, 1.0, 1.0]
+
+
+def test_a_table() -> None:
+    page = ROOT / "docs/reference/service-api.md"
+    (text,) = (text for language, text in plain(page) if language == "text")
+    said = parse_qs(text.strip().partition("?")[2])
+    asked = TableAsked.model_validate({name: of if name == "baseline" else of[0] for name, of in said.items()})
+    assert asked.reading.change == ("2026-01-05", "2026-02-01")
+    told = page.read_text(encoding="utf-8").partition("**A table**")[2]
+    for name, described in TableAsked.model_fields.items():
+        assert f"`{described.alias or name}=" in told or f"&{name}=" in told, name

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import chronodp as cdp
 from chronodp.cli.shell import app
 from chronodp.cli.town import write_town
 from chronodp.privacy import GaussianCost, dump
@@ -37,6 +38,13 @@ def households() -> None:
 
 def visits() -> None:
     table = {"at": HOURS, "who": [f"p{n % 9}" for n in range(len(HOURS))], "site": "north", "minutes": 5.0}
+    pd.DataFrame(table).to_parquet("visits.parquet")
+
+
+def places() -> None:
+    geo = pd.DataFrame([("Land", f"S{n // 4}", f"C{n}") for n in range(12)], columns=["country", "state", "county"])
+    geo.to_csv("geo.csv", index=False)
+    table = {"at": HOURS, "who": [f"p{n % 9}" for n in range(len(HOURS))], "county": "C1"}
     pd.DataFrame(table).to_parquet("visits.parquet")
 
 
@@ -87,6 +95,19 @@ def flights() -> None:
     pd.DataFrame(table).to_csv("flights.csv", index=False)
 
 
+def winter() -> None:
+    days = pd.date_range("2026-01-01", periods=63, freq="1D")
+    rows = {"at": np.repeat(days, 20), "who": np.tile(np.arange(20), 63), "place": np.tile(["hall", "park"], 630)}
+    unit = cdp.UserPeriod("1D")
+    series = cdp.TimeSeries(
+        pd.DataFrame(rows), time="at", user="who", every="1D", start=days[0], end="2026-03-05", unit=unit
+    )
+    with cdp.Ledger("winter.db") as ledger:
+        ledger.open("visits", unit=unit, epsilon=1.0)
+        plan = series.count().by(place=["hall", "park"]).plan(epsilon=1.0)
+        plan.release(ledger, dataset="visits", request="winter").save("winter.json")
+
+
 def nothing() -> None:
     """Some pages need no data."""
 
@@ -97,9 +118,12 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/blur-times.md": pulses,
     "docs/how-to/choose-a-model.md": loads,
     "docs/how-to/collect-from-devices.md": nothing,
+    "docs/how-to/count-active-people.md": visits,
     "docs/how-to/find-bounds.md": flights,
     "docs/how-to/keep-a-budget.md": nothing,
     "docs/how-to/measure-leakage.md": model,
+    "docs/how-to/publish-places.md": places,
+    "docs/how-to/publish-ratios.md": winter,
     "docs/how-to/release-a-series.md": visits,
     "docs/how-to/release-a-spectrum.md": beats,
     "docs/how-to/watch-a-stream.md": counts,

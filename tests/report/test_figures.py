@@ -135,3 +135,32 @@ def test_the_room_is_cheap_to_enter() -> None:
     code = "import sys, chronodp.report; print(','.join(sorted({m.split('.')[0] for m in sys.modules})))"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).strip().split(","))
     assert not loaded & {"plotly", "pandas", "rich", "scipy"}
+
+
+def test_times_without_a_value_get_a_cross_with_words() -> None:
+    nan = math.nan
+    line = Line(
+        "north", [0, 1, 2], [5.0, nan, nan], [4.0, nan, -math.inf], [6.0, nan, math.inf], ("", "left out", "<b>")
+    )
+    figure = series_figure([line], title="Ratio", value_name="ratio")
+    band, curve, crosses = figure.data
+    assert [list(trace.x) for trace in (curve, crosses)] == [[0, 1, 2], [1, 2]]
+    assert list(crosses.customdata) == ["left out", "&lt;b&gt;"]
+    assert crosses.yaxis == "y2"  # on the axis of values a cross would be a number
+    assert list(curve.customdata)[1:] == ["left out", "&lt;b&gt;"]
+    assert np.isfinite(np.asarray(band.y, dtype=float)[:-1]).all()
+    with pytest.raises(InvalidArgument, match="told"):
+        Line("north", [0, 1], [5.0, 1.0], [4.0, 1.0], [6.0, 1.0], ("one",))
+
+
+def test_what_stands_alone_between_gaps_is_seen() -> None:
+    values = [math.nan if place % 2 else float(place) for place in range(100)]
+    line = Line("town", list(range(100)), values, [value - 1 for value in values], [value + 2 for value in values])
+    curve = next(trace for trace in series_figure([line], title="t", value_name="v").data if trace.fill is None)
+    assert curve.mode == "lines+markers"
+    assert list(curve.error_y.array[:3]) == [2.0, 0.0, 2.0]
+    assert list(curve.error_y.arrayminus[:3]) == [1.0, 0.0, 1.0]
+    whole = Line("town", list(range(100)), list(range(100)), list(range(100)), list(range(100)))
+    plain = next(trace for trace in series_figure([whole], title="t", value_name="v").data if trace.fill is None)
+    assert plain.mode == "lines"
+    assert plain.error_y.array is None

@@ -8,6 +8,7 @@ from chronodp.report.page import Page, house_style as house_style, render as ren
 from chronodp.report.progress import watched as watched, watching as watching
 from chronodp.report.tables import (
     comma_separated as comma_separated,
+    frame_as_csv as frame_as_csv,
     number_format as number_format,
     number_text as number_text,
 )

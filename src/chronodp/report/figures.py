@@ -41,7 +41,8 @@ _NO_TOOLS = ("zoom", "pan", "select", "lasso2d", "zoomin", "zoomout", "autoscale
 class Line:
     """One released series: its name, and for each time a value between a lower and an upper bound.
 
-    Bounds that are infinite or not a number leave a gap in the band, and values that are leave one in the line.
+    Bounds that are infinite or not a number leave a gap in the band, and values that are leave one in the line. Where
+    given, ``told`` has words for each time that say why; a time with words and no value gets a cross at the bottom.
     """
 
     name: str
@@ -49,9 +50,10 @@ class Line:
     values: Numbers
     lower: Numbers
     upper: Numbers
+    told: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        for name in ("values", "lower", "upper"):
+        for name in ("values", "lower", "upper", *(["told"] if len(self.told) else [])):
             given = getattr(self, name)
             if len(given) != len(self.times):
                 raise InvalidArgument(name, len(given), f"as many numbers as there are times, {len(self.times)}")
@@ -87,6 +89,13 @@ def series_figure(lines: Sequence[Line], *, title: str, value_name: str, note: s
     for index, line in enumerate(lines):
         told = {"customdata": _column(_hover_texts(line, form)), "hovertemplate": _ALONE if crowd else "%{customdata}"}
         figure.add_trace(draw(_identity(index, line) | _curve(index, line, times[index]) | told))
+    marked = [index for index, line in enumerate(lines) if any(line.told)]
+    for row, index in enumerate(marked):
+        figure.add_trace(go.Scatter(_identity(index, lines[index]) | _crosses(index, row, lines[index], times[index])))
+    if marked:
+        # An axis of their own at the bottom: on that of values a cross would stand for a number.
+        own = {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
+        figure.update_layout(yaxis2=own)
     slider = axis["type"] != "category" and count <= _MANY and max(map(len, times), default=0) > _FEW
     figure.update_layout(
         showlegend=len(lines) > 1,
@@ -114,12 +123,48 @@ def _colour(index: int, opacity: float) -> str:
 
 def _curve(index: int, line: Line, times: list[Any]) -> dict[str, Any]:
     dash = _DASHES[index // len(_COLOURS) % len(_DASHES)]
+    values = _finite(line.values)
+    # A value with none beside it is seen as a mark alone, and its interval as a bar: neither line nor band has a width.
+    marked = len(times) <= _FEW or bool(_alone(np.isfinite(values)).any())
     return {
         "x": _column(times),
-        "y": _finite(line.values),
-        "mode": "lines+markers" if len(times) <= _FEW else "lines",
+        "y": values,
+        "mode": "lines+markers" if marked else "lines",
         "line": {"color": _colour(index, 1), "width": 1.8, "dash": dash},
         "marker": {"size": 5},
+    } | _bars(index, line, values)
+
+
+def _bars(index: int, line: Line, values: NDArray[np.float64]) -> dict[str, Any]:
+    """Return intervals that stand alone, as bars."""
+    lower, upper = _finite(line.lower), _finite(line.upper)
+    there = _alone(np.isfinite(lower + upper)) & np.isfinite(values)
+    if not there.any():
+        return {}
+    above, below = (np.where(there, reach, 0.0) for reach in (upper - values, values - lower))
+    bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "width": 0, "thickness": 1.5}
+    return {"error_y": bars | {"color": _colour(index, 0.5)}}
+
+
+def _alone(there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of them have none beside them."""
+    beside = np.concatenate([[False], there, [False]])
+    found: NDArray[np.bool_] = there & ~beside[:-2] & ~beside[2:]
+    return found
+
+
+def _crosses(index: int, row: int, line: Line, times: list[Any]) -> dict[str, Any]:
+    """Return a cross for every time without a value that has words; lines one above the other."""
+    there = [place for place, words in enumerate(line.told) if words and math.isnan(line.values[place])]
+    return {
+        "x": _column([times[place] for place in there]),
+        "y": np.full(len(there), 0.015 + 0.025 * row),
+        "yaxis": "y2",
+        "mode": "markers",
+        "marker": {"symbol": "x-thin", "size": 6, "line": {"width": 1.4, "color": _colour(index, 1)}},
+        "customdata": _column([_literal(line.told[place]) for place in there]),
+        "hovertemplate": _ALONE,
+        "showlegend": False,
     }
 
 
@@ -146,7 +191,11 @@ def _band(line: Line, times: list[Any]) -> dict[str, Any]:
 
 def _hover_texts(line: Line, form: str) -> list[str]:
     texts = []
-    for value, lower, upper in zip(line.values, line.lower, line.upper, strict=True):
+    words = line.told or [""] * len(line.times)
+    for value, lower, upper, told in zip(line.values, line.lower, line.upper, words, strict=True):
+        if told and math.isnan(value):
+            texts.append(_literal(told))
+            continue
         text = number_text(value, form)
         # A bound that is not a number says nothing, an infinite one says so.
         if not (math.isnan(lower) or math.isnan(upper)):

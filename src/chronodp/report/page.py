@@ -42,6 +42,7 @@ class Page:
         kind: what sort of page it is, above the title.
         caption: what the chart's lines are.
         details: the heading of the certificate.
+        left_out: what the table does not hold and where that is; nothing where it holds all.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Page:
     kind: str = "Released with differential privacy"
     caption: str = "Each line shows released values, and the band around it reaches from the lower to the upper bound."
     details: str = "Certificate"
+    left_out: str = ""
 
     def __post_init__(self) -> None:
         if not callable(getattr(self.figure, "to_json", None)):
@@ -100,7 +102,8 @@ def render(page: Page) -> str:
         chart_label=escape(f"Line chart of {title or page.title}; the table below holds the same numbers"),
         facts=_facts(page.facts),
         file_name=escape(_file_name(page.title)),
-        row_note=_row_note(len(page.rows)),
+        row_note=_row_note(len(page.rows), page.left_out),
+        download="Download these rows as CSV" if page.left_out else "Download all as CSV",
         head="".join(map(_heading, page.columns, columns)),
         body="\n".join(_table_rows(columns)),
         certificate=escape(page.certificate),
@@ -160,12 +163,13 @@ def _file_name(title: str) -> str:
     return f"{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')[:60] or 'release'}.csv"
 
 
-def _row_note(count: int) -> str:
+def _row_note(count: int, left_out: str) -> str:
     shown = f"{count:,} rows" if count != 1 else "1 row"
     if count > _SHOWN:
         shown = f"The first {_SHOWN:,} of {count:,} rows; the CSV has the other {count - _SHOWN:,} too"
     printed = f'<span class="print"> On paper: the first {_PRINTED}.</span>' if count > _PRINTED else ""
-    return f"{shown}.{printed}"
+    more = f" {escape(left_out)}." if left_out else ""
+    return f"{shown}.{more}{printed}"
 
 
 def _heading(name: str, column: Column) -> str:

@@ -1,22 +1,43 @@
-"""A released table as text: cells that are easy to read, and a CSV that loses nothing."""
+"""A released table as text: cells that are easy to read, and a CSV that loses nothing and starts nothing.
+
+Keys that were found are texts that people wrote. A spreadsheet takes a text that begins like a formula for one, and
+runs it in the name of whoever opens the file: such a text gets an apostrophe before it, in CSV files alone.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-__all__ = ["Column", "comma_separated", "number_format", "number_text", "plain", "readable_column"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = [
+    "Column",
+    "comma_separated",
+    "frame_as_csv",
+    "number_format",
+    "number_text",
+    "plain",
+    "readable_column",
+]
 
 _MISSING = "–"
 _DIGITS = 5  # of the largest number in a column: noise leaves no meaning in more
 _MOST_DECIMALS = 9
+# What makes a spreadsheet read a cell as a formula, or skip to one. Apostrophes before it count too: with one more,
+# each text is still another than all others.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +58,25 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Sequence[object]]) ->
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(columns)
-    writer.writerows([_exact(plain(cell)) for cell in row] for row in rows)
+    writer.writerows([_exact(_no_formula(plain(cell))) for cell in row] for row in rows)
     return text.getvalue()
+
+
+def frame_as_csv(frame: pandas.DataFrame, *, header: bool = True) -> str:
+    """Return a released table, or a later piece of one without its header, as pandas writes it, without formulas.
+
+    >>> import pandas
+    >>> frame_as_csv(pandas.DataFrame({"page": ["=1+1", "-5", "a"], "value": [-1.0, 2.0, 3.5]})).split()
+    ['page,value', "'=1+1,-1.0", '-5,2.0', 'a,3.5']
+    """
+    # Other columns keep their types: how pandas writes times hangs on them.
+    texts = {str(name): frame[name].map(_no_formula) for name in frame.select_dtypes(["object", "string", "category"])}
+    # Lines end in \n, so a \r alone would stand there without quotes, and begin a line of its own for most readers.
+    broken = any(isinstance(cell, str) and "\r" in cell for column in texts.values() for cell in column.unique())
+    plain_texts = frame.assign(**texts)
+    if broken:
+        return plain_texts.to_csv(index=False, header=header, quoting=csv.QUOTE_NONNUMERIC)
+    return plain_texts.to_csv(index=False, header=header)
 
 
 def readable_column(cells: Iterable[object]) -> Column:
@@ -105,6 +143,13 @@ def plain(cell: object) -> object:
     if isinstance(cell, np.datetime64):
         return cell.astype("datetime64[us]").item()  # of nanoseconds, item() would make a bare integer
     return cell.item() if isinstance(cell, np.generic) else cell
+
+
+def _no_formula(cell: object) -> object:
+    """Return a text that no spreadsheet runs; every other cell as it is. A number is none, whatever its sign."""
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def _exact(cell: object) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chronodp.errors import InvalidArgument, UnknownDocument
-from chronodp.ledger import SignedLink, check_signed, load_release, save_release
+from chronodp.ledger import SignedLink, Written, check_signed, load_release, save_release
 from chronodp.postprocess import Floats, deviations
 from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, stored_quanta, to_document
 from chronodp.report import Line, series_figure
@@ -50,7 +50,8 @@ class SpectrumRelease:
     @classmethod
     def load(cls, path: str | Path) -> SpectrumRelease:
         """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
-        return cls(*load_release(path))
+        written, signed = load_release(path)
+        return cls(written.text, signed)
 
     @property
     def certificate(self) -> Certificate:
@@ -148,7 +149,7 @@ class SpectrumRelease:
 
     def save(self, path: str | Path) -> Path:
         """Write the release with its signed certificate as JSON, which `chronodp verify` reads."""
-        return save_release(path, self.text, self.signed, whole=self.whole)
+        return save_release(path, Written(self.text), self.signed, whole=self.whole)
 
     def plot(self) -> Any:
         """Return a Plotly figure of the power of each harmonic, with its interval."""

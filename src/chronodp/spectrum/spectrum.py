@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.engines import Progress
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Fulfilled
+from chronodp.ledger import Fulfilled, Written
 from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, as_numbers, dump, labelled
 from chronodp.privacy.units import check_unit
 from chronodp.randomness import Entropy
@@ -111,9 +111,9 @@ class SpectrumPlan(ReleasePlan[list[int], SpectrumRelease]):
         del key  # all periods count
         return exact_of(self.design, self._values, progress=progress)
 
-    def draw(self, numbers: list[int], entropy: Entropy) -> str:
-        """Return the release's text, with fresh noise; whoever calls has debited the cost before."""
-        return spectrum_text(self.design, *draw_spectrum(self.design, numbers, entropy))
+    def draw(self, numbers: list[int], entropy: Entropy) -> Written:
+        """Return the release as it is stored, with fresh noise; whoever calls has debited the cost before."""
+        return Written(spectrum_text(self.design, *draw_spectrum(self.design, numbers, entropy)))
 
     def certificate_for(self, *, seeded: bool) -> Certificate:
         """Return what a release by this plan is certified by."""
