@@ -1,0 +1,170 @@
+"""What is asked where a person has a life of shares, spent over many tables: who still counts, and what each pays.
+
+A tally, kept by whoever asks, says what each person has paid in earlier tables. People are known to it by entries:
+keyed digests of their names, never the names. The engine reads one table, lets everybody count as far as their own room
+goes, and returns the totals *and* what each one paid, both from the same kept cells. The argument stands in
+``docs/explanation/proofs/lifetime.md``; here it matters that what is kept of a person follows from their own rows,
+their own entry, the key and public terms, and from nothing else.
+
+Prices are whole numbers throughout, so that every engine keeps and books the same to the last digit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.engines.question import Question, Totals
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import check_whole
+
+__all__ = ["LONGEST_LIFE", "Booked", "LifeQuestion", "OwnPrice", "Tally", "WholePrice", "entry_of"]
+
+LONGEST_LIFE = 2**62
+"""Most shares of a life, and of what one person pays in a period: sums of two fit 64 bits."""
+
+Words = NDArray[np.int64]
+Digests = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class WholePrice:
+    """Whoever counts pays for as many periods as count, whatever they add.
+
+    Attributes:
+        prices: of 1, 2, … counted periods together, as many as a table has; they never fall.
+    """
+
+    prices: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.prices or any(before > after for before, after in pairwise((1, *self.prices))):
+            raise InvalidArgument("prices", "numbers", "whole numbers above 0 that never fall")
+        if self.prices[-1] > LONGEST_LIFE:
+            raise InvalidArgument("prices", self.prices[-1], f"at most {LONGEST_LIFE:,}")
+
+    def most(self, room: Words) -> Words:
+        """Return how many periods each room pays for.
+
+        >>> WholePrice((4, 8, 12)).most(np.array([3, 4, 11, 100])).tolist()
+        [0, 1, 2, 3]
+        """
+        return np.searchsorted(np.array(self.prices, np.int64), room, side="right").astype(np.int64)
+
+    def of(self, periods: Words) -> Words:
+        """Return what so many counted periods take, which are at least 1."""
+        return np.array(self.prices, np.int64)[periods - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPrice:
+    """Each kept total pays for what it adds: f pays ⌈|f| · times / over⌉, squared under Gaussian noise.
+
+    Periods are taken in the person's keyed order as long as the price of all of them together fits into the room; the
+    first that does not fit, and all after it, are left out.
+
+    Attributes:
+        times: of the quotient by which totals are made roots of prices.
+        over: what divides it.
+        squared: True under Gaussian noise, whose cost is a sum of squares; False under Laplace.
+    """
+
+    times: int
+    over: int
+    squared: bool
+
+    def __post_init__(self) -> None:
+        check_whole("times", self.times, most=2**31)
+        check_whole("over", self.over, most=LONGEST_LIFE)
+
+    def of(self, totals: Words) -> Words:
+        """Return the price of each total.
+
+        >>> OwnPrice(times=16, over=3, squared=True).of(np.array([-3, 0, 1, 2])).tolist()
+        [256, 0, 36, 121]
+        """
+        roots = -(-(np.abs(totals) * self.times) // self.over)
+        return roots * roots if self.squared else roots
+
+
+@dataclass(frozen=True, slots=True)
+class LifeQuestion:
+    """A table of a series in which everyone has a life.
+
+    Attributes:
+        question: which rows count, and how far one person reaches in a period; without ``max_periods``.
+        life: the shares of a whole life.
+        price: what a person pays for what counts of them.
+        salt: hexadecimal digits that key people's entries. A secret.
+    """
+
+    question: Question
+    life: int
+    price: WholePrice | OwnPrice
+    salt: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        asked = self.question
+        check_whole("life", self.life, most=LONGEST_LIFE)
+        if asked.user is None:
+            raise InvalidArgument("user", None, "the column with the person: a life is a person's")
+        if (asked.max_periods, asked.norm, asked.window) != (None, None, None):
+            raise InvalidArgument(
+                "question", "with other limits", "without max_periods, norm and window: a life limits"
+            )
+        if isinstance(self.price, WholePrice) and len(self.price.prices) != len(asked.calendar):
+            raise InvalidArgument("prices", len(self.price.prices), f"one for each of {len(asked.calendar):,} periods")
+        if isinstance(self.price, OwnPrice):
+            if asked.rows is not None or asked.squares is not None:
+                raise InvalidArgument("price", "own", "asked of totals alone: rows are not weighed or squared")
+            reach = max(map(abs, asked.clip))
+            root = -(-reach * self.price.times // self.price.over)
+            most = asked.places if asked.max_places is None else min(asked.places, asked.max_places)
+            if (
+                reach * self.price.times > LONGEST_LIFE
+                or root ** (2 if self.price.squared else 1) * most > LONGEST_LIFE
+            ):
+                raise InvalidArgument("price", "own", f"at most {LONGEST_LIFE:,} of one person in a period")
+
+
+class Tally(Protocol):
+    """What people have paid so far."""
+
+    def used(self, high: Digests, low: Digests) -> Words:
+        """Return the shares that each entry has used, by the first and the last 64 bits of it; 0 if it is unknown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Booked:
+    """The totals of a table and who paid what for them, which nobody may see.
+
+    Attributes:
+        totals: of what counts.
+        high: the first 64 bits of the entry of each one who paid, ascending.
+        low: the last 64 bits, ascending where the first are equal.
+        spent: what each of them paid in this table, above 0.
+    """
+
+    totals: Totals
+    high: Digests = field(repr=False)
+    low: Digests = field(repr=False)
+    spent: Words = field(repr=False)
+
+
+def entry_of(salt: str, person: str) -> tuple[int, int]:
+    """Return a person's entry; the plain form of what engines compute in SQL.
+
+    The first 16 bytes of a SHA-256: of 10⁷ people two share one with a probability of 1.5 · 10⁻²⁵. A shorter one would
+    let one person use up another's life.
+
+    >>> entry_of("00" * 16, "meter 7")
+    (16492882085100032054, 8645454663910591746)
+    """
+    digest = hashlib.sha256(f"{salt}{person}".encode()).digest()
+    return int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:16], "big")

@@ -1,0 +1,1 @@
+"""A person's whole life: one price, paid once, for a series that is published for ever."""
