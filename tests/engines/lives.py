@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -164,16 +165,20 @@ def book_by_text(records: Sequence[Record], asked: LifeQuestion, tally: Tally, *
     names = [grouping.column for grouping in question.groupings]
     source = find_source(to_arrow(records, names))
     with attached(source, question.wanted, question.reading, memory=2**28) as session:
+        session.run(f"CREATE TABLE salts_ AS SELECT '{asked.salt}' AS salt")
         (digits,) = pyarrow.Table.from_batches(session.batches(entries_statement(asked, session.parts), 99)).columns
         words = words_of(digits.combine_chunks())
         room = asked.room(tally, words[:, 0], words[:, 1])
         rooms = room if isinstance(asked.price, OwnPrice) else asked.price.most(room)
         session.run("CREATE TABLE rooms_ (entry VARCHAR, room BIGINT)")
-        for entry, left in zip(digits.to_pylist(), rooms.tolist(), strict=True):
-            session.run(f"INSERT INTO rooms_ VALUES ('{entry}', {left})")
+        pairs = ", ".join(
+            f"('{entry}', {left})" for entry, left in zip(digits.to_pylist(), rooms.tolist(), strict=True)
+        )
+        session.run(f"INSERT INTO rooms_ VALUES {pairs}")
         session.run(f"CREATE TABLE kept_ AS {kept_statement(asked, session.parts, key=key)}")
         totals = Totals.of_cells(question, session.columns(booked_totals_statement(asked)))
-        schema = pyarrow.schema({"entry": pyarrow.string(), "paid": pyarrow.int64()})
+        types: Any = {"entry": pyarrow.string(), "paid": pyarrow.int64()}
+        schema = pyarrow.schema(types)
         paid = pyarrow.Table.from_batches(session.batches(paid_statement(), 99), schema)
     words, spent = words_of(paid["entry"].combine_chunks()), paid["paid"].to_numpy()
     if isinstance(asked.price, OwnPrice):
