@@ -17,6 +17,15 @@ from chronodp.engines.expressions import (
     texts_of as texts_of,
 )
 from chronodp.engines.held_keys import HeldKeys as HeldKeys, KeysQuestion as KeysQuestion
+from chronodp.engines.lives import (
+    LONGEST_LIFE as LONGEST_LIFE,
+    Booked as Booked,
+    LifeQuestion as LifeQuestion,
+    OwnPrice as OwnPrice,
+    Tally as Tally,
+    WholePrice as WholePrice,
+    entry_of as entry_of,
+)
 from chronodp.engines.losses import LossesQuestion as LossesQuestion
 from chronodp.engines.question import (
     BoundsReport as BoundsReport,
