@@ -157,6 +157,7 @@ class Queries(Generic[Planned_co]):
                 they are. Then only the sum is paid for, and the mean is right where all of them are present in every
                 period.
         """
+        _check_given("at_most", at_most, "a whole number, or left out for a mean", _ROWS_FOUND)
         said = of if of is not None else "rows" if people is None else "totals"
         find, reference = _clip_to_find(clip)
         if find is None:
@@ -169,6 +170,7 @@ class Queries(Generic[Planned_co]):
         It is that of the people present, divided by how many they are. A sum, a count and a sum of squares are released
         together and all are paid for. Its root is the standard deviation, and free.
         """
+        _check_given("clip", clip, "a pair of numbers for a variance", _CLIP_FOUND)
         return self.ask(Variance(column, clip))
 
     def histogram(
@@ -180,6 +182,7 @@ class Queries(Generic[Planned_co]):
         ``at_most`` in all bins together. A bin holds its lower edge, the last one its upper edge too; values outside
         are left out. Quantiles of the release are free: ``release.quantile(0.5)``.
         """
+        _check_given("at_most", at_most, "a whole number, or left out for a histogram", _ROWS_FOUND)
         ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         return self.ask(histogram_of(column, ascending, of=of, at_most=at_most))
 
@@ -198,6 +201,7 @@ class Queries(Generic[Planned_co]):
         noise shaped along values. The plan takes what errs least, and ``plan.alternatives`` shows the others. Finer
         edges cost little. People and rows are counted, and values outside the edges left out, as by `histogram`.
         """
+        _check_given("at_most", at_most, "a whole number, or left out for quantiles", _ROWS_FOUND)
         ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         asked = tuple(listed("fractions", fractions, "a list of ascending fractions above 0 and below 1"))
         return self.ask(quantiles_of(column, asked, ascending, of=of, at_most=at_most))
@@ -231,7 +235,10 @@ class Queries(Generic[Planned_co]):
 
     def _ask(self, measure: Measure, periods: int | Find | None) -> Query[Planned_co]:
         if isinstance(periods, Find) and not self.unit.whole_person:
-            self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
+            try:
+                self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
+            except InvalidArgument as refused:  # by its own reason, of what was written
+                raise InvalidArgument("max_periods", "Find()", refused.allowed) from None
         table = Table(
             measure=measure,
             unit=self.unit,
@@ -425,6 +432,15 @@ class Query(Generic[Planned_co]):
 
 _KNOWN = "known bounds and keys with Places: find them in a release without first, and use release.found"
 _NOT_BOTH = "a number where keys are found: find keys first, and bounds by(...=release.keys)"
+
+_ROWS_FOUND = "a private step finds it for count(at_most=Find()) alone"
+_CLIP_FOUND = "a private step finds a clip for sums and means; find it with sum(...), and use release.found"
+
+
+def _check_given(name: str, given: object, allowed: str, found: str) -> None:
+    """Refuse a bound that is to be found where no private step finds it."""
+    if any(isinstance(one, Find) for one in (given if isinstance(given, tuple | list) else (given,))):
+        raise InvalidArgument(name, "Find()", f"{allowed}: {found}")
 
 
 def _grouping(column: str, keys: object) -> Grouping:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.contracts.combinations.features import MEASURES, Feature
+
 import chronodp as cdp
 from chronodp.dataset import Query, plan_together
 from chronodp.privacy import load
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Discover, Find, Missing, Norm, Places, Workload
 from chronodp.series.measures import ASKABLE
-from tests.contracts.combinations.features import MEASURES, Feature
 
 __all__ = ["EVERY", "LEVELS", "SPAN", "TERMS", "WAYS", "Question", "Unsaid", "plan_of", "question_of", "series_of"]
 

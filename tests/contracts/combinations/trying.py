@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chronodp.errors import ChronodpError
-from chronodp.privacy.units import RecordUnit
 from tests.contracts.combinations.features import FEATURES, UNITS, Feature
 from tests.contracts.combinations.questions import Unsaid, plan_of, question_of
+
+from chronodp.errors import ChronodpError
+from chronodp.privacy.units import RecordUnit
 
 __all__ = ["Outcome", "combinations", "planned"]
 
