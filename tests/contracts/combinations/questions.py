@@ -15,7 +15,7 @@ from chronodp.privacy.units import RecordUnit
 from chronodp.series import Discover, Find, Missing, Norm, Places, Workload
 from chronodp.series.measures import ASKABLE
 
-__all__ = ["EVERY", "LEVELS", "SPAN", "TERMS", "WAYS", "Question", "Unsaid", "plan_of", "question_of", "series_of"]
+__all__ = ["EVERY", "LEVELS", "SPAN", "TERMS", "WAYS", "Question", "Unsaid", "plan_of", "query_of", "question_of"]
 
 EVERY, SPAN = "1D", ("2026-01-01", "2026-01-05")
 LEVELS = ("country", "town")
@@ -74,6 +74,8 @@ def question_of(features: Sequence[Feature], unit: RecordUnit) -> Question:
         question.measure.pop(name, None)
     if "norm" in question.find and not measures:
         question.measure.pop("clip", None)  # a norm takes its place
+    if unit.of_rows and question.measure.get("of") == "rows":
+        question.measure.pop("at_most", None)  # every row counts in full there
     if question.columns:
         question.measure["column"] = next(iter(question.columns))
     if len(measures) > 1:
