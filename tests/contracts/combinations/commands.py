@@ -15,7 +15,9 @@ from tests.contracts.combinations.tables import dataset_of, rows
 from tests.contracts.combinations.trying import check_numbers
 from typer.testing import CliRunner
 
+from chronodp.cli.asking import Asked
 from chronodp.cli.shell import app
+from chronodp.cli.workload import plan_workload
 
 __all__ = ["Commands", "run", "unit_text", "written"]
 
@@ -43,6 +45,15 @@ class Commands:
         self.folder = folder
         pandas.DataFrame(rows()).to_parquet(folder / "rows.parquet")
 
+    def plan(self, question: Question) -> None:
+        """Plan a question as the command does once its flags are read."""
+        first, *flags = self.arguments(question)
+        if not flags:
+            plan_workload(Asked({"data": first}))
+            return
+        options = {"data": first, **self.shared(question), **self.options(question)}
+        Asked(options).plan()
+
     def release(self, question: Question, request: str) -> None:
         """Release a question, and check its numbers."""
         ledger = str(self.folder / "budget.db")
@@ -52,15 +63,7 @@ class Commands:
 
     def arguments(self, question: Question) -> list[str]:
         """Return what stands after the command's name."""
-        options = {
-            "time": "at",
-            "user": "who",
-            "every": EVERY,
-            "start": SPAN[0],
-            "end": SPAN[1],
-            "unit": unit_text(question),
-            **TERMS,
-        }
+        options = self.shared(question)
         data = str(self.folder / "rows.parquet")
         if not question.ways:
             return [data, *_flags(options | self.options(question))]
@@ -71,6 +74,11 @@ class Commands:
         path = self.folder / "together.toml"
         path.write_text(text, encoding="utf-8")
         return [str(path)]
+
+    def shared(self, question: Question) -> dict[str, Any]:
+        """Return what every question says of the table, and its price."""
+        table = {"time": "at", "user": "who", "every": EVERY, "start": SPAN[0], "end": SPAN[1]}
+        return {**table, "unit": unit_text(question), **TERMS}
 
     def options(self, question: Question) -> dict[str, Any]:
         """Return the options of a question, by name."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pandas
 from tests.contracts.combinations.questions import EVERY, LEVELS, SPAN, TERMS, Question, Unsaid
 from tests.contracts.combinations.tables import PEOPLE, rows
@@ -91,14 +92,21 @@ class Curators:
 
         return asyncio.run(ask())
 
-    def release(self, question: Question, request: str) -> None:
-        """Plan a question over the API, let it be released, and check its numbers."""
+    def plan(self, question: Question) -> tuple[str, dict[str, Any]]:
+        """Plan a question over the API; return its dataset and what was asked."""
         asked, name = _json(question), question.unit.relation
         answer = self._call("POST", f"/datasets/{name}/plan", asked)
         said = answer.json()
         if answer.status_code != 200:
             assert answer.status_code < 500, said
-            raise ServiceError(": ".join(filter(None, (said["message"], said["mend"]))))
+            problem = said["error"]
+            mend = "" if problem["mend"].removeprefix("give ") in problem["message"] else f": {problem['mend']}"
+            raise ServiceError(problem["message"] + mend)
+        return name, asked
+
+    def release(self, question: Question, request: str) -> None:
+        """Plan a question, let it be released, and check its numbers."""
+        name, asked = self.plan(question)
         dataset, caller = self.curator.policy.datasets[name], Caller("ana", "analyst", "ana")
         parsed = QueryRequest.model_validate_json(json.dumps(asked))
         job, _ = self.curator.submit(caller, dataset, parsed, request=request, fresh=False)

@@ -71,7 +71,7 @@ def _measure(question: Question) -> dict[str, Any]:
     """Return what is asked of each window."""
     said = {name: value for name, value in question.measure.items() if name not in ("kind", "column", "window")}
     if (kind := question.measure["kind"]) not in ("sum", "count"):
-        said[kind] = True
+        said = {kind: True, **said}
     for keys in question.by.values():
         said |= {"discover": {**keys, "looks": 2}} if isinstance(keys, Mapping) else {"groups": keys}
     said |= {block["statistic"]: block["every"] for block in question.blocks}
