@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -50,6 +51,7 @@ __all__ = [
     "book_by_text",
     "book_duckdb",
     "book_reference",
+    "booked_digest",
     "equal",
     "kept_by_reference",
     "priced",
@@ -192,7 +194,15 @@ def book_by_text(records: Sequence[Record], asked: LifeQuestion, tally: Tally, *
 
 def equal(one: Booked, other: Booked) -> bool:
     """Whether two bookings are the same to the last digit."""
-    names = ("sums", "people", "squares")
-    same = [np.array_equal(getattr(one.totals, name), getattr(other.totals, name)) for name in names]
-    same += [np.array_equal(getattr(one, name), getattr(other, name)) for name in ("high", "low", "spent")]
-    return all(same)
+    pairs = zip(_parts(one), _parts(other), strict=True)
+    return all(part.dtype == same.dtype and np.array_equal(part, same) for part, same in pairs)
+
+
+def booked_digest(booked: Booked) -> str:
+    """Return a text that is the same for equal bookings."""
+    return hashlib.sha256(b"|".join(part.tobytes() for part in _parts(booked))).hexdigest()
+
+
+def _parts(booked: Booked) -> list[NDArray[Any]]:
+    totals = booked.totals
+    return [totals.sums, totals.people, totals.squares, booked.high, booked.low, booked.spent]
