@@ -172,9 +172,8 @@ class LifeTally:
         if len(entries) and entries.spent.max() > self._life:
             raise InvalidArgument("entries", "with other amounts", "with at most a whole life for each")
         fresh, final = new_paths(self._folder, step)
-        head = self._sealer.head("segment", step, self._head, entries)
         self._reached("segment begun")
-        self._sealer.write("segment", head, entries, fresh=fresh, final=final)
+        head = self._sealer.write("segment", step, self._head, entries, fresh=fresh, final=final)
         self._reached("segment written")
         self._written = _Written(step, head.after, entries)
         return head.after
@@ -200,10 +199,10 @@ class LifeTally:
         held = self._verified
         if self._step == 0:
             return
-        head = self._sealer.head("base", self._step, self._head, held)
         fresh, _ = new_paths(self._folder, self._step)
         self._reached("base begun")
-        self._sealer.write("base", head, held, fresh=fresh, final=base_path(self._folder, self._step))
+        final = base_path(self._folder, self._step)
+        self._sealer.write("base", self._step, self._head, held, fresh=fresh, final=final)
         self._reached("base written")
         listing = Listing.of(self._folder, self._name)
         for step, path in listing.bases.items():
