@@ -37,7 +37,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
@@ -104,12 +104,15 @@ class Sealer:
         dataset: whose budget paid.
         name: of the series.
         life: the shares of a whole life.
+        reached: called with the name of each gap that a crash could fall into.
     """
 
-    def __init__(self, keys: Keys, dataset: str, name: str, life: int) -> None:
+    def __init__(
+        self, keys: Keys, dataset: str, name: str, life: int, reached: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._cipher = AESGCM(keys.derive("lifetime sealing", dataset, name))
         self._mac_key = keys.derive("lifetime segments", dataset, name)
-        self._of = (dataset, name)
+        self._of, self._reached = (dataset, name), reached
         self._share = (life.bit_length() + 7) // 8
         self._row = 16 + self._share
         self._rows = _PIECE // self._row
@@ -134,10 +137,12 @@ class Sealer:
                     self._seal(file, content, self._context(kind, step, number, pieces))
                 mac = self._mac(kind, step, chain, digest.digest())
                 head = Head(step, len(entries), places, self._row, chain, mac)
+                self._reached(f"{kind} half written")
                 file.seek(len(_MAGIC))
                 self._seal(file, head.pack(), self._context(kind, step, 0, 0))
                 file.flush()
                 os.fsync(file.fileno())
+            self._reached(f"{kind} synced")
             fresh.replace(final)
             sync_folder(final)
         except OSError:

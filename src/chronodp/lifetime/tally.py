@@ -88,7 +88,7 @@ class LifeTally:
         check_name("name", name)
         self._folder, self._name, self._reached = folder, name, reached
         self._life = check_whole("life", life, most=2**62)  # so that eight bytes hold it, and its sign
-        self._sealer = Sealer(keys, dataset, name, life)
+        self._sealer = Sealer(keys, dataset, name, life, reached)
         self._marks = FileWitness(folder / MARK)
         self._step, self._head = 0, BEGINNING
         self._held: Entries | None = None
