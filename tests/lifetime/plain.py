@@ -25,11 +25,11 @@ from chronodp.lifetime.segments import BEGINNING
 from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import Certificate
 from chronodp.randomness import secure
-from tests.conftest import GOLDEN
 from tests.ledger.examples import CERTIFICATE, COST
 
 NAME = "load"
-EXAMPLE: dict[str, Any] = json.loads((GOLDEN / "lifetime" / "durability.json").read_text(encoding="utf-8"))["example"]
+GOLDEN = Path(__file__).parents[1] / "golden" / "lifetime" / "durability.json"
+EXAMPLE: dict[str, Any] = json.loads(GOLDEN.read_text(encoding="utf-8"))["example"]
 MONTHS: list[list[tuple[str, str]]] = [[(one[0], one[1]) for one in month] for month in EXAMPLE["months"]]
 LIFE: int = EXAMPLE["K"]
 
