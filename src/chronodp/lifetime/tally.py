@@ -22,6 +22,7 @@ from chronodp.lifetime.folder import (
     Missing,
     base_path,
     find_chain,
+    keep_name,
     make_folder,
     mismatch,
     new_paths,
@@ -185,7 +186,11 @@ class LifeTally:
 
         Whoever returns what was stored before calls this first as well: who stored it may have died.
         """
+        mark = self._folder / MARK
+        new = not mark.exists()
         self._marks.saw(self._name, step)
+        if new:
+            keep_name(mark, self._name)
         self._reached("announced")
         written = self._written
         if written is not None and written.step == step:
