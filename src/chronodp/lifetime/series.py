@@ -27,7 +27,7 @@ from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import Certificate, check_flag, check_text, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
-from chronodp.series import Design, Quanta, Release, certificate_of, draw_release
+from chronodp.series import Design, Life, Quanta, Release, certificate_of, draw_release
 
 __all__ = ["LifetimeSeries"]
 
@@ -338,7 +338,7 @@ class LifetimeSeries(ABC):
         self._folder, self._design = folder, design
 
 
-def _life_of(design: Design) -> Any:
+def _life_of(design: Design) -> Life:
     if design.life is None:
         raise AssertionError("asked of issues only")
     return design.life
