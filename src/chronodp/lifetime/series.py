@@ -1,6 +1,6 @@
 """A lifetime series: issues of batch tables, one after another without end, paid for when it was opened.
 
-"Order of an issue" of ``docs/explanation/proofs/lifetime.md``: the tally is checked against the ledger, the engine
+"Order of events" of ``docs/explanation/proofs/lifetime.md``: the tally is checked against the ledger, the engine
 books, the segment is written, noise is drawn, and one transaction makes all of it true; then the issue is told. Nothing
 that is told, refused or counted in public hangs on the tally.
 """
