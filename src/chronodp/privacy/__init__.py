@@ -61,7 +61,7 @@ from chronodp.privacy.parameters import (
 )
 from chronodp.privacy.periods import parse_every as parse_every, times_as_long as times_as_long
 from chronodp.privacy.presence import Presence as Presence, most_stays as most_stays, presence_of as presence_of
-from chronodp.privacy.printing import labelled as labelled
+from chronodp.privacy.printing import counted as counted, labelled as labelled
 from chronodp.privacy.sensitivity import (
     Bounds,
     Contribution as Contribution,

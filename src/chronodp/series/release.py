@@ -25,7 +25,7 @@ from chronodp.ledger import (
     read_numbers,
     save_release,
 )
-from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, to_document
+from chronodp.privacy import Certificate, Grid, canonical, check_fraction, counted, load, load_parts, to_document
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
 from chronodp.series.estimates import Floats, noise_terms
@@ -162,7 +162,7 @@ class Release(Readable):
         """Return the mean (or variance) of each period and the n - 1 before it, from the n-th on. Free."""
         title = f"{self.design.table.measure.together(n)} {self.design.table.released}"
         windows = rolling(self.design.table.horizon, n)
-        step = f"rolling means over {n} periods"
+        step = f"rolling means over {counted(n, 'period')}"
         return self._view(windows, title, step, "rolling", level=level, simultaneous=simultaneous)
 
     def resample(self, every: str, *, level: float = 0.95, simultaneous: bool = False) -> View:

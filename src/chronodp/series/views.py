@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_fraction
+from chronodp.privacy import check_fraction, counted
 from chronodp.series.readings.axes import Rows
 from chronodp.series.readings.baselines import Baseline, Match
 from chronodp.series.readings.changes import changed
@@ -88,8 +88,8 @@ class View(ShownView):
     def rolling(self, n: int, *, level: float | None = None, simultaneous: bool = False) -> View:
         """Return the mean of each row and the n - 1 before it, from the n-th on."""
         made = rolled(_made(self, "rolling"), n)
-        step = f"rolling means over {n} periods"
-        return self._next(made, f"mean over {n} rows of {self.title}", step, level, simultaneous)
+        step = f"rolling means over {counted(n, 'period')}"
+        return self._next(made, f"mean over {counted(n, 'row')} of {self.title}", step, level, simultaneous)
 
     def running_total(self, *, level: float | None = None, simultaneous: bool = False) -> View:
         """Return the total up to and with each row."""
