@@ -66,6 +66,11 @@ class QuantileView(View):
         return frame.drop(columns=["lower", "upper"]) if self.drawn else frame
 
     @property
+    def banded(self) -> bool:
+        """Whether values have intervals: drawn edges have none."""
+        return not self.drawn
+
+    @property
     def note(self) -> str:
         """What is known of errors, in a sentence."""
         if self.drawn:
