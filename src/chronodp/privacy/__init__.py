@@ -53,6 +53,7 @@ from chronodp.privacy.parameters import (
     check_kind as check_kind,
     check_listed as check_listed,
     check_number as check_number,
+    check_path as check_path,
     check_positive as check_positive,
     check_table as check_table,
     check_text as check_text,
