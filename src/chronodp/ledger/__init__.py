@@ -51,6 +51,7 @@ from chronodp.ledger.numbers import (
 )
 from chronodp.ledger.requests import Fulfilled
 from chronodp.ledger.restoring import Restored, restore
+from chronodp.ledger.signed_release import SignedRelease as SignedRelease
 from chronodp.ledger.status import Status
 from chronodp.ledger.store import Row as Row, Store as Store, Transaction as Transaction
 from chronodp.ledger.stored import StoredRelease as StoredRelease, StoredStream as StoredStream
