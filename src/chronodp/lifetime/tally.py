@@ -249,8 +249,9 @@ class LifeTally:
         if newest > step:
             raise LedgerSetBack(
                 f"the ledger knows {step} steps of {self._name!r} and its tally has seen {newest}: the ledger was set "
-                "back, or restored from a backup. Put the newest copy of the ledger back. Without one this series has "
-                "ended: people would count again for what they have used up. Nothing was released"
+                "back, or restored from a backup, or this is the folder of another series. Put the newest copy of the "
+                "ledger back. Without one this series has ended: people would count again for what they have used up. "
+                "Nothing was released"
             )
 
     def _read(self, listing: Listing, step: int, head: bytes) -> tuple[Entries, list[Found]]:
