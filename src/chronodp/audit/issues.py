@@ -173,7 +173,10 @@ class Issues:
         seen = self.seen(kept)
         bought = dict(kept.bought[given.issue]) if isinstance(given, Again) and self.free else {}
         # Who bought this issue has room for it once more, and pays nothing.
-        room = tuple((entry, 0 if entry in bought else used) for entry, used in {**dict.fromkeys(bought, 0), **dict(seen)}.items())
+        room = tuple(
+            (entry, 0 if entry in bought else used)
+            for entry, used in {**dict.fromkeys(bought, 0), **dict(seen)}.items()
+        )
         short = self.entry
         sums, spent = _booked(rows, terms, self.life, room, self.key, short)
         if self.booked_by is not None:
@@ -226,9 +229,7 @@ def _booked(
     records = [
         Record(row.person, int(question.calendar.edges[row.day]), float(row.value), (str(row.group),)) for row in rows
     ]
-    booked = reference_book(
-        records, LifeQuestion(question, life, terms.price, SALT), _Memory(spent, entry), key=key
-    )
+    booked = reference_book(records, LifeQuestion(question, life, terms.price, SALT), _Memory(spent, entry), key=key)
     paid: dict[Entry, int] = {}
     for high, low, shares in zip(booked.high.tolist(), booked.low.tolist(), booked.spent.tolist(), strict=True):
         known = entry((high, low))
