@@ -26,6 +26,7 @@ from chronodp.lifetime.folder import (
     mismatch,
     new_paths,
     remove,
+    remove_abandoned,
     remove_all,
 )
 from chronodp.lifetime.segments import BEGINNING, Damaged, Sealer
@@ -213,9 +214,8 @@ class LifeTally:
             for path in paths if step <= self._step - keep else ():
                 remove(path)
                 self._reached("old segment removed")
-        for step, paths in listing.unfinished.items():  # by processes that died; at this step one may be at work
-            for path in paths if step < self._step else ():
-                remove(path)
+        for path in listing.unfinished:
+            remove_abandoned(path)
 
     def entries_of(self, step: int) -> Entries:
         """Return who paid what in one step, if its segment is still there."""
