@@ -37,6 +37,7 @@ from tests.engines.lives import (
     STEPS,
     MemoryTally,
     asked_lives,
+    book_by_text,
     book_duckdb,
     book_reference,
     equal,
@@ -70,6 +71,16 @@ def test_every_engine_keeps_and_books_the_same(trials: Trials) -> None:
             spent += len(expected.spent)
         assert spent
         assert max(tally.shares.values()) <= asked.life
+
+
+@pytest.mark.long
+def test_the_text_keeps_and_books_the_same() -> None:
+    chance = random.Random(13)
+    for asked in asked_lives():
+        records = random_batch(chance, 150, 10)
+        tally = MemoryTally()
+        tally.add(book_reference(random_batch(chance, 60, 10), asked, tally, key="j"))
+        assert equal(book_by_text(records, asked, tally, key="k"), book_reference(records, asked, tally, key="k"))
 
 
 @settings(max_examples=60, deadline=None)
