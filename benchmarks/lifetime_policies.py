@@ -65,7 +65,7 @@ class Policy:
             return np.array([self._left_out(stay, int(month)) for month in months])
         # Who is there in month t was there j of the months before it: geometric, and all who came earlier at j = t.
         missed = np.zeros(MONTHS)
-        used_up = binom.sf(self.life - 1, months, self.kept)  # after so many months
+        used_up: Floats = np.asarray(binom.sf(self.life - 1, months, self.kept))  # after so many months
         for month in months:
             missed[month] = _law(stay, int(month)) @ used_up[: month + 1]
         return missed
