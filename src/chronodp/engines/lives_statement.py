@@ -2,6 +2,8 @@
 
 The texts of `lives_kernel`, for engines that run SQL. What is kept goes to a table, and totals and payments are both
 read from that: "What an engine keeps and books" of ``docs/explanation/proofs/bounding.md``.
+
+The salt of entries comes in the table ``salts_ (salt)``: texts are shown in plans and logs, and it is a secret.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def entries_statement(asked: LifeQuestion, parts: Sequence[Part], *, dialect: st
     question = asked.question
     tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
     people = exp.select("person").distinct().from_("rows_")
-    answer = exp.select(entry_digits(asked.salt, dialect).as_("entry")).from_("people")
+    answer = exp.select(_entry(dialect)).from_("people").join("salts_", join_type="cross")
     return text_of([*tables, ("people", people)], answer, dialect)
 
 
@@ -50,7 +52,7 @@ def kept_statement(asked: LifeQuestion, parts: Sequence[Part], *, key: str, dial
     question = asked.question
     names = ["cell", "total"] + ([] if question.rows is None else ["weight"])
     within = exp.select("person", *names).from_("chosen").where(*within_limits(question))
-    digests = [entry_digits(asked.salt, dialect).as_("entry"), person_digest(key).as_("digest")]
+    digests = [_entry(dialect), person_digest(key).as_("digest")]
     seeds = [term.as_(name) for name, term in seeds_of_digest(exp.column("digest"), dialect).items()]
     period: Term = exp.IntDiv(this=exp.column("cell"), expression=whole(question.places))
     place = priority_text(exp.paren(period), *SEEDS).as_("place_")
@@ -59,7 +61,7 @@ def kept_statement(asked: LifeQuestion, parts: Sequence[Part], *, key: str, dial
     tables = [
         *chosen_tables(question, parts, key, dialect),
         ("within", within),
-        ("people_digests", exp.select(*names, *digests).from_("within")),
+        ("people_digests", exp.select(*names, *digests).from_("within").join("salts_", join_type="cross")),
         ("people_seeds", exp.select("entry", *names, *seeds).from_("people_digests")),
         ("ordered", exp.select("entry", *names, place).from_("people_seeds")),
         ("roomed", roomed.join("rooms_", on="ordered.entry = rooms_.entry")),
@@ -78,6 +80,10 @@ def booked_totals_statement(asked: LifeQuestion, *, dialect: str = "duckdb") -> 
 def paid_statement(*, dialect: str = "duckdb") -> str:
     """Return the text for what each one pays, or how many of their periods count, given the table ``kept_``."""
     return exp.select("entry", exp.Max(this=exp.column(_PAID)).as_(_PAID)).from_("kept_").group_by("entry").sql(dialect)
+
+
+def _entry(dialect: str) -> exp.Alias:
+    return exp.Alias(this=entry_digits(exp.column("salt"), dialect), alias=exp.to_identifier("entry"))
 
 
 def _paid(asked: LifeQuestion) -> Term:

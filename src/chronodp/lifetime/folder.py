@@ -31,6 +31,7 @@ __all__ = [
     "Missing",
     "base_path",
     "find_chain",
+    "keep_name",
     "make_folder",
     "mismatch",
     "new_paths",
@@ -151,6 +152,14 @@ def make_folder(folder: Path) -> None:
         sync_folder(folder)
     except OSError:
         raise LedgerUnavailable(f"the folder {folder.name!r} cannot be made; nothing was spent") from None
+
+
+def keep_name(path: Path, name: str) -> None:
+    """Make the name of a file outlive a failure of power, as its content does."""
+    try:
+        sync_folder(path)
+    except OSError:
+        raise LedgerUnavailable(f"the folder of the tally of {name!r} cannot be synced; nothing was told") from None
 
 
 def new_paths(folder: Path, step: int) -> tuple[Path, Path]:

@@ -37,9 +37,10 @@ def book_frame(session: Any, ask: Ask, part: Part, asked: LifeQuestion, tally: T
 
     The driver holds the entry of everyone in the frame, which is read twice: for entries, and for cells.
     """
-    entries = columns_of(ask(entries_statement(asked, [part], dialect="spark"), {}))["entry"]
+    salts = session.createDataFrame([(asked.salt,)], "salt string")
+    entries = columns_of(ask(entries_statement(asked, [part], dialect="spark"), {"salts_": salts}))["entry"]
     rooms = _rooms(session, entries, asked, tally)
-    kept = ask(kept_statement(asked, [part], key=key, dialect="spark"), {"rooms_": rooms})
+    kept = ask(kept_statement(asked, [part], key=key, dialect="spark"), {"rooms_": rooms, "salts_": salts})
     with _written(session, kept) as written:
         added = columns_of(ask(booked_totals_statement(asked, dialect="spark"), {"kept_": written}))
         paid = columns_of(ask(paid_statement(dialect="spark"), {"kept_": written}))
