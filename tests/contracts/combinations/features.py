@@ -40,7 +40,7 @@ class Feature:
     """
 
     name: str
-    says: Mapping[str, Any] = field(default_factory=dict)
+    says: Mapping[str, Any] = field(default_factory=dict, hash=False)
     needs: str | None = None
     way: str | None = None
 
