@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from tests.contracts.combinations.features import CHANGES, FEATURES, MEASURES, UNITS, Feature
+from tests.contracts.combinations.features import FEATURES, UNITS, Feature
 from tests.contracts.combinations.trying import Combination, Outcome
 
 from chronodp.privacy.units import RecordUnit
@@ -25,9 +25,9 @@ people, by plain Python and by DuckDB, which must give the same numbers.
 {_YES} works; a number is the reason why not, under the table; {_NO} there is no such question, as a count has no clip.
 """
 _ALONE = "Each feature alone. A change is made of the first measure that takes it: of the sum, where that does."
-_PAIRS = """Two measures go together where `plan_together` plans them at one price, a change with a measure where it may be
-made of it, and two changes where both may be made of one measure. What a unit has not at all is told above, and left
-out here."""
+_PAIRS = """Two measures go together where `plan_together` plans them at one price, a change with a measure where it may
+be made of it, and two changes where both may be made of one measure. Units stand together where every pair of features
+that they have ends alike; what a unit has not at all is told above."""
 _DOORS = """Tried for whole persons, of a curator with a policy that allows everything. Engines give the same numbers to
 the last digit; Spark is asked few questions, which have every feature between them. A live stream counts, or adds up,
 window by window."""
@@ -60,8 +60,8 @@ def page(tried: Tried, doors: Door) -> str:
     """Return the page as Markdown."""
     parts = [_HEAD, "## Under each unit", "", _ALONE, "", *_alone(tried)]
     parts += ["## Pairs", "", _PAIRS, ""]
-    for units in _alike(tried):
-        parts += [f"### {' and '.join(_called(unit) for unit in units)}", "", *_matrix(tried[units[0]])]
+    for units, outcomes in _alike(tried):
+        parts += [f"### {_listed([_called(unit) for unit in units])}", "", *_matrix(outcomes)]
     parts += ["## At every door, by every engine", "", _DOORS, "", *_by_door(doors)]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -77,15 +77,13 @@ def _alone(tried: Tried) -> Iterable[str]:
 
 def _matrix(outcomes: Mapping[Combination, Outcome]) -> Iterable[str]:
     notes = _Notes()
-    there = [feature for feature in FEATURES if outcomes[(feature,)].state == "works"]
-    columns = [feature for feature in there if feature in MEASURES], [one for one in there if one in CHANGES]
-    yield f"| | {' | '.join(f'{_letter(place)}' for place in range(len(there)))} |"
-    yield f"|---|{'---|' * len(there)}"
-    order = [*columns[0], *columns[1]]
-    for place, feature in enumerate(order):
-        cells = [notes.mark(outcomes.get((other, feature))) for other in order[:place]]
-        blank = [""] * (len(order) - place - 1)
-        yield f"| **{_letter(place)}** {feature.name} | {' | '.join([*cells, '', *blank])} |"
+    there = [feature for feature in FEATURES if (feature,) in outcomes]
+    yield f"| | {' | '.join(map(_letter, range(len(there) - 1)))} |"
+    yield f"|---|{'---|' * (len(there) - 1)}"
+    for place, feature in enumerate(there):
+        cells = [notes.mark(outcomes.get((other, feature))) for other in there[:place]]
+        blank = [""] * (len(there) - 1 - place)
+        yield f"| **{_letter(place)}** {feature.name} | {' | '.join([*cells, *blank])} |"
     yield from notes.lines()
 
 
@@ -98,19 +96,33 @@ def _by_door(doors: Door) -> Iterable[str]:
     yield from notes.lines()
 
 
-def _alike(tried: Tried) -> list[list[RecordUnit]]:
-    """Return the units in groups for which the same holds, for the same reasons."""
-    groups: dict[tuple[object, ...], list[RecordUnit]] = {}
+def _alike(tried: Tried) -> list[tuple[list[RecordUnit], dict[Combination, Outcome]]]:
+    """Return groups of units for which every pair of features that both have ends alike, and how it ends."""
+    groups: list[tuple[list[RecordUnit], dict[Combination, Outcome]]] = []
     for unit in UNITS:
-        outcomes = tried[unit]
-        same = tuple((one.state, _reason(one.sentence)) for one in outcomes.values())
-        groups.setdefault(same, []).append(unit)
-    return list(groups.values())
+        there = {feature for feature in FEATURES if tried[unit][(feature,)].state == "works"}
+        own = {pair: outcome for pair, outcome in tried[unit].items() if there.issuperset(pair)}
+        for units, known in groups:
+            if all(_end(known[pair]) == _end(own[pair]) for pair in own.keys() & known.keys()):
+                units.append(unit)
+                known.update(own)
+                break
+        else:
+            groups.append(([unit], own))
+    return groups
+
+
+def _end(outcome: Outcome) -> tuple[str, str]:
+    return outcome.state, _reason(outcome.sentence)
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _called(unit: RecordUnit) -> str:
     name = f"`{type(unit).__name__}`"
-    return name if unit.relation == "add_remove" else f"{name}, replaced"
+    return name if unit.relation == "add_remove" else f"{name} replaced"
 
 
 def _letter(place: int) -> str:
@@ -121,6 +133,7 @@ def _reason(sentence: str) -> str:
     """Return a refusal without what was given, without the unit's own words, and without where in a file it stood."""
     said = sentence.split("; got ", maxsplit=1)[0]
     said = re.sub(r"^\S+\.toml, line \d+: ", "", said)
+    said = re.sub(r"^measure\.\w+ must be one of", "a setting of measure must be one of", said)
     for unit in sorted((str(unit) for unit in UNITS), key=len, reverse=True):
         said = said.replace(unit, "this unit")
     return said.replace("|", "\\|")
