@@ -87,7 +87,7 @@ def test_duckdb_releases_the_same_numbers_as_plain_python(plans: Plans, tmp_path
     ledger_in(first).close_connection()
     pairs = [one for one in combinations() if len(one) > 1]
     every = max(1, len(pairs) // trials(len(pairs)))
-    asked = [*((feature,) for feature in FEATURES), *pairs[:: 2 * every if every > 1 else 1]]
+    asked = [*((feature,) for feature in FEATURES), *pairs[:: 4 * every if every > 1 else 1]]
     with same_ledger(first, second) as duckdb, cdp.Ledger(first / "budget.db") as plain:
         for features in asked:
             unit = unit_for(features)

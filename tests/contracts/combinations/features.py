@@ -66,7 +66,7 @@ MEASURES: tuple[Feature, ...] = (
     _measure("mean of rows", "mean", **_KWH, clip=_CLIP, of="rows", at_most=2),
     _measure("mean of people", "mean", **_KWH, clip=_CLIP, of="people"),
     _measure("mean of totals", "mean", **_KWH, clip=_CLIP, of="totals"),
-    _measure("mean of totals, `people=`", "mean", **_KWH, clip=_CLIP, of="totals", people=24),
+    _measure("mean of totals, `people=`", "mean", **_KWH, clip=_CLIP, of="totals", people=12),
     _measure("variance", "variance", **_KWH, clip=_CLIP),
     _measure("histogram of people", "histogram", **_KWH, edges=_EDGES),
     _measure("histogram of rows", "histogram", **_KWH, edges=_EDGES, of="rows", at_most=2),

@@ -19,7 +19,7 @@ _YES, _NO = "✓", "·"
 _HEAD = f"""# What goes with what
 
 Written by `python -m tests.contracts.combinations` from what the library itself says, and a test fails where it is out
-of date. Every feature, and every pair, is planned under every unit; what is let through is released from a table of 24
+of date. Every feature, and every pair, is planned under every unit; what is let through is released from a table of 12
 people, by plain Python and by DuckDB, which must give the same numbers.
 
 {_YES} works; a number is the reason why not, under the table; {_NO} there is no such question, as a count has no clip.

@@ -31,7 +31,7 @@ from chronodp.privacy.units import RecordUnit
 
 __all__ = ["PEOPLE", "InMemory", "dataset_of", "ledger_in", "rows", "table"]
 
-PEOPLE, DAYS = 24, 4
+PEOPLE, DAYS = 12, 4
 Row = dict[str, Any]
 
 
