@@ -61,7 +61,8 @@ def test_whatever_is_refused_is_refused_with_an_argument_and_what_is_allowed(pla
     assert len(sentences) > 50
     for sentence in sentences:
         assert re.match(
-            r"(by|clip|at_most|bound|max_\w+|measure|missing|peak|total|people|tuned_for|window)\b", sentence
+            r"(by|clip|at_most|bound|max_\w+|measure|missing|peak|total|people|tuned_for|window|lifetime|unit|query)\b",
+            sentence,
         )
         assert re.search(r" must be .{12,}; got ", sentence)
         assert not re.search(r"got (None|a Find|an? object|<)", sentence), sentence

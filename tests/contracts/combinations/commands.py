@@ -67,8 +67,8 @@ class Commands:
         data = str(self.folder / "rows.parquet")
         if not question.ways:
             return [data, *_flags(options | self.options(question))]
-        if question.ways != ["together"]:
-            raise Unsaid(f"{_NO_FLAG} {question.ways[0]} here")
+        if question.ways != ["plan_together"]:
+            raise Unsaid(f"{_NO_FLAG} {question.ways[-1]}")
         beside = self.options(question.beside or question_of([MEASURES[1]], question.unit))
         text = _toml({**options, "data": data}, {"it": self.options(question), "beside": beside})
         path = self.folder / "together.toml"

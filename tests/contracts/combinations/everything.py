@@ -37,6 +37,7 @@ SPARK: tuple[tuple[str, ...], ...] = (
     ("count of people", "tuned for running totals"),
     ("sum", "peaks of blocks"),
     ("sum", "totals of blocks"),
+    ("sum", "a lifetime series"),
 )
 """What Spark is asked: few questions, since it compiles each one, that have every feature between them."""
 

@@ -36,7 +36,7 @@ class Feature:
         name: on the page.
         says: what a question says that has it, by the names of ``QueryRequest``; ``find`` lists bounds.
         needs: the argument of a measure without which it means nothing, such as ``clip``.
-        way: how it is planned, where that is not by a plan of its own; a name of ``ways.WAYS``.
+        way: how it is planned, where that is not by a plan of its own; named in ``ways.WAYS``.
     """
 
     name: str
@@ -90,7 +90,8 @@ CHANGES: tuple[Feature, ...] = (
     Feature("`where`", {"where": "kwh > 0.25"}),
     Feature("a derived column", {"columns": {"twice": "kwh * 2"}}, needs="column"),
     Feature("tuned for running totals", {"tuned_for": {"kind": "running_total"}}),
-    Feature("`plan_together` with a count", way="together"),
+    Feature("`plan_together` with a count", way="plan_together"),
+    Feature("a lifetime series", way="lifetime"),
 )
 
 FEATURES = (*MEASURES, *CHANGES)
