@@ -93,7 +93,7 @@ class Commands:
             options["max_periods"] = question.max_periods
         for column, keys in question.by.items():
             if isinstance(keys, Mapping):
-                options |= {"discover": column} | (keys if question.unit.whole_person else {})
+                options |= {"discover": column, **(keys if question.unit.whole_person else {})}
             else:
                 options["by"] = {column: list(keys)}
         if question.places is not None:

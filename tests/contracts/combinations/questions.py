@@ -38,7 +38,7 @@ class Question:
     places: Sequence[tuple[str, str]] | None = None
     where: str | None = None
     columns: dict[str, str] = field(default_factory=dict)
-    missing: Mapping[str, float] | None = None
+    missing: Mapping[str, Any] | None = None
     tuned_for: Mapping[str, str] | None = None
     ways: list[str] = field(default_factory=list)
     beside: Question | None = None

@@ -15,7 +15,7 @@ from chronodp.randomness import Entropy
 __all__ = ["SPAN", "TERMS", "WAYS", "Life"]
 
 SPAN = ("2026-01-01", "2026-01-05")
-TERMS: Mapping[str, float] = {"epsilon": 20.0, "delta": 1e-6}
+TERMS: Mapping[str, Any] = {"epsilon": 20.0, "delta": 1e-6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,8 @@ class Life:
     def release(self, ledger: cdp.Ledger, *, dataset: str, request: str, entropy: Entropy) -> Any:
         """Buy the series, and publish its first issue."""
         with tempfile.TemporaryDirectory() as folder:
-            opened = self.plan.open(
-                ledger, dataset=dataset, name=f"{request} of {dataset}", tally=Path(folder) / "tally"
-            )
+            name, tally = f"{request} of {dataset}", Path(folder) / "tally"
+            opened = self.plan.open(ledger, dataset=dataset, name=name, tally=tally)
             return opened.issue(self.data, start=SPAN[0], end=SPAN[1], request=request, entropy=entropy)
 
 
