@@ -5,12 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack, cast
+from typing import Generic, Literal, Protocol, TypeVar, Unpack, cast
 
-from chronodp.dataset.groups import check_keys, listed
-from chronodp.engines import Derived, Grouping, check_columns, check_where, derived_as
+from chronodp.dataset.groups import listed
+from chronodp.dataset.lifetime import Lifetime, lifetime_of
+from chronodp.dataset.records import Records
+from chronodp.dataset.unknowns import (
+    CLIP_FOUND,
+    KNOWN,
+    NOT_BOTH,
+    ROWS_FOUND,
+    bounds_of,
+    check_given,
+    clip_to_find,
+    grouping_of,
+    the_one,
+)
+from chronodp.engines import Derived, check_columns, check_where, derived_as
 from chronodp.engines.reading import Reading, check_reading
 from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.lifetime import LifetimePlan
 from chronodp.privacy import Calendar, check_kind
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import (
@@ -23,6 +37,7 @@ from chronodp.series import (
     Measure,
     Missing,
     Norm,
+    Pays,
     Places,
     ScaledSum,
     Sum,
@@ -65,6 +80,10 @@ class RecordSource(Protocol[Planned_co]):
 
     def quantile_plan(self, table: Table, **terms: Unpack[Terms]) -> object:
         """Return the plan of quantiles that errs least within (epsilon, delta): `QuantilePlan`, or a curator's."""
+        ...
+
+    def here(self) -> Records:
+        """Return the records where lives can be booked, on this machine; a curator refuses."""
         ...
 
 
@@ -119,7 +138,7 @@ class Queries(Generic[Planned_co]):
                 "clip",
                 "say between which ends a person's total in a period counts, or Find()",
             )
-        find, reference = _clip_to_find(clip)
+        find, reference = clip_to_find(clip)
         if find is not None:
             return self.ask(Sum(column, reference)).finding(clip=find)
         return self.ask(Sum(column, clip))  # type: ignore[arg-type]  # a pair of numbers, or refused
@@ -157,8 +176,9 @@ class Queries(Generic[Planned_co]):
                 they are. Then only the sum is paid for, and the mean is right where all of them are present in every
                 period.
         """
+        check_given("at_most", at_most, "a whole number, or left out for a mean", ROWS_FOUND)
         said = of if of is not None else "rows" if people is None else "totals"
-        find, reference = _clip_to_find(clip)
+        find, reference = clip_to_find(clip)
         if find is None:
             return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))  # type: ignore[arg-type]  # a pair of numbers, or refused
         return self.ask(mean_of(column, reference, of=said, at_most=at_most, people=people)).finding(clip=find)
@@ -169,6 +189,7 @@ class Queries(Generic[Planned_co]):
         It is that of the people present, divided by how many they are. A sum, a count and a sum of squares are released
         together and all are paid for. Its root is the standard deviation, and free.
         """
+        check_given("clip", clip, "a pair of numbers for a variance", CLIP_FOUND)
         return self.ask(Variance(column, clip))
 
     def histogram(
@@ -180,6 +201,7 @@ class Queries(Generic[Planned_co]):
         ``at_most`` in all bins together. A bin holds its lower edge, the last one its upper edge too; values outside
         are left out. Quantiles of the release are free: ``release.quantile(0.5)``.
         """
+        check_given("at_most", at_most, "a whole number, or left out for a histogram", ROWS_FOUND)
         ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         return self.ask(histogram_of(column, ascending, of=of, at_most=at_most))
 
@@ -198,6 +220,7 @@ class Queries(Generic[Planned_co]):
         noise shaped along values. The plan takes what errs least, and ``plan.alternatives`` shows the others. Finer
         edges cost little. People and rows are counted, and values outside the edges left out, as by `histogram`.
         """
+        check_given("at_most", at_most, "a whole number, or left out for quantiles", ROWS_FOUND)
         ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         asked = tuple(listed("fractions", fractions, "a list of ascending fractions above 0 and below 1"))
         return self.ask(quantiles_of(column, asked, ascending, of=of, at_most=at_most))
@@ -232,13 +255,18 @@ class Queries(Generic[Planned_co]):
 
     def _ask(self, measure: Measure, periods: int | Find | None) -> Query[Planned_co]:
         if isinstance(periods, Find) and not self.unit.whole_person:
-            self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
+            try:
+                self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
+            except InvalidArgument as refused:  # by its own reason, of what was written
+                raise InvalidArgument("max_periods", "Find()", refused.allowed) from None
+        # Of a single period there is nothing to choose: a limit need not be said.
+        alone = periods is None and self.unit.whole_person and len(self.calendar) == 1 and measure.bounded_by_period
         table = Table(
             measure=measure,
             unit=self.unit,
             horizon=len(self.calendar),
             calendar=self.calendar,
-            max_periods=len(self.calendar) if isinstance(periods, Find) else periods,
+            max_periods=len(self.calendar) if isinstance(periods, Find) or alone else periods,
             single_rows=self._records.user is None,
             reading=self.reading,
             where=self._where,
@@ -277,7 +305,7 @@ class Query(Generic[Planned_co]):
         Only bounds that this question is to find are taken. One that the release did not find is still to be found.
         """
         check_kind("found", found, Found, "release.found of an earlier release")
-        known = {name: value for name, value in _bounds_of(self.table, found).items() if value is not None}
+        known = {name: value for name, value in bounds_of(self.table, found).items() if value is not None}
         taken = {name: known[name] for name, _ in self.finds if name in known}
         table = bounded_table(
             self.table,
@@ -321,8 +349,8 @@ class Query(Generic[Planned_co]):
         taken = {grouping.column for grouping in self.table.groupings} & set(columns)
         if taken:
             raise InvalidArgument("by", sorted(taken)[0], "a column that does not split the question already")
-        discover = _the_one([self.discover, *(keys for keys in columns.values() if isinstance(keys, Discover))])
-        split = (*self.table.groupings, *(_grouping(column, keys) for column, keys in columns.items()))
+        discover = the_one([self.discover, *(keys for keys in columns.values() if isinstance(keys, Discover))])
+        split = (*self.table.groupings, *(grouping_of(column, keys) for column, keys in columns.items()))
         named = _named(self.columns, [self.table.periods.measure.read_column, *(one.column for one in split)])
         everywhere = max(1, math.prod(len(grouping.keys) for grouping in split))
         whole_series = self.table.measure.norm is not None
@@ -330,7 +358,7 @@ class Query(Generic[Planned_co]):
             raise InvalidArgument("max_groups", max_groups, "left out with bound=Norm(...): all of a person counts")
         most = everywhere if whole_series or isinstance(max_groups, Find) else max_groups
         if discover is not None and isinstance(max_groups, Find):
-            raise InvalidArgument("max_groups", "Find()", _NOT_BOTH)
+            raise InvalidArgument("max_groups", "Find()", NOT_BOTH)
         if most is None:
             # Where published counts decide, one choice of keys serves both to find and to count them.
             most = discover.max_keys if discover is not None and not discover.share else None
@@ -352,7 +380,7 @@ class Query(Generic[Planned_co]):
         if len(places) > 1 or self.table.levels is not None:
             raise InvalidArgument("by", "Places twice", "one tree; other groups as columns with their keys")
         if isinstance(max_groups, Find) or self.finds or any(isinstance(keys, Discover) for keys in columns.values()):
-            raise InvalidArgument("by", "Places with Find() or Discover()", _KNOWN)
+            raise InvalidArgument("by", "Places with Find() or Discover()", KNOWN)
         if given.column in columns:
             raise InvalidArgument("by", given.column, "a column that Places does not split already")
         query = self.by(max_groups=max_groups, focus=None, **{given.column: given.keys[-1]}, **columns)
@@ -361,7 +389,7 @@ class Query(Generic[Planned_co]):
     def with_levels(self, levels: PlaceLevels) -> Query[Planned_co]:
         """Return the question with a tree over the keys of one column that splits it already."""
         if self.finds or self.discover is not None:
-            raise InvalidArgument("places", "beside what is found", _KNOWN)
+            raise InvalidArgument("places", "beside what is found", KNOWN)
         return replace(self, table=replace(self.table, levels=levels))
 
     def total(self, *, every: str) -> Query[Planned_co]:
@@ -412,58 +440,46 @@ class Query(Generic[Planned_co]):
             return cast("Planned_co", self.records.quantile_plan(self.table, **terms))
         if self.discover is not None:
             if self.finds:
-                raise InvalidArgument(self.finds[0][0], "Find()", _NOT_BOTH)
+                raise InvalidArgument(self.finds[0][0], "Find()", NOT_BOTH)
             return cast("Planned_co", self.records.discover_plan(self.table, self.discover, **terms))
         if self.finds:
             # It releases as a plan does, and says what it cannot know yet.
             return cast("Planned_co", self.records.find_plan(self.table, dict(self.finds), **terms))
         return self.records.plan(self.table, **terms)
 
+    def lifetime(
+        self,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        max_periods: int,
+        pays: Pays | None = None,
+        reissues: int = 0,
+        stagger: bool = False,
+    ) -> LifetimePlan[Lifetime]:
+        """Return the plan of a series that is bought once, for `User`, and issued for ever. Free, and reads no data.
+
+        Args:
+            epsilon: of the guarantee, of all issues together, past and future.
+            delta: of that guarantee.
+            max_periods: how many periods of one person count, ever: the longest stay to be covered. It takes the
+                place of the series' own limit.
+            pays: 'own' where each pays for what they add, 'share' where whoever counts pays as much as anybody; own
+                if not given where it costs nothing more.
+            reissues: how often each issue may be corrected, for nothing to those in it; paid for now.
+            stagger: let those in the first issue begin with a part of their life used, by a secret key.
+        """
+        terms = {"epsilon": epsilon, "delta": delta, "max_periods": max_periods, "pays": pays}
+        return lifetime_of(self.table, self.records.here(), self.unknown, reissues=reissues, stagger=stagger, **terms)
+
+    @property
+    def unknown(self) -> str:
+        """What is still to be found, in a word; empty if nothing is."""
+        return "Discover()" if self.discover is not None else "".join(name for name, _ in self.finds[:1])
+
     def __str__(self) -> str:
         words = self.table.measure.open_words if self.finds else self.table.measure.words
         return f"{words(self.table.unit.called)}; {self.table.calendar}"
-
-
-_KNOWN = "known bounds and keys with Places: find them in a release without first, and use release.found"
-_NOT_BOTH = "a number where keys are found: find keys first, and bounds by(...=release.keys)"
-
-
-def _grouping(column: str, keys: object) -> Grouping:
-    if isinstance(keys, Discover):
-        return Grouping(column, (), found=True)
-    return Grouping(column, check_keys(column, keys))
-
-
-def _the_one(asked: Sequence[Discover | None]) -> Discover | None:
-    found = [one for one in asked if one is not None]
-    if len(found) > 1:
-        allowed = (
-            "given for one column; where pairs are meant, make one of both: "
-            "columns={'route': \"concat(origin, ' to ', dest)\"} and by(route=Discover(...))"
-        )
-        raise InvalidArgument("by", "Discover() twice", allowed)
-    return found[0] if found else None
-
-
-def _bounds_of(table: Table, found: Found) -> dict[str, Any]:
-    """Return found bounds by their arguments; no more periods or groups count than there are."""
-    shorter = table.periods  # people are bounded in the periods that blocks are made of
-    return {
-        shorter.measure.size_name: found.size if shorter.measure.norm is None else found.norm,
-        "max_periods": found.max_periods and min(found.max_periods, shorter.horizon),
-        "max_groups": found.max_groups and min(found.max_groups, table.groups),
-    }
-
-
-def _clip_to_find(clip: object) -> tuple[Find | None, tuple[float, float]]:
-    """Return what is to be found of a clip, and the clip of which it is a multiple."""
-    if isinstance(clip, Find):
-        return clip, (-1.0, 1.0)
-    if isinstance(clip, tuple | list) and len(clip) == 2 and isinstance(clip[1], Find):
-        if clip[0] != 0:
-            raise InvalidArgument("clip", clip, "(0, Find()), Find() for both sides, or a pair of numbers")
-        return clip[1], (0.0, 1.0)
-    return None, (0.0, 0.0)
 
 
 def _named(columns: Sequence[Derived], names: Sequence[str | None]) -> tuple[Derived, ...] | None:

@@ -10,14 +10,17 @@ from typing import Any, Unpack
 import numpy as np
 
 from chronodp.engines import (
+    Booked,
     BoundsReport,
     Derived,
     DuckDB,
     Engine,
     HeldKeys,
     KeysQuestion,
+    LifeQuestion,
     LossesQuestion,
     MissingQuestion,
+    OwnPrice,
     Progress,
     Question,
     ReadingCheck,
@@ -25,7 +28,9 @@ from chronodp.engines import (
     SizesQuestion,
     Source,
     Spark,
+    Tally,
     Totals,
+    WholePrice,
     derived_as,
     is_spark_frame,
 )
@@ -97,6 +102,10 @@ class Records:
         """Return the plan of quantiles with the least error. Free, and reads no data."""
         return make_quantile_plan(table, self, **terms)
 
+    def here(self) -> Records:
+        """Return the records themselves: lives are booked on this machine."""
+        return self
+
     def held_keys(self, design: DiscoverDesign, *, key: str) -> HeldKeys:
         """Return who holds which key, bounded; nobody may see it."""
         table, rows_apart = design.table.periods, design.table.unit.of_rows
@@ -149,6 +158,18 @@ class Records:
         shape, lead = (len(question.calendar), design.table.periods.places), design.table.window - 1
         parts = tuple(part.reshape(shape)[lead:] for part in numbers_of(totals, question, design))
         return tuple(_in_blocks(part, design.table) for part in parts)
+
+    def book(
+        self, design: Design, price: OwnPrice | WholePrice, tally: Tally, *, salt: str, key: str, progress: Progress
+    ) -> tuple[tuple[Quanta, ...], Booked]:
+        """Return the exact numbers of an issue as far as lives go, and what each person pays, which nobody may see."""
+        if design.life is None:
+            raise AssertionError("asked of issues of a lifetime series only")
+        question = replace(self.question(design), max_periods=None)  # a life limits, and nothing else
+        asked = LifeQuestion(question, design.life.shares, price, salt)
+        booked = self.reader.book(self.source, asked, tally, key=key, progress=progress)
+        shape = (len(question.calendar), design.table.places)
+        return tuple(part.reshape(shape) for part in numbers_of(booked.totals, question, design)), booked
 
     def missing(self, design: Design, *, key: str) -> Quanta:
         """Return what bounds take away, in steps of its noise's grid, and how many reach beyond."""

@@ -17,6 +17,15 @@ from chronodp.engines.expressions import (
     texts_of as texts_of,
 )
 from chronodp.engines.held_keys import HeldKeys as HeldKeys, KeysQuestion as KeysQuestion
+from chronodp.engines.lives import (
+    LONGEST_LIFE as LONGEST_LIFE,
+    Booked as Booked,
+    LifeQuestion as LifeQuestion,
+    OwnPrice as OwnPrice,
+    Tally as Tally,
+    WholePrice as WholePrice,
+    entry_of as entry_of,
+)
 from chronodp.engines.losses import LossesQuestion as LossesQuestion
 from chronodp.engines.question import (
     BoundsReport as BoundsReport,
@@ -27,7 +36,6 @@ from chronodp.engines.question import (
 )
 from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck
 from chronodp.engines.reference import (
-    Record as Record,
     Reference as Reference,
     reference_held_keys as reference_held_keys,
     reference_losses as reference_losses,
@@ -35,6 +43,8 @@ from chronodp.engines.reference import (
     reference_sizes as reference_sizes,
     reference_totals as reference_totals,
 )
+from chronodp.engines.reference_cells import Record as Record
+from chronodp.engines.reference_lives import reference_book as reference_book
 from chronodp.engines.sizes import Sizes as Sizes, SizesQuestion as SizesQuestion
 from chronodp.engines.sources import (
     FileSource as FileSource,

@@ -60,7 +60,11 @@ from chronodp.privacy.parameters import (
     check_whole as check_whole,
     check_word as check_word,
 )
-from chronodp.privacy.periods import parse_every as parse_every, times_as_long as times_as_long
+from chronodp.privacy.periods import (
+    parse_every as parse_every,
+    times_as_long as times_as_long,
+    words_of as words_of,
+)
 from chronodp.privacy.presence import Presence as Presence, most_stays as most_stays, presence_of as presence_of
 from chronodp.privacy.printing import counted as counted, labelled as labelled
 from chronodp.privacy.sensitivity import (
@@ -69,6 +73,7 @@ from chronodp.privacy.sensitivity import (
     Sensitivity,
     check_clip as check_clip,
     exact_sensitivity as exact_sensitivity,
+    most_change as most_change,
     of_scaled as of_scaled,
     per_period as per_period,
     periods_held as periods_held,

@@ -2,7 +2,7 @@
 
 from chronodp.series.answers import Memory as Memory
 from chronodp.series.comparison import compare, solve
-from chronodp.series.describe import describe as describe
+from chronodp.series.describe import describe as describe, half_width as half_width
 from chronodp.series.design import Design as Design
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.discover import Discover
@@ -13,6 +13,7 @@ from chronodp.series.discovery import (
     describe_discover as describe_discover,
     make_discover_plan as make_discover_plan,
 )
+from chronodp.series.drawing import certificate_of as certificate_of, draw_release as draw_release
 from chronodp.series.estimates import estimate as estimate
 from chronodp.series.finding import (
     FindDesign as FindDesign,
@@ -22,6 +23,7 @@ from chronodp.series.finding import (
     make_find_plan as make_find_plan,
 )
 from chronodp.series.found import Find, Found
+from chronodp.series.life import Life as Life, Pays as Pays, full_periods as full_periods, so_many as so_many
 from chronodp.series.measures import (
     Active as Active,
     Count,
@@ -42,11 +44,11 @@ from chronodp.series.measures import (
     quantiles_of as quantiles_of,
 )
 from chronodp.series.missing import Missing, MissingFigure
-from chronodp.series.noise import Noise as Noise, calibrated as calibrated
+from chronodp.series.noise import Noise as Noise, calibrated as calibrated, cost_of as cost_of
 from chronodp.series.norm import Norm, check_norm as check_norm
 from chronodp.series.places import Places
 from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms as Terms, make_plan as make_plan
-from chronodp.series.planner import design_release as design_release
+from chronodp.series.planner import check_drawable as check_drawable, design_release as design_release
 from chronodp.series.quantiles import (
     QuantileDesign as QuantileDesign,
     QuantilePlan as QuantilePlan,

@@ -15,7 +15,7 @@ from chronodp.series.shapes.toeplitz import White
 from chronodp.series.table import Table
 from chronodp.series.workloads import EachPeriod, RunningTotal
 
-__all__ = ["describe", "half_width", "unit_reach"]
+__all__ = ["describe", "every_of", "half_width", "unit_reach"]
 
 _YEAR = 365.25 * 86_400_000_000
 _LAWS = {"laplace": "Laplace", "gaussian": "Gaussian"}
@@ -42,9 +42,9 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
     )
     return [
         ("Releases", f"{table.released}; {when}{groups}"),
-        ("Protects", f"{table.claimed}: {table.unit.protects}"),
+        ("Protects", f"{table.claimed}: {_protects(design)}"),
         ("Unprotected", table.unit.does_not_protect),
-        ("One unit", unit_reach(table)),
+        *_reaches(design),
         *([] if table.where is None else [("Rows", f"where {table.where}")]),
         *([] if table.columns is None else [("Columns", "; ".join(map(str, table.columns)))]),
         *_made(table),
@@ -55,6 +55,35 @@ def describe(design: Design, delta: float) -> list[tuple[str, str]]:
         *([] if design.missing is None else [("Missing", _missing(design.missing))]),
         ("Price", _price(design, delta)),
         ("Adversary", _adversary(design)),
+    ]
+
+
+def every_of(table: Table) -> str:
+    """Return how long the periods of a table that has dates are."""
+    if table.calendar is None:
+        raise AssertionError("asked where periods have dates only")
+    return table.calendar.every
+
+
+def _protects(design: Design) -> str:
+    table, life = design.table, design.life
+    return table.unit.protects if life is None else life.protects(table.unit.called or "person")
+
+
+def _reaches(design: Design) -> list[tuple[str, str]]:
+    """Where one unit counts and how far it moves the numbers: of an issue, in all issues together."""
+    table, life = design.table, design.life
+    if life is None:
+        return [("One unit", unit_reach(table))]
+    every, who = every_of(table), table.unit.called or "person"
+    norm = "l2" if design.law == "gaussian" else "l1"
+    kinds = zip(table.measure.kinds, design.noises, strict=True)
+    sizes = [f"{f'the {kind} ' if len(design.noises) > 1 else ''}by {noise.sensitivity:g}" for kind, noise in kinds]
+    return [
+        ("One unit", f"{life.limit(every, who)}; all issues together move {' and '.join(sizes)} ({norm})"),
+        ("Takes", life.price(every)),
+        ("Counted", life.counted(every, who)),
+        ("Ids", life.told_apart(who)),
     ]
 
 
@@ -146,6 +175,9 @@ def _places(design: Design) -> list[tuple[str, str]]:
 def _error(design: Design) -> str:
     width = half_width(design, 0.95)
     what = "" if isinstance(design.tuned_for, EachPeriod) else f" for {design.tuned_for}, at worst"
+    if design.life is not None:
+        said = "noise only: whoever has used up their life is not in the number"
+        return f"{design.table.measure.error(width)}{what}; {said}"
     measure, asks = design.table.measure, "Missing() also releases what bounds take away, "
     # Beside keys that are found, with places, and of who was active lately, there is no such figure.
     unasked = design.table.finds_keys or design.table.levels or design.table.presence is not None
@@ -155,6 +187,9 @@ def _error(design: Design) -> str:
 
 def _price(design: Design, delta: float) -> str:
     amount = f"({design.epsilon:g}, {design.delta:g})" if design.delta else f"{design.epsilon:g}"
+    if design.life is not None:
+        said = f"{'(ε, δ)' if design.delta else 'ε'} = {amount} for all issues together, the same for ever"
+        return f"{said}; paid when the series was opened, and this issue costs nothing further"
     text = f"ε = {amount} for this release" if not design.delta else f"(ε, δ) = {amount} for this release"
     calendar = design.table.calendar
     if calendar is not None:

@@ -23,6 +23,7 @@ from chronodp.privacy import (
 )
 from chronodp.selection.keys import PublishedCounts
 from chronodp.series.found import Found
+from chronodp.series.life import Life
 from chronodp.series.missing import MissingDesign
 from chronodp.series.noise import Noise, cost_of
 from chronodp.series.places import covariance_of, spread_of
@@ -39,6 +40,7 @@ _ARGUMENT_OF_PRESENCE = "docs/explanation/proofs/active-people.md"
 _ARGUMENT_OF_STEPS = "docs/explanation/proofs/finding.md"
 _ARGUMENT_OF_PLACES = "docs/explanation/proofs/places.md"
 _ARGUMENT_OF_KEYS = "docs/explanation/proofs/keys.md"
+_ARGUMENT_OF_LIVES = "docs/explanation/proofs/lifetime.md"
 
 
 @document("design")
@@ -57,6 +59,7 @@ class Design:
         found: the bounds of the table that were found, and not declared.
         missing: the figure of what bounds take away, if there is one.
         measured: of a tree of places, the levels that ``noises`` are of, leaves first; 0 is the root.
+        life: of an issue of a lifetime series, what it takes of a life; ``noises`` then hide one person in all issues.
     """
 
     table: Table
@@ -69,6 +72,7 @@ class Design:
     found: Found | None = field(default=None, metadata=LATER)
     missing: MissingDesign | None = field(default=None, metadata=LATER)
     measured: tuple[int, ...] | None = field(default=None, metadata=LATER)
+    life: Life | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         levels = self.table.levels
@@ -103,6 +107,8 @@ class Design:
             argument = _ARGUMENT_OF_PLACES
         if self.split is not None:
             argument = _ARGUMENT_OF_STEPS if self.split.keys is None else _ARGUMENT_OF_KEYS
+        if self.life is not None:
+            argument = _ARGUMENT_OF_LIVES
         return Claim(self.table.claimed, self.cost, argument)
 
     @property

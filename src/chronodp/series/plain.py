@@ -205,6 +205,8 @@ class Numbers:
             return "noise only within bounds; without bounds (…_all) also what bounds took away, assuming even loss"
         if self.design.table.measure.finished:
             return "noise only"
+        if self.design.life is not None:
+            return "noise only, not what bounds took away; whoever has used up their life is not in the number"
         if self.design.counts_decide:
             return (
                 "noise only, not what bounds took away; counts decided which keys are shown, and those near the least "

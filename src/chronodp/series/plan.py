@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-import numpy as np
-from numpy.typing import NDArray
-
 from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Written
@@ -25,11 +22,10 @@ from chronodp.report import watched
 from chronodp.series.describe import describe, half_width
 from chronodp.series.design import Design
 from chronodp.series.diagnosis import Diagnosis
+from chronodp.series.drawing import Quanta, certificate_of, draw_release
 from chronodp.series.missing import Missing, check_missing
-from chronodp.series.place_noise import draw_places
 from chronodp.series.planner import design_release
-from chronodp.series.release import Release, release_text
-from chronodp.series.shaping import draw_noise
+from chronodp.series.release import Release
 from chronodp.series.split import split_price
 from chronodp.series.table import Table
 from chronodp.series.table_plan import TablePlan
@@ -39,8 +35,6 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ["Origin", "Plan", "Quanta", "Terms", "make_plan"]
-
-Quanta = NDArray[np.int64]
 
 
 class Terms(TypedDict):
@@ -138,17 +132,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
 
     def draw(self, numbers: tuple[Quanta, ...], entropy: Entropy) -> Written:
         """Return the release as it is stored, with fresh noise; whoever calls has debited the cost before."""
-        design, table = self.design, self.design.table
-        if design.measured is not None:
-            leaves = draw_places(numbers[0], table, design.shape, design.noises, design.measured, entropy)
-            return release_text(design, [leaves])
-        kinds = len(design.noises)
-        noisy = [
-            part + draw_noise(design.shape, noise, table.horizon, table.places, entropy)
-            for part, noise in zip(numbers[:kinds], design.noises, strict=True)
-        ]
-        figure = None if design.missing is None else design.missing.draw(numbers[kinds], entropy)
-        return release_text(design, noisy, figure)
+        return draw_release(self.design, numbers, entropy)
 
     def content(self, numbers: tuple[Quanta, ...]) -> tuple[bytes, ...]:
         """Return what identifies the data. Nobody may see it."""
@@ -187,21 +171,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
 
     def certificate_for(self, *, seeded: bool) -> Certificate:
         """Return what a release by this plan is certified by."""
-        design = self.design
-        names = {"laplace": "Laplace", "gaussian": "Gaussian"}
-        kinds = design.noises[:1] if design.measured is not None else design.noises
-        steps = " and ".join(f"{noise.step:g}" for noise in kinds)
-        table = design.table
-        read = "".join(f"; {part}" for part in (table.computed, table.reading) if part)
-        return Certificate(
-            mechanism=f"{table.released}{read}; {names[design.law]} noise, {design.shape}{_beside(design)}",
-            claim=self.claim,
-            guarantee=Guarantee(design.table.claimed, design.epsilon, design.delta),
-            theorem=design.noises[0].theorem,
-            precision=f"whole numbers on a grid of {steps}; the noise has exactly the stated law, and what "
-            "rounding its shape adds is in the sensitivity",
-            seeded=seeded,
-        )
+        return certificate_of(self.design, seeded=seeded)
 
     def _released(self, fulfilled: Fulfilled) -> Release:
         return Release(fulfilled.release, fulfilled.signed, parts=fulfilled.parts)
@@ -212,30 +182,6 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
 
     def __str__(self) -> str:
         return labelled(describe(self.design, self.delta))
-
-
-def _beside(design: Design) -> str:
-    """Return the private steps beside the numbers, in words."""
-    text = "" if design.measured is None else f"; {_places(design)}"
-    if design.found is not None:
-        how = "the exponential mechanism" if design.law == "gaussian" else "permute-and-flip"
-        text += f"; bounds found by {how}: {design.found}"
-    if design.split is not None and design.split.keys is not None:
-        column = next(grouping.column for grouping in design.table.groupings if grouping.found)
-        lone = f"that of one unit alone with probability at most {design.split.keys.delta:g}"
-        text += f"; keys of {column} found by {design.split.finding}, {lone}"
-    if design.missing is not None:
-        text += f"; with a figure of what bounds took away, of cells up to {design.missing.top:g}"
-    return text
-
-
-def _places(design: Design) -> str:
-    """Return how places are released, in words."""
-    levels = design.table.levels
-    if levels is None or design.measured is None:
-        raise AssertionError("asked of places only")
-    names = " and ".join(levels.names[level] for level in reversed(design.measured))
-    return f"every place of {names} measured, and made to add up by least squares, rounded by less than a step"
 
 
 def make_plan(

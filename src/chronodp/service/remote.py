@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Unpack
 from urllib.parse import quote
 
-from chronodp.dataset import Queries
-from chronodp.errors import ServiceError
+from chronodp.dataset import Queries, Records
+from chronodp.errors import InvalidArgument, ServiceError
 from chronodp.privacy import Claim, labelled, load
 from chronodp.series import (
     Design,
@@ -199,6 +199,11 @@ class Curated:
         if design.table != table:
             raise _other_question()
         return RemoteQuantilePlan(design=design, **self._shown(found, question))
+
+    def here(self) -> Records:
+        """Refuse: a curator keeps no tally of lives."""
+        allowed = "planned where the records are: a curator keeps no tally of lives yet"
+        raise InvalidArgument("lifetime", "a curator's dataset", allowed)
 
     def plan(self, table: Table, **terms: Unpack[Terms]) -> RemotePlan:
         """Return the curator's plan."""

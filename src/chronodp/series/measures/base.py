@@ -181,6 +181,11 @@ class Measure(ABC):
         return None
 
     @property
+    def bounded_by_period(self) -> bool:
+        """Whether each period of a person is bounded by itself: neither a norm nor stays bound all of them."""
+        return self.norm is None and self.presence is None
+
+    @property
     def negative(self) -> bool:
         """Whether the numbers may be below 0 without any noise."""
         return False

@@ -1,0 +1,75 @@
+"""The front door of lifetime series: what a question costs for ever, and issues of it from people's records."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+from chronodp.dataset.records import Records
+from chronodp.engines import Booked, Engine, OwnPrice, Progress, Tally, WholePrice
+from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.ledger import Ledger
+from chronodp.lifetime import LifetimeDesign, LifetimePlan, LifetimeSeries, make_lifetime_plan
+from chronodp.series import Design, Quanta, Table
+
+__all__ = ["Lifetime", "lifetime_of"]
+
+
+class Lifetime(LifetimeSeries):
+    """A series of issues about the same people, bought once and published for ever.
+
+    Made by ``plan.open(...)`` of ``query.lifetime(...)``, and taken up again by `Lifetime.resume`.
+
+    Guarantee: all issues together, past and future, are (epsilon, delta)-differentially private for `User`, also where
+    later tables and terms depend on what was issued; exact in finite precision. Assumes that one person has one id, for
+    ever. The argument stands in ``docs/explanation/proofs/lifetime.md``.
+    """
+
+    _engine: Engine | None = None
+
+    @classmethod
+    def resume(cls, ledger: Ledger, name: str, *, tally: str | Path, engine: Engine | None = None) -> Self:
+        """Return a series where it stands, after a restart or a crash.
+
+        Args:
+            ledger: where it was opened.
+            name: under which it was opened.
+            tally: the folder with what each person has used.
+            engine: what reads the data; unless you say otherwise, Spark for its own frames and DuckDB on this machine.
+        """
+        series = cls._resumed(ledger, name, tally=tally)
+        series._engine = engine
+        return series
+
+    @classmethod
+    def opened(cls, design: LifetimeDesign, ledger: Ledger, *, engine: Engine | None, **where: Any) -> Self:
+        """Return a series that is opened now: what all issues cost is paid here."""
+        series = cls._opened(design, ledger, **where)
+        series._engine = engine
+        return series
+
+    def _book(
+        self,
+        data: object,
+        issue: Design,
+        price: OwnPrice | WholePrice,
+        tally: Tally,
+        *,
+        salt: str,
+        key: str,
+        progress: Progress,
+    ) -> tuple[tuple[Quanta, ...], Booked]:
+        records = Records(data, self.design.time, self.design.user, self._engine)
+        return records.book(issue, price, tally, salt=salt, key=key, progress=progress)
+
+
+def lifetime_of(table: Table, records: Records, unknown: str, **terms: Any) -> LifetimePlan[Lifetime]:
+    """Return the plan of a series about these records."""
+    if unknown:
+        allowed = "known before a life is sold: find it in a release of its own, and use release.found or release.keys"
+        raise InvalidArgument("lifetime", unknown, allowed)
+    if records.user is None:
+        raise MissingBound("user", "name the column with the person: a life is a person's")
+    opens = partial(Lifetime.opened, engine=records.engine)
+    return make_lifetime_plan(table, time=records.time, user=records.user, opens=opens, **terms)

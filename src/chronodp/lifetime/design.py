@@ -1,0 +1,187 @@
+"""A lifetime series as it is designed: everything public about it, fixed when it is bought.
+
+Its issues may have other dates and other bounds; noise and the size of a life stay. "What is promised" of
+``docs/explanation/proofs/lifetime.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chronodp.engines import OwnPrice, WholePrice
+from chronodp.errors import InvalidArgument
+from chronodp.lifetime.shares import (
+    has_both_signs,
+    life_of,
+    life_sensitivities,
+    own_price,
+    pays_own,
+    takes_of,
+    whole_price,
+)
+from chronodp.privacy import Calendar, Claim, User, check_column, check_flag, check_whole, check_word, document
+from chronodp.series import Count, Design, Life, Measure, Pays, Sum, Table
+
+__all__ = ["LifetimeDesign", "check_table_of_lives"]
+
+_ARGUMENT = "docs/explanation/proofs/lifetime.md"
+_INSTEAD = "release it by a plan of its own, or watch it by a stream"
+
+
+@document("lifetime")
+@dataclass(frozen=True)
+class LifetimeDesign:
+    """The terms at which a series is bought, once.
+
+    Attributes:
+        base: an issue at these terms; its noise hides one person in all issues together.
+        time: the column with the time of a row.
+        user: the column that tells people apart.
+        max_periods: how many full periods of one person count, ever.
+        life: the quanta of a life.
+        pays: 'share' or 'own'.
+        reissues: how often an issue may be issued again for nothing to those in it.
+        stagger: whether those in the first issue begin with a part of their life used.
+    """
+
+    base: Design
+    time: str
+    user: str
+    max_periods: int
+    life: int
+    pays: Pays
+    reissues: int = 0
+    stagger: bool = False
+
+    def __post_init__(self) -> None:
+        check_column("time", self.time)
+        check_column("user", self.user)
+        check_whole("max_periods", self.max_periods)
+        check_word("pays", self.pays, ("own", "share"))
+        check_whole("reissues", self.reissues, least=0)
+        check_flag("stagger", self.stagger)
+        table = check_table_of_lives(self.base.table)
+        if self.life != life_of(table, self.base.law, self.max_periods):
+            raise InvalidArgument("life", self.life, f"that of {self.max_periods:,} periods")
+        if self.pays == "own" and not pays_own(table):
+            allowed = "'share' for a measure of several numbers: only counts, sums and histograms are paid by size"
+            raise InvalidArgument("pays", "own", allowed)
+        if self.reissues and self.pays == "own":
+            allowed = "0 where each pays for what they add: a later version may add more than was paid; pays='share'"
+            raise InvalidArgument("reissues", self.reissues, allowed)
+        if self.reissues and self.stagger:
+            allowed = "False beside reissues, which must know what was paid in the first issue, and nothing else"
+            raise InvalidArgument("stagger", self.stagger, allowed)
+        # What is read back from a file must be worth what it says: noise for a whole life, and for its re-issues.
+        needed = life_sensitivities(table, self.max_periods * (1 + self.reissues), self.pays)
+        for part, noise in zip(needed, self.base.noises, strict=True):
+            if noise.sensitivity < (part.l2 if noise.law == "gaussian" else part.l1):
+                raise InvalidArgument("base", "noise", f"noise for {self.max_periods:,} periods of one person")
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the series protects in all of its issues, at what cost, and where the argument stands."""
+        return Claim(self.base.table.claimed, self.base.cost, _ARGUMENT)
+
+    @property
+    def calendar(self) -> Calendar:
+        """The periods of the issue that was planned."""
+        calendar = self.base.table.calendar
+        if calendar is None:
+            raise AssertionError("a lifetime series has dates")
+        return calendar
+
+    def issue(
+        self,
+        name: str,
+        *,
+        start: Any,
+        end: Any,
+        clip: tuple[float, float] | None = None,
+        at_most: int | None = None,
+        late: bool = False,
+        again: str | None = None,
+    ) -> Design:
+        """Return the design of an issue, but for its number."""
+        old = self.calendar
+        calendar = Calendar(old.every, start, end, old.timezone)
+        measure = _measure(self.base.table.measure, clip, at_most)
+        periods = len(calendar)
+        table = replace(
+            self.base.table,
+            measure=measure,
+            horizon=periods,
+            calendar=calendar,
+            max_periods=min(self.max_periods, periods),
+        )
+        signed = has_both_signs(table) and not has_both_signs(self.base.table)
+        if signed and self.pays == "own" and table.unit.relation == "replace":
+            allowed = "of numbers on one side of 0: under relation='replace' those on both were not bought"
+            raise InvalidArgument("clip", clip, allowed)
+        life = Life(
+            name,
+            self.user,
+            self.max_periods,
+            self.life,
+            takes_of(self.base, table, self.pays),
+            self.pays,
+            late=late,
+            reissues=self.reissues,
+            stagger=self.stagger,
+            again=again,
+        )
+        design = replace(self.base, table=table, life=life)
+        self.price(design)  # refuses what cannot be booked, before anything is read
+        return design
+
+    def price(self, issue: Design) -> OwnPrice | WholePrice:
+        """Return what a person pays in an issue for what counts of them."""
+        if issue.life is None:
+            raise AssertionError("asked of issues only")
+        if self.pays == "own":
+            return own_price(self.base)
+        return whole_price(issue.life.takes, issue.table.horizon)
+
+
+def check_table_of_lives(table: Table) -> Table:
+    """Return a table of which a lifetime series can be made; refuse others, and say what to do instead."""
+    measure = table.measure
+    if type(table.unit) is not User:
+        allowed = f"User(): a life is a person's. For {table.unit} every plan has one price already; release each month"
+        raise InvalidArgument("unit", str(table.unit), allowed)
+    if table.calendar is None or measure.finished:
+        allowed = "asked of people's records: what was added up before tells nobody apart"
+        raise InvalidArgument("lifetime", "finished totals", allowed)
+    if measure.block is not None:
+        allowed = f"asked of the series itself: how far lives reach into a {measure.block.statistic} is not argued yet"
+        raise InvalidArgument("lifetime", f"a {measure.block.statistic}", f"{allowed}; {_INSTEAD}")
+    if measure.presence is not None:
+        allowed = f"asked of a count: a window reaches from one issue into the next; {_INSTEAD}"
+        raise InvalidArgument("lifetime", "active people", allowed)
+    if measure.norm is not None:
+        allowed = f"asked with a clip: a norm is of a whole series, which has no end here; {_INSTEAD}"
+        raise InvalidArgument("lifetime", "bound=Norm(...)", allowed)
+    if measure.asked_quantiles:
+        allowed = "asked of a histogram, whose quantiles are free: release.quantile(0.5)"
+        raise InvalidArgument("lifetime", "quantiles", allowed)
+    if table.levels is not None:
+        allowed = f"asked without Places: what lives pay for several levels is not argued yet; {_INSTEAD}"
+        raise InvalidArgument("lifetime", "Places", allowed)
+    if table.finds_keys:
+        allowed = "asked with public keys: find them in a release without, and use by(...=release.keys)"
+        raise InvalidArgument("lifetime", "Discover()", allowed)
+    return table
+
+
+def _measure(measure: Measure, clip: tuple[float, float] | None, at_most: int | None) -> Measure:
+    """Return the measure with other bounds, if any are given."""
+    if clip is not None:
+        if not isinstance(measure, Sum):
+            raise InvalidArgument("clip", clip, "left out: only a sum has another clip in an issue")
+        measure = replace(measure, clip=clip)
+    if at_most is not None:
+        if not isinstance(measure, Count):
+            raise InvalidArgument("at_most", at_most, "left out: only a count has another number of rows in an issue")
+        measure = Count(at_most)
+    return measure

@@ -1,0 +1,134 @@
+"""An issue of a lifetime series: whose life pays for it, how much of it, and how that is said.
+
+A lifetime series is bought once and issued without end. What its noise hides is one person in all issues together, past
+and future: each has a life of shares, counting takes some, and whoever has none left counts no more. The argument
+stands in ``docs/explanation/proofs/lifetime.md``; what is said here is its "What is promised".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import LATER, check_column, check_flag, check_text, check_whole, check_word, document, words_of
+
+__all__ = ["Life", "Pays", "full_periods", "so_many"]
+
+Pays: TypeAlias = Literal["own", "share"]
+
+
+@document("life")
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What one issue of a lifetime series takes of a life.
+
+    Attributes:
+        name: of the series.
+        user: the column that tells people apart.
+        max_periods: how many full periods of one person count, ever.
+        shares: of a whole life.
+        takes: the most shares that one counted period of this issue takes.
+        pays: 'share', where whoever counts pays as much as anybody; 'own', where each pays for what they add.
+        late: whether its rows are such as came after the issue of their periods.
+        reissues: how often the periods of an issue may be issued again for nothing to those who are in it.
+        stagger: whether those in the first issue begin with a part of their life used.
+        again: the request of the issue that this one corrects; None if it corrects none.
+        issue: its number in the series, from 1; None while it is only planned.
+    """
+
+    name: str
+    user: str
+    max_periods: int
+    shares: int
+    takes: int
+    pays: Pays
+    late: bool = False
+    reissues: int = 0
+    stagger: bool = False
+    again: str | None = field(default=None, metadata=LATER)
+    issue: int | None = field(default=None, metadata=LATER)
+
+    def __post_init__(self) -> None:
+        check_text("name", self.name)
+        check_column("user", self.user)
+        check_whole("max_periods", self.max_periods)
+        check_whole("shares", self.shares, least=self.max_periods)
+        check_whole("takes", self.takes)
+        check_word("pays", self.pays, ("own", "share"))
+        check_whole("reissues", self.reissues, least=0)
+        check_flag("late", self.late)
+        check_flag("stagger", self.stagger)
+        if self.issue is not None:
+            check_whole("issue", self.issue)
+        if self.again is not None and not self.reissues:
+            raise InvalidArgument("again", self.again, "left out: the series was bought without reissues")
+
+    @property
+    def taken(self) -> str:
+        """What one counted period takes, in shares of which a life has as many as it has periods; 3 digits."""
+        return f"{float(Fraction(self.takes * self.max_periods, self.shares)):.3g}"
+
+    def protects(self, who: str) -> str:
+        """Return what is protected, in words."""
+        return f"everything about one {who}, in every issue of {self.name} past and future, for ever"
+
+    def limit(self, every: str, who: str) -> str:
+        """Return how much of one counts, in words."""
+        more = " (for more where theirs are small)" if self.pays == "own" else ""
+        return f"One {who} counts for at most {full_periods(every, self.max_periods)} ever{more}"
+
+    def price(self, every: str) -> str:
+        """Return what this issue takes of a life, in words."""
+        most = "at most " if self.pays == "own" else ""
+        if self.again is not None:
+            return f"a correction of {self.again!r}: nothing of those who are in it, {self.taken} shares of others"
+        return f"a counted {words_of(every)} takes {most}{self.taken} of {self.max_periods:,} shares"
+
+    def counted(self, every: str, who: str) -> str:
+        """Return of whom the numbers are, in words: whoever has used up their life is in none of them."""
+        people = "people" if who == "person" else f"each {who}"
+        if self.pays == "own":
+            said = f"{people} until their life is used up"
+        else:
+            theirs = "their" if who == "person" else "its"
+            said = f"{people} in {theirs} first {so_many(every, self.max_periods, 'counted')}"
+        if self.stagger:
+            said += "; those of the first issue began with a part of their life used, by a secret key"
+        return f"{said}; rows that came late, clipped by themselves" if self.late else said
+
+    def told_apart(self, who: str) -> str:
+        """Return what is assumed about ids, in words."""
+        people, two = ("People are", "two people") if who == "person" else (f"Every {who} is", f"two of {who}")
+        return (
+            f"{people} told apart by {self.user}; someone with two ids is {two} here. The owner keeps a sealed tally; "
+            "nothing about it is published"
+        )
+
+    def certified(self, every: str, who: str) -> str:
+        """Return what a certificate says of it."""
+        number = "an issue" if self.issue is None else f"issue {self.issue:,}"
+        return (
+            f"{number} of {self.name!r}. E{self.protects(who)[1:]}, at one price. {self.limit(every, who)}; "
+            f"{self.price(every)}. Counted are {self.counted(every, who)}. {self.told_apart(who)}"
+        )
+
+
+def so_many(every: str, periods: int, kind: str = "") -> str:
+    """Return so many periods in words, with a word for which.
+
+    >>> so_many("1mo", 120, "counted"), so_many("15min", 4000), so_many("1D", 1)
+    ('120 counted months', '4,000 periods of 15 minutes', '1 day')
+    """
+    words = words_of(every, periods).removeprefix(f"{periods} ")
+    return f"{periods:,} {f'{kind} ' if kind else ''}{words}"
+
+
+def full_periods(every: str, periods: int) -> str:
+    """Return so many full periods in words.
+
+    >>> full_periods("1mo", 120)
+    '120 full months'
+    """
+    return so_many(every, periods, "full")
