@@ -49,7 +49,8 @@ from chronodp.ledger.numbers import (
     pack as pack,
     read_numbers as read_numbers,
 )
-from chronodp.ledger.requests import Fulfilled
+from chronodp.ledger.ownership import create_private as create_private, sync_folder as sync_folder
+from chronodp.ledger.releases import Fulfilled
 from chronodp.ledger.restoring import Restored, restore
 from chronodp.ledger.status import Status
 from chronodp.ledger.store import Row as Row, Store as Store, Transaction as Transaction

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import budgets, requests, streams
+from chronodp.ledger import budgets, issues, requests, streams
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.budgets import Entry
 from chronodp.ledger.certificates import SignedLink, export_chain
@@ -19,6 +19,7 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
+from chronodp.ledger.releases import Fulfilled, read_chain
 from chronodp.ledger.restated import restate
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
@@ -156,7 +157,7 @@ class Ledger:
         dates: Dates | None = None,
         openings: tuple[Opening, ...] = (),
         formerly: Cost | None = None,
-    ) -> requests.Fulfilled:
+    ) -> Fulfilled:
         """Debit, then let ``produce`` draw, then store and sign; the same request again returns what was stored.
 
         Args:
@@ -216,6 +217,52 @@ class Ledger:
         """Commit the next steps of a stream: their released values, the new state and new rows, all or nothing."""
         return streams.advance_stream(self._opened, before, values=values, state=state, finished=finished, rows=rows)
 
+    def issue(
+        self,
+        before: StreamState,
+        *,
+        request: str,
+        plan: str,
+        cost: Cost,
+        unit: Unit,
+        state: bytes,
+        value: str,
+        produce: Produce,
+    ) -> tuple[StreamState, Fulfilled]:
+        """Release under a request what is the next step of a stream: all or nothing, and nothing is debited.
+
+        Ask `stored_issue` first. A step that another took meanwhile is a `StreamConflict`: what was drawn is never
+        shown, and whoever asked resumes the newest state.
+
+        Args:
+            before: where the stream stands.
+            request: an id of the caller's choice, once for each release of the dataset.
+            plan: a text that identifies the stream and what is asked of it.
+            cost: what opening the stream was charged; the certificate claims the same.
+            unit: for whom.
+            state: what the stream must remember after the step. A secret.
+            value: of the step, public.
+            produce: called once, before the transaction; returns the release as text and its certificate.
+        """
+        check_name("request", request)
+        return issues.issue(
+            self._opened,
+            before,
+            request=request,
+            plan=plan,
+            cost=cost,
+            unit=unit,
+            state=state,
+            value=value,
+            produce=produce,
+        )
+
+    def stored_issue(self, dataset: str, request: str, plan: str) -> Fulfilled | None:
+        """Return what `issue` stored under a request, which another plan cannot have; None if the request is new."""
+        check_name("dataset", dataset)
+        check_name("request", request)
+        return issues.stored_issue(self._opened, dataset, request, plan)
+
     def stream_rows(self, stream: StreamState) -> list[bytes]:
         """Return what a stream keeps beside its state: secrets, in the order they were written."""
         return streams.read_rows(self._opened, stream.name, until=stream.step)
@@ -260,7 +307,7 @@ class Ledger:
         """Return the signed links of all releases of a dataset, oldest first."""
         with self._store.snapshot() as transaction:
             budgets.check_known(transaction, dataset)
-            chain = requests.read_chain(transaction, dataset)
+            chain = read_chain(transaction, dataset)
         self._watch.saw({release_counter(dataset): len(chain)}, sync=True)
         return chain
 

@@ -22,7 +22,7 @@ from chronodp.ledger.certificates import Link, SignedLink, verify_chain
 from chronodp.ledger.debits import Spend, debit, now, read_terms
 from chronodp.ledger.identity import Identity, adopt
 from chronodp.ledger.opening import Reached, open_unchecked
-from chronodp.ledger.requests import read_chain
+from chronodp.ledger.releases import read_chain
 from chronodp.ledger.restoration import describe_restoration
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.watch import charge_counter, stream_counter

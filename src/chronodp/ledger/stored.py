@@ -9,7 +9,7 @@ from chronodp.ledger.affected import Affected, find_affected
 from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.choices import kept_choices
 from chronodp.ledger.numbers import Written
-from chronodp.ledger.requests import read_parts
+from chronodp.ledger.releases import read_parts
 from chronodp.ledger.store import Row, Store
 from chronodp.ledger.watch import Watch, release_counter, stream_counter
 

@@ -7,7 +7,7 @@ The paragraph on a stream's step under "Crashes" of ``docs/explanation/proofs/le
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownStream
@@ -23,9 +23,11 @@ __all__ = [
     "Opening",
     "StreamState",
     "advance_stream",
+    "check_step",
     "open_stream",
     "read_rows",
     "resume_stream",
+    "write_step",
     "write_stream",
 ]
 
@@ -95,40 +97,62 @@ def advance_stream(
 
     ``rows`` are sealed beside the state, each by itself: what grows is written once, not anew with every step.
     """
-    keys, watch, reached = opened.own_keys, opened.watch, opened.reached
+    watch, reached = opened.watch, opened.reached
+    check_step(values, state, rows)
+    if not values:
+        return before
+    with opened.store.transaction() as transaction:
+        after, stands = write_step(
+            opened, transaction, before, values=values, state=state, finished=finished, rows=rows
+        )
+        reached("step written")
+    reached("step committed")
+    watch.saw(stands)  # before anyone is told: what was announced was marked
+    reached("step marked")
+    return after
+
+
+def check_step(values: list[str], state: bytes, rows: Sequence[bytes] = ()) -> None:
+    """Refuse values, a state and rows that cannot be written, before a transaction begins."""
     _check_state(state)
     for row in rows:
         _check_state(row)
     for value in values:
         check_text("values", value, private=True)
-    if not values:
-        return before
-    step = before.step + len(values)
-    with opened.store.transaction() as transaction:
-        moved = transaction.run(
-            "UPDATE streams SET step = ?, state = ?, finished = ? WHERE name = ? AND step = ? AND finished = 0 "
-            "RETURNING step",
-            (step, keys.seal(state, state_context(before.name, step)), int(finished), before.name, before.step),
+
+
+def write_step(
+    opened: Opened,
+    transaction: Transaction,
+    before: StreamState,
+    *,
+    values: list[str],
+    state: bytes,
+    finished: bool,
+    rows: Sequence[bytes] = (),
+) -> tuple[StreamState, Mapping[str, int]]:
+    """Write the next steps of a stream that stands where it did; return where it stands then, and what to mark."""
+    keys, step = opened.own_keys, before.step + len(values)
+    moved = transaction.run(
+        "UPDATE streams SET step = ?, state = ?, finished = ? WHERE name = ? AND step = ? AND finished = 0 "
+        "RETURNING step",
+        (step, keys.seal(state, state_context(before.name, step)), int(finished), before.name, before.step),
+    )
+    if not moved:
+        raise StreamConflict(
+            f"stream {before.name!r} is finished or has gone on past step {before.step} elsewhere: "
+            "resume its newest state"
         )
-        if not moved:
-            raise StreamConflict(
-                f"stream {before.name!r} is finished or has gone on past step {before.step} elsewhere: "
-                "resume its newest state"
-            )
+    transaction.run(
+        "INSERT INTO steps (stream, step, released) VALUES (?, ?, ?)", (before.name, step, json.dumps(values))
+    )
+    for number, row in enumerate(rows):
         transaction.run(
-            "INSERT INTO steps (stream, step, released) VALUES (?, ?, ?)", (before.name, step, json.dumps(values))
+            "INSERT INTO stream_rows (stream, step, number, sealed) VALUES (?, ?, ?, ?)",
+            (before.name, step, number, keys.seal(row, row_context(before.name, step, number))),
         )
-        for number, row in enumerate(rows):
-            transaction.run(
-                "INSERT INTO stream_rows (stream, step, number, sealed) VALUES (?, ?, ?, ?)",
-                (before.name, step, number, keys.seal(row, row_context(before.name, step, number))),
-            )
-        stands = watch.check_ahead({stream_counter(before.name): step})
-        reached("step written")
-    reached("step committed")
-    watch.saw(stands)  # before anyone is told: what was announced was marked
-    reached("step marked")
-    return StreamState(before.name, before.dataset, step, state, finished)
+    stands = opened.watch.check_ahead({stream_counter(before.name): step})
+    return StreamState(before.name, before.dataset, step, state, finished), stands
 
 
 def resume_stream(opened: Opened, name: str, *, plan: str | None) -> StreamState:
