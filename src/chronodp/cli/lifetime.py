@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.text import Text
 
 from chronodp.cli.asking import Asked, asking
 from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Payer, Request, existing_ledger
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, tell_release
 from chronodp.cli.terminal import table_of, terminal
-from chronodp.errors import InvalidArgument
+from chronodp.errors import InvalidArgument, LedgerSetBack, TallyMismatch
 from chronodp.privacy import Calendar, to_document
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ lifetime = typer.Typer(
 Name = Annotated[str, typer.Option(help="The name of the series.")]
 Folder = Annotated[
     Path, typer.Option("--tally", help="The folder with what each person has used, sealed; keep it with the ledger.")
+]
+Ids = Annotated[
+    Path, typer.Option(help="A file with people's ids, as the table has them, one a line; `-` reads standard input.")
 ]
 Pays = Annotated[
     str | None,
@@ -162,6 +167,103 @@ def issue(
     tell_release(made, out=written, page=page, level=level, as_json=as_json)
 
 
+@lifetime.command()
+def status(name: Name, as_json: Json = False, ledger: Address = "budget.db", keys: Keys = None) -> None:
+    """Show what anybody may know of a series: its terms, its price and its issues. The tally is not looked at.
+
+    **Example**
+
+    `chronodp lifetime status --name load`
+    """
+    from chronodp.lifetime import read_status
+
+    with existing_ledger(ledger, keys=keys) as opened:
+        found = read_status(opened, name)
+    if as_json:
+        content = {"name": found.name, "dataset": found.dataset, "issues": list(found.requests)}
+        print(json.dumps({**content, "design": to_document(found.design)}, ensure_ascii=False, indent=2))
+    else:
+        terminal().print(str(found))
+
+
+@lifetime.command()
+def verify(name: Name, tally: Folder, as_json: Json = False, ledger: Address = "budget.db", keys: Keys = None) -> None:
+    """Check tally and ledger against each other. Exit code 1 if they differ, with what to do about it.
+
+    **Example**
+
+    `chronodp lifetime verify --name load --tally load.tally`
+    """
+    with existing_ledger(ledger, keys=keys) as opened:
+        try:
+            issues = _resumed(opened, name, tally).status.issues
+        except (LedgerSetBack, TallyMismatch) as error:
+            terminal(errors=True, soft_wrap=True).print(Text.assemble(("does not hold:", "bold red"), f" {error}"))
+            raise typer.Exit(1) from None
+    if as_json:
+        print(json.dumps({"holds": True, "issues": issues}))
+    else:
+        terminal().print(
+            Text.assemble(("Holds.", "bold green"), f" Tally and ledger of {name} agree, up to issue {issues:,}.")
+        )
+
+
+@lifetime.command()
+def compact(name: Name, tally: Folder, ledger: Address = "budget.db", keys: Keys = None) -> None:
+    """Merge the files of a tally into one, which is quicker to read; once a year will do. Nothing else changes.
+
+    **Example**
+
+    `chronodp lifetime compact --name load --tally load.tally`
+    """
+    with existing_ledger(ledger, keys=keys) as opened:
+        _resumed(opened, name, tally).compact()
+    print(f"The tally of {name} is compact.")
+
+
+@lifetime.command()
+def forget(name: Name, tally: Folder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
+    """Set people to used up: they count no more, also if they come back. Ids are read from a file, one a line.
+
+    Their rows are yours to erase. What stays in the tally are 16 keyed bytes each, so that nobody counts anew.
+
+    **Examples**
+
+    `chronodp lifetime forget --name load --tally load.tally --ids erased.txt`
+
+    `... --ids -` reads standard input: an id on the command line would stay in the shell's history
+    """
+    lines = _lines(ids)
+    with existing_ledger(ledger, keys=keys) as opened:
+        series = _resumed(opened, name, tally)
+        for person in lines:
+            series.forget(person)
+    print(f"They count no more in {name}.")
+
+
+@lifetime.command()
+def same(name: Name, tally: Folder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
+    """Say that two ids are one person: a file holds the old one and the new one, in two lines.
+
+    The old one counts no more; the new one has used what both have together. One pair a run: told twice, the new one is
+    used up.
+
+    **Example**
+
+    `chronodp lifetime same --name load --tally load.tally --ids pair.txt`
+    """
+    lines = _lines(ids)
+    if len(lines) != 2:
+        raise InvalidArgument("ids", len(lines), "a file with two lines: the old id and the new one")
+    with existing_ledger(ledger, keys=keys) as opened:
+        lives = _resumed(opened, name, tally).same(*lines)
+    print(f"They are one person in {name} from now on.")
+    if lives > 1:
+        console = terminal(soft_wrap=True)
+        console.print("FOR THE OWNER ONLY: both ids together have used more than one life. What is issued is issued:")
+        console.print(f"for this person it holds at {lives:.3g} lives' price.")
+
+
 def _planned(asked: Asked, pays: str | None, reissues: int, *, stagger: bool) -> LifetimePlan[Lifetime]:
     """Return the plan of a series that asks this question for ever."""
     given = asked.options
@@ -197,6 +299,18 @@ def _resumed(ledger: Ledger, name: str, tally: Path) -> Lifetime:
     from chronodp.dataset import Lifetime
 
     return Lifetime.resume(ledger, name, tally=tally)
+
+
+def _lines(ids: Path) -> list[str]:
+    """Return the ids of people in a file, or on standard input; no refusal repeats one."""
+    try:
+        text = sys.stdin.read() if str(ids) == "-" else ids.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise InvalidArgument("ids", str(ids), "a text file in UTF-8 that can be read, or -") from None
+    lines = [line for line in text.replace("\r\n", "\n").split("\n") if line]
+    if not lines:
+        raise InvalidArgument("ids", str(ids), "a file with an id in each line; it has none")
+    return lines
 
 
 def _content(made: LifetimePlan[Lifetime]) -> dict[str, Any]:

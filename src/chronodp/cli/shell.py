@@ -1,7 +1,7 @@
 """The program ``chronodp``: its commands, its version, and how it fails.
 
-Exit codes: 0 done; 1 a certificate is not valid, or an audit did not come out as it must; 2 the request was refused.
-A refusal is one sentence on standard error.
+Exit codes: 0 done; 1 a certificate is not valid, a tally is not its ledger's, or an audit did not come out as it must;
+2 the request was refused. A refusal is one sentence on standard error.
 """
 
 from __future__ import annotations

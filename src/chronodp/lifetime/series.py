@@ -21,7 +21,7 @@ from chronodp.lifetime.design import LifetimeDesign
 from chronodp.lifetime.entries import Entries, merge, nobody
 from chronodp.lifetime.events import forget, pack_event, same
 from chronodp.lifetime.memory import Memory, Step
-from chronodp.lifetime.owner import LifetimeDiagnosis, LifetimeStatus, lives_of
+from chronodp.lifetime.owner import LifetimeDiagnosis, LifetimeStatus, lives_of, read_status
 from chronodp.lifetime.rooms import AsItStands, Corrected, Room, Staggered, Watched
 from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import Certificate, check_flag, check_text, dump
@@ -189,11 +189,7 @@ class LifetimeSeries(ABC):
     @property
     def status(self) -> LifetimeStatus:
         """What anybody may know: the terms, and which issues there were."""
-        stored = self._ledger.resume_stream(self._name)
-        memory = Memory.from_bytes(stored.state, self._name)
-        steps = [Step.from_text(text) for text in self._ledger.released_steps(self._name)]
-        requests = tuple(step.request for step in steps if step.request is not None)
-        return LifetimeStatus(self._name, self._dataset, memory.design, requests, memory.seeded)
+        return read_status(self._ledger, self._name)
 
     def diagnose(
         self, data: object = None, *, start: Any = None, end: Any = None, progress: Progress | None = None
