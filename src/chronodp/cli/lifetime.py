@@ -15,7 +15,7 @@ from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Payer, Requ
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, tell_release
 from chronodp.cli.terminal import table_of, terminal
 from chronodp.errors import InvalidArgument, LedgerSetBack, TallyMismatch
-from chronodp.privacy import Calendar, to_document
+from chronodp.privacy import Calendar, parse_record_unit, to_document
 
 if TYPE_CHECKING:
     from chronodp.dataset import Lifetime
@@ -275,8 +275,9 @@ def _planned(asked: Asked, pays: str | None, reissues: int, *, stagger: bool) ->
             allowed = "left out: what bounds take away would be paid for with every issue; `chronodp release` tells it"
             raise InvalidArgument(option, given[option], allowed)
     dates = (asked.needed("every"), asked.needed("start"), asked.needed("end"))
-    periods = len(Calendar(*dates, given.get("timezone", "UTC")))
+    limited = parse_record_unit(given.get("unit", "user")).limited
     # A life takes the place of the series' own limit, and its tables come later, one with each issue.
+    periods = len(Calendar(*dates, given.get("timezone", "UTC"))) if limited else None
     question = Asked({**given, "data": "the table of each issue", "max_periods": periods})
     return question.query().lifetime(
         epsilon=asked.needed("epsilon"),
