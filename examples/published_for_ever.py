@@ -148,7 +148,7 @@ print(f"By a plan for each month alone, ± {alone.half_width() / 1000:,.1f} MWh,
 # %%
 shown = released.assign(**{name: released[name] / 1000 for name in ("value", "lower", "upper")})
 lines = [
-    cdp.report.Line(region, rows["time"].tolist(), rows["value"], rows["lower"], rows["upper"])
+    cdp.report.Line(str(region), *(rows[name].tolist() for name in ("time", "value", "lower", "upper")))
     for region, rows in shown.groupby("region", sort=False)
 ]
 figure = cdp.report.series_figure(

@@ -235,7 +235,6 @@ def test_issues_are_refused_in_words(
 
 def test_a_second_opening_is_refused(opened: Path, refuse: Callable[..., str]) -> None:
     run("budget", "open", "others", "--epsilon", "1", "--delta", "1e-6")
-    issue(1)
     told = refuse("lifetime", "open", *QUESTION, *TERMS, *WHERE, "--dataset", "others", "--name", "other")
     assert "new or empty" in told
     told = refuse("lifetime", "open", *QUESTION, *TERMS, *WHERE, "--dataset", "others", "--tally", "other.tally")

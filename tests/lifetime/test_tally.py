@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chronodp.errors import InvalidArgument
 from chronodp.ledger import Keys
 from chronodp.lifetime.entries import Entries
 from chronodp.lifetime.segments import BEGINNING, Sealer, next_head, padded
@@ -54,6 +55,20 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     over = tally.over(Entries.of([(2, 8, 1), (SECRET, SECRET, LIFE)]))
     high, low = np.array([SECRET, 2], np.uint64), np.array([SECRET, 8], np.uint64)
     assert over.used(high, low).tolist() == [LIFE, 1]
+
+
+def test_a_folder_is_of_one_series(tmp_path: Path) -> None:
+    """Two series in one folder would take each other's segments for orphans, and remove them."""
+    folder = tmp_path / "t"
+    tally_in(folder).make()
+    tally_in(folder).make()  # opened again, where the first time was not paid
+    other_keys = Keys(signing=bytes(32), sealing=bytes(32))
+    for other in (tally_in(folder, name="other"), tally_in(folder, keys=other_keys)):
+        with pytest.raises(InvalidArgument, match="new or empty"):
+            other.make()
+    filled(tmp_path / "u", steps_of(5))
+    with pytest.raises(InvalidArgument, match="new or empty"):
+        tally_in(tmp_path / "u").make()
 
 
 def test_the_head_is_a_chain_of_macs_of_step_and_sorted_rows(tmp_path: Path) -> None:
