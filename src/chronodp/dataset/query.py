@@ -239,7 +239,8 @@ class Queries(Generic[Planned_co]):
                 given, and if that is not given either nobody is cut. Where both are given, the plan takes the limit
                 with the smaller error.
         """
-        return self._ask(Active(window, max_stays), max_periods if max_stays or max_periods else self.max_periods)
+        own = max_stays is None and max_periods is None
+        return self._ask(Active(window, max_stays), self.max_periods if own else max_periods)
 
     def ask(self, measure: Measure) -> Query[Planned_co]:
         """Ask for any measure of rows: a count, a sum, a mean, a variance, a histogram or people who were active."""
