@@ -238,7 +238,7 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
     at_work.touch()
     os.utime(abandoned, (0, 0))
     tally.compact(keep=2)
-    assert sorted(path.suffix for path in folder.iterdir()) == ["", ".base", ".new", ".segment", ".segment"]
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new", ".segment", ".segment"]
     assert at_work.exists()
     for one in (tally, tally_in(folder)):
         one.verify(4, heads[4])
@@ -332,7 +332,7 @@ def test_files_are_their_owners_alone_and_of_padded_sizes(tmp_path: Path) -> Non
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for path in folder.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert re.fullmatch(r"announced|\d{12}\.[0-9a-f]{8}\.segment", path.name)
+        assert re.fullmatch(r"announced|series|\d{12}\.[0-9a-f]{8}\.segment", path.name)
     for rows in (1025, 5000, 10**5, 10**7):
         assert rows <= padded(rows) <= 1.05 * rows + 1
         assert padded(padded(rows)) == padded(rows)

@@ -158,10 +158,8 @@ def make_folder(folder: Path, series: str) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         if not any(folder.iterdir()):
-            with contextlib.suppress(FileExistsError), (folder / SERIES).open("x", encoding="ascii") as file:
-                file.write(series)
-                file.flush()
-                os.fsync(file.fileno())
+            with contextlib.suppress(FileExistsError):
+                _write_alone(folder / SERIES, series)
         others = any(path.name != SERIES for path in folder.iterdir())
         if others or (folder / SERIES).read_text(encoding="ascii", errors="replace") != series:
             raise InvalidArgument("tally", folder.name, "a folder that is new or empty: this one holds something")
@@ -176,6 +174,14 @@ def keep_name(path: Path, name: str) -> None:
         sync_folder(path)
     except OSError:
         raise LedgerUnavailable(f"the folder of the tally of {name!r} cannot be synced; nothing was told") from None
+
+
+def _write_alone(path: Path, text: str) -> None:
+    """Write a file that nobody has written, and that its owner alone may read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def new_paths(folder: Path, step: int) -> tuple[Path, Path]:
