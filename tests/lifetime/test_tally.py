@@ -73,6 +73,20 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     assert over.used(high, low).tolist() == [LIFE, 1]
 
 
+def test_a_folder_is_of_one_series(tmp_path: Path) -> None:
+    """Two series in one folder would take each other's segments for orphans, and remove them."""
+    folder = tmp_path / "t"
+    tally_in(folder).make()
+    tally_in(folder).make()  # opened again, where the first time was not paid
+    other_keys = Keys(signing=bytes(32), sealing=bytes(32))
+    for other in (tally_in(folder, name="other"), tally_in(folder, keys=other_keys)):
+        with pytest.raises(InvalidArgument, match="new or empty"):
+            other.make()
+    filled(tmp_path / "u", steps_of(5))
+    with pytest.raises(InvalidArgument, match="new or empty"):
+        tally_in(tmp_path / "u").make()
+
+
 def test_the_head_is_a_chain_of_macs_of_step_and_sorted_rows(tmp_path: Path) -> None:
     steps = steps_of(5, 6)
     _, heads = filled(tmp_path / "t", steps)
@@ -246,7 +260,7 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
     at_work.touch()
     os.utime(abandoned, (0, 0))
     tally.compact(keep=2)
-    assert sorted(path.suffix for path in folder.iterdir()) == ["", ".base", ".new", ".segment", ".segment"]
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new", ".segment", ".segment"]
     assert at_work.exists()
     for one in (tally, tally_in(folder)):
         one.verify(4, heads[4])
@@ -340,7 +354,7 @@ def test_files_are_their_owners_alone_and_of_padded_sizes(tmp_path: Path) -> Non
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for path in folder.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert re.fullmatch(r"announced|\d{12}\.[0-9a-f]{8}\.segment", path.name)
+        assert re.fullmatch(r"announced|series|\d{12}\.[0-9a-f]{8}\.segment", path.name)
     for rows in (1025, 5000, 10**5, 10**7):
         assert rows <= padded(rows) <= 1.05 * rows + 1
         assert padded(padded(rows)) == padded(rows)

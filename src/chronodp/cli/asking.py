@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chronodp.series import Discover, Missing, Places, Plan
     from chronodp.series.measures import Argument
 
-__all__ = ["Asked", "asks"]
+__all__ = ["Asked", "asking", "asks"]
 
 _BLOCKS = ("total", "peak", "trough")
 _ASSUMED: dict[str, Literal["even loss"] | None] = {"even-loss": "even loss", "none": None}
@@ -190,10 +190,19 @@ class Asked:
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a question; it receives them as one argument, ``asked``."""
+    return asking()(command)
+
+
+def asking(**instead: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return what gives a command the options of a question, some of them told in other words."""
+    return functools.partial(_with_options, OPTIONS | instead)
+
+
+def _with_options(options: dict[str, Any], command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(command, eval_str=True)
     shared = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in OPTIONS.items()
+        for name, annotation in options.items()
     ]
     own = [
         part.replace(kind=inspect.Parameter.KEYWORD_ONLY)

@@ -93,6 +93,7 @@ class LifeTally:
         self._life = check_whole("life", life, most=LONGEST_LIFE)
         self._sealer = Sealer(keys, dataset, name, life, reached)
         self._marks = FileWitness(folder / MARK)
+        self._series = keys.derive("lifetime folder", dataset, name).hex()
         self._step, self._head = 0, BEGINNING
         self._held: Entries | None = None
         self._written: _Written | None = None
@@ -103,7 +104,7 @@ class LifeTally:
 
     def make(self) -> None:
         """Make the folder of a new series, before its opening is paid; an empty one is taken as it is."""
-        make_folder(self._folder)
+        make_folder(self._folder, self._series)
 
     def discard(self) -> None:
         """Remove every file of a tally that is refused, or that was made for nothing."""
