@@ -174,7 +174,7 @@ class Curator:
             design=dump(plan.design),
             whose=None if dataset.share else caller.request(""),
             fresh=fresh,
-            check=lambda: self.check_fits(caller, dataset, plan),
+            admit=lambda _: self.check_fits(caller, dataset, plan),
             most=self.policy.running.waiting,
         )
         if job.state == "failed" and self.goes_on(job):
