@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         engines as engines,
         federated as federated,
         ledger as ledger,
+        lifetime as lifetime,
         live as live,
         local as local,
         postprocess as postprocess,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
         temporal as temporal,
     )
     from chronodp.alerts import Alert
-    from chronodp.dataset import Aggregate, TimeSeries, plan_together
+    from chronodp.dataset import Aggregate, Lifetime, TimeSeries, plan_together
     from chronodp.engines import Reading
     from chronodp.ledger import Ledger
     from chronodp.series import (
@@ -74,6 +75,7 @@ __all__ = [
     "Find",
     "Hierarchy",
     "Ledger",
+    "Lifetime",
     "Missing",
     "Norm",
     "Places",
@@ -105,6 +107,7 @@ _ROOMS = (
     "engines",
     "federated",
     "ledger",
+    "lifetime",
     "live",
     "local",
     "postprocess",
@@ -128,6 +131,7 @@ _NAMES = {
     "Find": "series",
     "Hierarchy": "series",
     "Ledger": "ledger",
+    "Lifetime": "dataset",
     "Missing": "series",
     "Norm": "series",
     "Places": "series",

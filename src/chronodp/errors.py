@@ -22,7 +22,8 @@
     │   │   └── UnknownStream  no stream of that name was opened
     │   └── LedgerUnavailable  locked, read-only, full, disconnected or of a newer version
     │       ├── KeysMismatch   the keys are missing, or those of another ledger
-    │       └── LedgerSetBack  an old copy: more was released than it knows
+    │       ├── LedgerSetBack  an old copy: more was released than it knows
+    │       └── TallyMismatch  a lifetime's tally is missing, was changed, or is older than its ledger
     ├── ServiceError           a curator refuses or cannot be reached; it says whether anything was spent
     │   ├── NotSignedIn        no token, or one that is unknown, expired or revoked
     │   ├── NotAllowed         the role or the owner's policy forbids it
@@ -70,6 +71,7 @@ __all__ = [
     "ServiceError",
     "SourceError",
     "StreamConflict",
+    "TallyMismatch",
     "TooFewHolders",
     "TooManyCalls",
     "UnitMismatch",
@@ -235,6 +237,10 @@ class KeysMismatch(LedgerUnavailable):
 
 class LedgerSetBack(LedgerUnavailable):
     """The ledger is an old copy: its keys, or a witness, have seen more than it knows."""
+
+
+class TallyMismatch(LedgerUnavailable):
+    """The tally of a lifetime is not the one that its ledger vouches for: missing, changed, or an old copy."""
 
 
 class ServiceError(ChronodpError):

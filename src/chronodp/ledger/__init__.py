@@ -49,6 +49,7 @@ from chronodp.ledger.numbers import (
     pack as pack,
     read_numbers as read_numbers,
 )
+from chronodp.ledger.ownership import create_private as create_private, sync_folder as sync_folder
 from chronodp.ledger.releases import Fulfilled
 from chronodp.ledger.restoring import Restored, restore
 from chronodp.ledger.status import Status

@@ -1,7 +1,8 @@
 """A person's whole life: one price, paid once, for a series that is published for ever."""
 
 from chronodp.lifetime.design import LifetimeDesign as LifetimeDesign
+from chronodp.lifetime.owner import LifetimeDiagnosis, LifetimeStatus
 from chronodp.lifetime.planner import LifetimePlan, make_lifetime_plan as make_lifetime_plan
 from chronodp.lifetime.series import LifetimeSeries as LifetimeSeries
 
-__all__ = ["LifetimePlan"]
+__all__ = ["LifetimeDiagnosis", "LifetimePlan", "LifetimeStatus"]

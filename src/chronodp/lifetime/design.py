@@ -115,10 +115,10 @@ class LifetimeDesign:
             calendar=calendar,
             max_periods=min(self.max_periods, periods),
         )
-        if self.pays == "own" and table.unit.relation == "replace":
-            if has_both_signs(table) and not has_both_signs(self.base.table):
-                allowed = "of numbers on one side of 0: under relation='replace' those on both were not bought"
-                raise InvalidArgument("clip", clip, allowed)
+        signed = has_both_signs(table) and not has_both_signs(self.base.table)
+        if signed and self.pays == "own" and table.unit.relation == "replace":
+            allowed = "of numbers on one side of 0: under relation='replace' those on both were not bought"
+            raise InvalidArgument("clip", clip, allowed)
         life = Life(
             name,
             self.user,

@@ -1,0 +1,174 @@
+"""The folder of a tally: which files of which steps are there, and which of them the ledger's head stands for.
+
+    000000000007.3f9a01c2.segment     what step 7 took, or what a job that lost, or died, would have taken
+    000000000007.base                 what all steps up to 7 took
+    000000000008.a01b7c44.new         a file that is being written
+    announced                         the last step that anyone was told of
+
+Several jobs may write a segment of the same step, each under a random name, and one of them commits: so nobody can
+write over what another has committed. Which one that was follows from the ledger's head, back to the first: a segment
+says which head it follows, and with its MAC gives the next. All others are orphans, which do nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from chronodp.errors import InvalidArgument, LedgerUnavailable, TallyMismatch
+from chronodp.ledger import sync_folder
+from chronodp.lifetime.segments import BEGINNING, Damaged, Head, Sealer
+
+__all__ = [
+    "MARK",
+    "Found",
+    "Listing",
+    "Missing",
+    "base_path",
+    "find_chain",
+    "make_folder",
+    "mismatch",
+    "new_paths",
+    "remove",
+    "remove_all",
+]
+
+MARK = "announced"
+"""The name of the file of marks."""
+
+_FILE = re.compile(r"(\d{12})\.(?:([0-9a-f]{8})\.)?(segment|base|new)")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of a folder by the steps that they are of."""
+
+    segments: dict[int, tuple[Path, ...]]
+    bases: dict[int, Path]
+    unfinished: dict[int, tuple[Path, ...]]
+
+    @classmethod
+    def of(cls, folder: Path, name: str) -> Listing:
+        """Return what is in a folder now."""
+        try:
+            paths = sorted(folder.iterdir())
+        except OSError:
+            raise LedgerUnavailable(
+                f"the tally of {name!r} is not where it was: its folder is missing or cannot be read. Put it back; "
+                "nothing was released"
+            ) from None
+        segments: dict[int, tuple[Path, ...]] = {}
+        unfinished: dict[int, tuple[Path, ...]] = {}
+        bases: dict[int, Path] = {}
+        for path in paths:
+            match = _FILE.fullmatch(path.name)
+            if match is None:
+                continue
+            step = int(match[1])
+            if match[3] == "base":
+                bases[step] = path
+            else:
+                kind = segments if match[3] == "segment" else unfinished
+                kind[step] = (*kind.get(step, ()), path)
+        return cls(segments, bases, unfinished)
+
+    @property
+    def newest_segment(self) -> int:
+        """The newest step that a segment is of; 0 if there is none."""
+        return max(self.segments, default=0)
+
+    @property
+    def newest_base(self) -> int:
+        """The newest step that a base holds; 0 if there is none."""
+        return max(self.bases, default=0)
+
+
+class Missing(Exception):
+    """A file of a step is not there: lost, or merged by another job since the folder was listed."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(step)
+        self.step = step
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A segment that the ledger vouches for."""
+
+    step: int
+    path: Path
+    head: Head
+
+
+def find_chain(sealer: Sealer, listing: Listing, name: str, *, step: int, head: bytes, until: int) -> Iterator[Found]:
+    """Yield the segments that lead to a chain's head, the newest first, down to that after step ``until``.
+
+    Raises `Missing` for a step of which there is none.
+    """
+    for number in range(step, until, -1):
+        damaged = False
+        for path in listing.segments.get(number, ()):
+            try:
+                found = sealer.read_head("segment", path, number)
+            except FileNotFoundError:
+                raise Missing(number) from None
+            except Damaged:
+                damaged = True
+                continue
+            if found.after == head:
+                yield Found(number, path, found)
+                head = found.chain
+                break
+        else:
+            raise mismatch(name, number, "was changed, or is of another series") if damaged else Missing(number)
+    if until == 0 and head != BEGINNING:
+        raise mismatch(name, 1, "follows something else")
+
+
+def mismatch(name: str, step: int, what: str) -> TallyMismatch:
+    """Return the error of a tally that is not the ledger's; it tells a step, which is public, and nothing else."""
+    return TallyMismatch(
+        f"step {step} in the tally of {name!r} {what}: the tally is not the one that the ledger knows. Put the newest "
+        "copy of its folder back, or rebuild it from the tables; nothing was released"
+    )
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for a new tally, which its owner alone may read; an empty one serves as well."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if any(folder.iterdir()):
+            raise InvalidArgument("tally", folder.name, "a folder that is new or empty: this one holds something")
+        folder.chmod(0o700)
+        sync_folder(folder)
+    except OSError:
+        raise LedgerUnavailable(f"the folder {folder.name!r} cannot be made; nothing was spent") from None
+
+
+def new_paths(folder: Path, step: int) -> tuple[Path, Path]:
+    """Return under which name a segment is written, and which it has then."""
+    stem = f"{step:012d}.{os.urandom(4).hex()}"
+    return folder / f"{stem}.new", folder / f"{stem}.segment"
+
+
+def base_path(folder: Path, step: int) -> Path:
+    """Return the name of a base."""
+    return folder / f"{step:012d}.base"
+
+
+def remove(path: Path) -> None:
+    """Remove a file that nothing rests on, if that is possible."""
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+def remove_all(folder: Path) -> None:
+    """Remove every file of a tally, and nothing else."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if path.name == MARK or _FILE.fullmatch(path.name):
+                remove(path)

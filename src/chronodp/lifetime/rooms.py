@@ -1,0 +1,117 @@
+"""Tallies as an issue sees them: as they stand, with first issues staggered, or with corrections that were bought.
+
+Each changes what one person has used by that person's own entry and nothing else. "Staggered starts" and "Corrections"
+of ``docs/explanation/proofs/lifetime.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from chronodp.engines import Booked
+from chronodp.lifetime.entries import Digests, Entries, Words, used_by
+from chronodp.lifetime.tally import LifeTally
+
+__all__ = ["AsItStands", "Corrected", "Room", "Staggered", "Watched"]
+
+
+class Room(Protocol):
+    """A tally, and what of the prices of an issue is booked in it."""
+
+    def used(self, high: Digests, low: Digests) -> Words:
+        """Return the shares that each entry has used."""
+        ...
+
+    def paid(self, booked: Booked) -> Entries:
+        """Return what is added to the tally."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AsItStands:
+    """An issue like most: people pay what they pay."""
+
+    tally: LifeTally = field(repr=False)
+
+    def used(self, high: Digests, low: Digests) -> Words:
+        """Return the shares that each entry has used."""
+        return self.tally.used(high, low)
+
+    def paid(self, booked: Booked) -> Entries:
+        """Return what is added to the tally."""
+        return Entries(booked.high, booked.low, booked.spent)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Staggered:
+    """The first issue, where everybody in it begins with a part of their life used, by their own entry.
+
+    Attributes:
+        tally: as it stands.
+        periods: of a life.
+        full: what one full period takes.
+    """
+
+    tally: LifeTally = field(repr=False)
+    periods: int
+    full: int
+
+    def used(self, high: Digests, low: Digests) -> Words:
+        """Return the shares that each entry has used; at least one full period is left to those who are new."""
+        return np.maximum(self.tally.used(high, low), self._start(low))
+
+    def paid(self, booked: Booked) -> Entries:
+        """Return what is added to the tally: with what they paid, the part that they began with."""
+        before = self.tally.used(booked.high, booked.low)
+        start = np.maximum(self._start(booked.low) - before, 0)
+        return Entries(booked.high, booked.low, booked.spent + start)
+
+    def _start(self, low: Digests) -> Words:
+        # An entry is a keyed digest, so its last bits are as good as drawn; a multiple of a period, 0 to all but one.
+        return (low % np.uint64(self.periods)).astype(np.int64) * np.int64(self.full)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corrected:
+    """An issue that corrects another: whoever bought periods there has them here for nothing.
+
+    Attributes:
+        tally: as it stands.
+        bought: what was paid for the issue and for its corrections before.
+    """
+
+    tally: LifeTally = field(repr=False)
+    bought: Entries = field(repr=False)
+
+    def used(self, high: Digests, low: Digests) -> Words:
+        """Return the shares that each entry has used for anything else."""
+        # What was bought is part of what was used, also of someone who was set to used up since.
+        return self.tally.used(high, low) - used_by(self.bought, high, low)
+
+    def paid(self, booked: Booked) -> Entries:
+        """Return what is added to the tally: what goes beyond what was bought before."""
+        more = booked.spent - used_by(self.bought, booked.high, booked.low)
+        some = more > 0
+        return Entries(booked.high[some], booked.low[some], more[some])
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """A tally that counts whom it was asked about, for the owner alone."""
+
+    tally: LifeTally = field(repr=False)
+    asked: list[tuple[Digests, Digests]] = field(default_factory=list, repr=False)
+
+    def used(self, high: Digests, low: Digests) -> Words:
+        """Return the shares that each entry has used."""
+        self.asked.append((high, low))
+        return self.tally.used(high, low)
+
+    def people(self) -> Words:
+        """Return what each one asked about has used, each once."""
+        both = [np.stack(pair, axis=1) for pair in self.asked]
+        once = np.unique(np.concatenate(both or [np.zeros((0, 2), np.uint64)]), axis=0)
+        return self.tally.used(once[:, 0].copy(), once[:, 1].copy())

@@ -1,0 +1,289 @@
+"""The tally of a lifetime: what each person has paid, on disk beside the ledger, each vouching for the other.
+
+The ledger holds the head of a chain over all segments; the folder holds the segments, and how far anyone was told of
+them. A folder that is older than the ledger lacks a segment; a ledger that is older than the folder is behind its mark,
+or behind its segments. The order of an issue, and what each death leaves behind: "Lifetimes" of
+``docs/explanation/proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chronodp.errors import InvalidArgument, LedgerSetBack, StreamConflict
+from chronodp.ledger import FileWitness, Keys, check_name
+from chronodp.lifetime.entries import Digests, Entries, Overlay, Words, merge, nobody, used_by
+from chronodp.lifetime.folder import (
+    MARK,
+    Found,
+    Listing,
+    Missing,
+    base_path,
+    find_chain,
+    make_folder,
+    mismatch,
+    new_paths,
+    remove,
+    remove_all,
+)
+from chronodp.lifetime.segments import BEGINNING, Damaged, Sealer
+from chronodp.privacy import check_whole
+
+__all__ = ["LifeTally", "Seen"]
+
+_TRIES = 3  # to read files while another job merges them
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How far a tally was seen to have come, before the ledger was read.
+
+    Attributes:
+        announced: the last step that anyone was told of.
+        segment: the newest step that a segment is of; one more than was committed where a job is under way, or died.
+        base: the newest step that a base holds.
+    """
+
+    announced: int
+    segment: int
+    base: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A segment that was written and that no ledger may know."""
+
+    step: int
+    head: bytes
+    entries: Entries = field(repr=False)
+
+
+class LifeTally:
+    """What everyone has paid in a series so far: two words and a number each, in memory once it is verified.
+
+    The order of a step: `seen`, then the ledger's newest state, then `verify` against that; `used` as often as needed;
+    `write`, the ledger's transaction with the head that it returns, `announce`. If the transaction fails, begin anew.
+
+    Args:
+        folder: where its files are; see `make`.
+        keys: the ledger's.
+        dataset: whose budget paid.
+        name: of the series, a stream of the ledger.
+        life: the shares of a whole life.
+        reached: called with the name of each gap that a crash could fall into; for tests of crashes.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        keys: Keys,
+        dataset: str,
+        name: str,
+        life: int,
+        *,
+        reached: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        check_name("name", name)
+        self._folder, self._name, self._reached = folder, name, reached
+        self._life = check_whole("life", life, most=2**62)  # so that eight bytes hold it, and its sign
+        self._sealer = Sealer(keys, dataset, name, life)
+        self._marks = FileWitness(folder / MARK)
+        self._step, self._head = 0, BEGINNING
+        self._held: Entries | None = None
+        self._written: _Written | None = None
+
+    def __repr__(self) -> str:
+        return f"LifeTally({self._name!r})"
+
+    def make(self) -> None:
+        """Make the folder of a new series, before its opening is paid; an empty one is taken as it is."""
+        make_folder(self._folder)
+
+    def discard(self) -> None:
+        """Remove every file of a tally that is refused, or that was made for nothing."""
+        self._held, self._written = None, None
+        remove_all(self._folder)
+
+    @property
+    def name(self) -> str:
+        """The name of the series."""
+        return self._name
+
+    @property
+    def life(self) -> int:
+        """The shares of a whole life."""
+        return self._life
+
+    def seen(self) -> Seen:
+        """Return how far the folder has come. Ask before the ledger is read, since others go on meanwhile."""
+        listing = Listing.of(self._folder, self._name)
+        return Seen(self._marks.newest(self._name), listing.newest_segment, listing.newest_base)
+
+    def verify(self, step: int, head: bytes, *, seen: Seen | None = None) -> None:
+        """Read all of the tally, and refuse one that is not what the ledger vouches for.
+
+        Args:
+            step: how many steps the ledger knows.
+            head: of the chain after them, as the ledger has it.
+            seen: what `seen` returned before the ledger was read; without, nobody else may be at work.
+        """
+        self._held, self._written = None, None
+        self._check_ahead(step, self.seen() if seen is None else seen)
+        lost = step
+        for _ in range(_TRIES):
+            listing = Listing.of(self._folder, self._name)
+            if listing.newest_base > step:  # not before the ledger was read, so another job went on
+                raise StreamConflict(
+                    f"stream {self._name!r} has gone on past step {step} elsewhere: resume its newest state"
+                )
+            try:
+                self._held, chain = self._read(listing, step, head)
+            except Missing as missing:  # perhaps merged by another job, into a base that is there by now
+                lost = missing.step
+                continue
+            self._step, self._head = step, head
+            self._clear(listing, {found.path for found in chain})
+            self._reached("tally read")
+            return
+        raise mismatch(self._name, lost, "is missing")
+
+    def used(self, high: Digests, low: Digests) -> Words:
+        """Return the shares that each entry has used, by the first and the last 64 bits of it; 0 if it is unknown."""
+        return used_by(self._verified, high, low)
+
+    def over(self, added: Entries) -> Overlay:
+        """Return the tally as it stands where these were paid too, for a second table of the same issue."""
+        return Overlay(self._verified, added, self._life)
+
+    def people(self) -> Entries:
+        """Return what everyone has used: for the owner alone, and for nothing that is published."""
+        return self._verified
+
+    def write(self, step: int, entries: Entries) -> bytes:
+        """Write the segment of the next step, durably; return the chain's head after it, which the ledger commits.
+
+        Nothing rests on it before the ledger's transaction: it may be written again, by anyone.
+        """
+        _ = self._verified
+        if step != self._step + 1:
+            raise StreamConflict(f"the tally of {self._name!r} stands at step {self._step}: {step} is not the next")
+        if len(entries) and entries.spent.max() > self._life:
+            raise InvalidArgument("entries", "with other amounts", "with at most a whole life for each")
+        fresh, final = new_paths(self._folder, step)
+        head = self._sealer.head("segment", step, self._head, entries)
+        self._reached("segment begun")
+        self._sealer.write("segment", head, entries, fresh=fresh, final=final)
+        self._reached("segment written")
+        self._written = _Written(step, head.after, entries)
+        return head.after
+
+    def announce(self, step: int) -> None:
+        """Remember that the ledger has committed a step, before anyone is told: of the one just written, or an older.
+
+        Whoever returns what was stored before calls this first as well: who stored it may have died.
+        """
+        self._marks.saw(self._name, step)
+        self._reached("announced")
+        written = self._written
+        if written is not None and written.step == step:
+            self._held = merge(self._verified, written.entries, self._life)
+            self._step, self._head, self._written = step, written.head, None
+
+    def compact(self, *, keep: int = 0) -> None:
+        """Merge all steps that were verified into one base, and remove the segments but the last ``keep`` of them.
+
+        The base is whole and has its name before anything is removed: a crash leaves files that are not needed.
+        """
+        check_whole("keep", keep, least=0)
+        held = self._verified
+        if self._step == 0:
+            return
+        head = self._sealer.head("base", self._step, self._head, held)
+        fresh, _ = new_paths(self._folder, self._step)
+        self._reached("base begun")
+        self._sealer.write("base", head, held, fresh=fresh, final=base_path(self._folder, self._step))
+        self._reached("base written")
+        listing = Listing.of(self._folder, self._name)
+        for step, path in listing.bases.items():
+            if step < self._step:
+                remove(path)
+        self._reached("old base removed")
+        for step, paths in listing.segments.items():
+            for path in paths if step <= self._step - keep else ():
+                remove(path)
+                self._reached("old segment removed")
+        for step, paths in listing.unfinished.items():  # by processes that died; at this step one may be at work
+            for path in paths if step < self._step else ():
+                remove(path)
+
+    def entries_of(self, step: int) -> Entries:
+        """Return who paid what in one step, if its segment is still there."""
+        _ = self._verified
+        check_whole("step", step, most=self._step)
+        listing = Listing.of(self._folder, self._name)
+        try:
+            *_, found = self._chain(listing, self._step, self._head, until=step - 1)
+            return self._entries(found)
+        except Missing:
+            raise InvalidArgument("step", step, "one whose segment was not merged into a base") from None
+
+    @property
+    def _verified(self) -> Entries:
+        if self._held is None:
+            raise StreamConflict(f"the tally of {self._name!r} was not verified against its ledger")
+        return self._held
+
+    def _check_ahead(self, step: int, seen: Seen) -> None:
+        """Refuse a ledger that knows less than the tally has seen."""
+        newest = max(seen.announced, seen.base, seen.segment - 1)
+        if newest > step:
+            raise LedgerSetBack(
+                f"the ledger knows {step} steps of {self._name!r} and its tally has seen {newest}: the ledger was set "
+                "back, or restored from a backup. Put the newest copy of the ledger back. Without one this series has "
+                "ended: people would count again for what they have used up. Nothing was released"
+            )
+
+    def _read(self, listing: Listing, step: int, head: bytes) -> tuple[Entries, list[Found]]:
+        """Return what everyone has paid, and the segments that tell of it."""
+        start = listing.newest_base
+        chain = list(self._chain(listing, step, head, until=start))
+        held = nobody()
+        if start:
+            try:
+                base, held = self._sealer.read("base", listing.bases[start], start)
+            except FileNotFoundError:
+                raise Missing(start) from None
+            except Damaged:
+                raise mismatch(self._name, start, "was changed") from None
+            if base.chain != (chain[-1].head.chain if chain else head):
+                raise mismatch(self._name, start, "is of another history")
+        for found in reversed(chain):
+            held = merge(held, self._entries(found), self._life)
+        return held, chain
+
+    def _chain(self, listing: Listing, step: int, head: bytes, *, until: int) -> Iterator[Found]:
+        return find_chain(self._sealer, listing, self._name, step=step, head=head, until=until)
+
+    def _entries(self, found: Found) -> Entries:
+        try:
+            head, entries = self._sealer.read("segment", found.path, found.step)
+        except FileNotFoundError:
+            raise Missing(found.step) from None
+        except Damaged:
+            raise mismatch(self._name, found.step, "was changed") from None
+        if head != found.head:
+            raise mismatch(self._name, found.step, "was changed")
+        return entries
+
+    def _clear(self, listing: Listing, kept: set[Path]) -> None:
+        """Remove what jobs that lost or died have left of steps that are committed: nothing rests on it any more.
+
+        What is of the next step stays: its job may be about to commit.
+        """
+        oldest = min((int(path.name[:12]) for path in kept), default=self._step + 1)
+        for step, paths in listing.segments.items():
+            for path in paths if oldest <= step <= self._step else ():
+                if path not in kept:
+                    remove(path)
