@@ -22,6 +22,7 @@ from chronodp.lifetime.entries import Entries, merge, nobody
 from chronodp.lifetime.events import forget, pack_event, same
 from chronodp.lifetime.memory import Memory, Step
 from chronodp.lifetime.owner import LifetimeDiagnosis, LifetimeStatus, lives_of
+from chronodp.lifetime.public import status_of
 from chronodp.lifetime.rooms import AsItStands, Corrected, Room, Staggered, Watched
 from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import Certificate, check_flag, check_text, dump
@@ -189,11 +190,7 @@ class LifetimeSeries(ABC):
     @property
     def status(self) -> LifetimeStatus:
         """What anybody may know: the terms, and which issues there were."""
-        stored = self._ledger.resume_stream(self._name)
-        memory = Memory.from_bytes(stored.state, self._name)
-        steps = [Step.from_text(text) for text in self._ledger.released_steps(self._name)]
-        requests = tuple(step.request for step in steps if step.request is not None)
-        return LifetimeStatus(self._name, self._dataset, memory.design, requests, memory.seeded)
+        return status_of(self._ledger, self._name)
 
     def diagnose(
         self, data: object = None, *, start: Any = None, end: Any = None, progress: Progress | None = None
@@ -230,6 +227,12 @@ class LifetimeSeries(ABC):
     ) -> tuple[tuple[Quanta, ...], Booked]:
         """Return the exact numbers of a table as far as lives go, and what each person pays. Nobody may see either."""
 
+    def _pause(self) -> None:  # noqa: B027  # most series do not wait
+        """Be called when an issue is booked on disk, and before anything of it is drawn, committed or told.
+
+        So far it took as long as there are rows and people, which nobody may know: a curator waits here.
+        """
+
     def _issued(
         self, data: object, design: Design, request: str, identity: str, entropy: Entropy, progress: Progress
     ) -> Release:
@@ -249,6 +252,7 @@ class LifetimeSeries(ABC):
         def produce() -> tuple[Written, Certificate]:
             return draw_release(numbered, numbers, entropy), certificate_of(numbered, seeded=seeded)
 
+        self._pause()
         claim = numbered.claim
         state, fulfilled = self._ledger.issue(
             stored,

@@ -20,10 +20,11 @@ from chronodp.ledger import Transaction, now
 from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import Calendar, check_moment, microseconds_of
 from chronodp.series import Design
+from chronodp.service.jobs import Job
 from chronodp.service.policy import Dataset
 from chronodp.service.terms import LifetimeTerms
 
-__all__ = ["IssueAsked", "Stretch", "allowed_issue", "check_periods", "claim_periods"]
+__all__ = ["IssueAsked", "Stretch", "allowed_issue", "check_may_issue", "check_periods", "claim_periods", "issue_of"]
 
 
 class IssueAsked(BaseModel):
@@ -43,6 +44,20 @@ class Stretch:
 
     begin: int
     end: int
+
+
+def issue_of(job: Job) -> IssueAsked | None:
+    """Return the issue that a job asks for; None if it asks a question of its own."""
+    return IssueAsked.model_validate_json(job.question) if job.question.startswith('{"lifetime":') else None
+
+
+def check_may_issue(terms: LifetimeTerms, analyst: str) -> None:
+    """Raise unless the owner lets someone ask for issues; nobody's name stands for the owner."""
+    if analyst and analyst not in terms.analysts:
+        raise NotAllowed(
+            f"the owner's policy does not let {analyst} ask for issues of {terms.name!r}",
+            mend="ask the owner: an issue takes shares of everyone in it. What was issued can be read",
+        )
 
 
 def allowed_issue(dataset: Dataset, terms: LifetimeTerms, design: LifetimeDesign, asked: IssueAsked) -> Design:
@@ -129,7 +144,9 @@ def _check_clip(terms: LifetimeTerms, clip: tuple[float, float] | None) -> None:
         return  # of what has no clip another one is refused by its design
     low, high = given
     if clip[0] < low or clip[1] > high:
-        raise _refuse("clip", f"{clip[0]:g} to {clip[1]:g}", f"within {low:g} to {high:g}: a wider one takes more shares")
+        raise _refuse(
+            "clip", f"{clip[0]:g} to {clip[1]:g}", f"within {low:g} to {high:g}: a wider one takes more shares"
+        )
 
 
 def _refuse(argument: str, given: str, allowed: str) -> NotAllowed:

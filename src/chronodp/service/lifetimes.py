@@ -7,13 +7,12 @@ what people have used is looked at by `issuing` alone.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from chronodp.dataset import Lifetime, ask_question
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
 from chronodp.ledger import Ledger, StoredStream
 from chronodp.lifetime import LifetimeDesign, LifetimePlan
-from chronodp.privacy import Calendar, dump, load, to_document
+from chronodp.privacy import Calendar, dump, load
 from chronodp.service.policy import Dataset
 from chronodp.service.terms import LifetimeTerms
 
@@ -30,9 +29,7 @@ def lifetime_plan(dataset: Dataset, terms: LifetimeTerms, grid: Calendar | None 
     whole = dataset.calendar
     first = Calendar.from_length(terms.every, whole.start, 1, whole.timezone) if grid is None else grid
     query = ask_question(dataset.series(first), terms.measure, by=terms.groups, max_groups=terms.max_groups)
-    return query.lifetime(
-        epsilon=terms.epsilon, delta=terms.delta, max_periods=terms.max_periods, pays=terms.pays
-    )
+    return query.lifetime(epsilon=terms.epsilon, delta=terms.delta, max_periods=terms.max_periods, pays=terms.pays)
 
 
 def open_lifetimes(ledger: Ledger, dataset: Dataset) -> None:
