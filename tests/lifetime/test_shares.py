@@ -83,11 +83,13 @@ def test_a_total_at_the_clip_pays_a_full_period_and_less_pays_its_square() -> No
     design = life(Sum("x", (0.0, 3.0)))
     price = own_price(design.base)
     reach = price.over
-    assert price.squared and int(price.of(_word(reach))) == 2**32
+    assert price.squared
+    assert int(price.of(_word(reach))) == 2**32
     assert int(price.of(_word(0))) == 0
     assert 2**30 <= int(price.of(_word(-(-reach // 2)))) <= 2**30 + 2**17  # a quarter, rounded up
     pure = own_price(life(Sum("x", (0.0, 3.0)), delta=0.0).base)
-    assert not pure.squared and int(pure.of(_word(pure.over))) == 2**31
+    assert not pure.squared
+    assert int(pure.of(_word(pure.over))) == 2**31
 
 
 def _word(number: int) -> object:
@@ -150,7 +152,8 @@ def test_who_pays_what_if_nobody_says() -> None:
 def test_replaced_people_with_totals_of_both_signs_cost_more_where_each_pays_for_what_they_add() -> None:
     """Small totals of the one sign lie in more periods than full ones: 4 K M², not K max(2 M², (hi - lo)²)."""
     signed = table(Sum("x", (-1.0, 3.0)), relation="replace")
-    assert has_both_signs(signed) and not own_costs_the_same(signed)
+    assert has_both_signs(signed)
+    assert not own_costs_the_same(signed)
     assert life_sensitivities(signed, 5, "own")[0].l2 == pytest.approx(math.sqrt(4 * 5 * 9))
     assert life_sensitivities(signed, 5, "share")[0].l2 == pytest.approx(math.sqrt(5 * 18))
     for clip in ((0.0, 3.0), (-3.0, 0.0), (1.0, 3.0), (-3.0, 3.0)):
@@ -165,7 +168,8 @@ def test_a_clip_of_both_signs_is_refused_where_one_sign_was_bought_for_people_re
     assert design.issue("load", start="2026-03-01", end="2026-04-01", clip=(-5.0, 0.0)).life is not None
     shared = life(Sum("x", (0.0, 3.0)), relation="replace", pays="share")
     other = shared.issue("load", start="2026-03-01", end="2026-04-01", clip=(-3.0, 3.0))
-    assert other.life is not None and other.life.taken == "2"  # (hi - lo)² is 36, and 2 M² was bought: 18
+    assert other.life is not None
+    assert other.life.taken == "2"
 
 
 def test_lives_that_no_number_holds_are_refused() -> None:

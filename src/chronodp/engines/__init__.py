@@ -36,7 +36,6 @@ from chronodp.engines.question import (
 )
 from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck
 from chronodp.engines.reference import (
-    Record as Record,
     Reference as Reference,
     reference_held_keys as reference_held_keys,
     reference_losses as reference_losses,
@@ -44,6 +43,8 @@ from chronodp.engines.reference import (
     reference_sizes as reference_sizes,
     reference_totals as reference_totals,
 )
+from chronodp.engines.reference_cells import Record as Record
+from chronodp.engines.reference_lives import reference_book as reference_book
 from chronodp.engines.sizes import Sizes as Sizes, SizesQuestion as SizesQuestion
 from chronodp.engines.sources import (
     FileSource as FileSource,

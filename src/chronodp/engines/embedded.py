@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chronodp.engines.attach import Session, answered
 from chronodp.engines.choice import Seeds
 from chronodp.engines.embedded_keys import Limits, gather_held_keys
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.kernel import Bounded, bound
+from chronodp.engines.lives import Booked, Digests, LifeQuestion, OwnPrice, Payers, Tally
+from chronodp.engines.lives_kernel import Kept, keep
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.partitions import Partitions, ahead
@@ -33,6 +36,8 @@ from chronodp.privacy import check_whole
 __all__ = ["DuckDB"]
 
 Result = TypeVar("Result")
+Known = TypeVar("Known")
+Entries = tuple[Digests, Digests]
 
 _BATCH = 2**20
 
@@ -86,6 +91,30 @@ class DuckDB:
                 if question.squares is not None:
                     np.add.at(answer.squares, part.cells, question.square(part.totals))
             return answer if question.window is None else Totals.of_stays(question, answer.sums, answer.people)
+
+        answer = self._answered(source, question, ask)
+        progress(1.0)
+        return answer
+
+    def book(
+        self, source: Source, asked: LifeQuestion, tally: Tally, *, key: str, progress: Progress = lambda _: None
+    ) -> Booked:
+        """Return the totals of people as far as their lives go, and what each one paid, which nobody may see.
+
+        In memory stays what each one pays: 24 bytes.
+        """
+        question = asked.question
+
+        def ask(session: Session) -> Booked:
+            answer, paid = Totals.none(question), Payers()
+            for part, entries in self._lives(session, asked, tally, key, progress):
+                np.add.at(answer.sums, part.cells, part.totals)
+                if not isinstance(asked.price, OwnPrice):
+                    np.add.at(answer.people, part.cells, 1 if part.rows is None else question.weights(part.rows))
+                if question.squares is not None:
+                    np.add.at(answer.squares, part.cells, question.square(part.totals))
+                paid.add(*entries, part.spent)
+            return paid.booked(answer)
 
         answer = self._answered(source, question, ask)
         progress(1.0)
@@ -167,6 +196,39 @@ class DuckDB:
 
     def _parts(self, session: Session, question: Question, key: str, progress: Progress) -> Iterator[Bounded]:
         """Yield bounded totals, one stretch of people at a time."""
+        return self._stretches(
+            session,
+            question,
+            lambda crowd: crowd.seeds(key),
+            lambda words, steps, cell_bits, seeds: bound(words, steps, cell_bits, question, seeds),
+            progress,
+        )
+
+    def _lives(
+        self, session: Session, asked: LifeQuestion, tally: Tally, key: str, progress: Progress
+    ) -> Iterator[tuple[Kept, Entries]]:
+        """Yield what counts, one stretch of people at a time, and everyone's entries."""
+
+        def beside(crowd: PeopleIndex) -> Iterator[tuple[Seeds, Entries]]:
+            return zip(crowd.seeds(key), crowd.entries(asked.salt), strict=True)
+
+        def work(
+            words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int, known: tuple[Seeds, Entries]
+        ) -> tuple[Kept, Entries]:
+            seeds, entries = known
+            return keep(words, steps, cell_bits, asked, seeds, asked.room(tally, *entries)), entries
+
+        return self._stretches(session, asked.question, beside, work, progress)
+
+    def _stretches(
+        self,
+        session: Session,
+        question: Question,
+        beside: Callable[[PeopleIndex], Iterator[Known]],
+        work: Callable[[NDArray[np.uint64], NDArray[np.int32], int, Known], Result],
+        progress: Progress,
+    ) -> Iterator[Result]:
+        """Yield what is made of the rows of each stretch of people, and of what is known of these people beside."""
         cell_bits = max(1, (question.cells - 1).bit_length())
         crowd = PeopleIndex.gather(session, question, cell_bits=cell_bits)
         count = len(crowd.begins)
@@ -174,14 +236,14 @@ class DuckDB:
         with Partitions(count, (np.uint64, np.int32), memory=self.memory // 2, folder=self.folder) as store:
             _collect(session, question, crowd, cell_bits, store, progress)
 
-            def work(stretch_and_seeds: tuple[int, Seeds]) -> Bounded:
-                stretch, seeds = stretch_and_seeds
+            def taken(stretch_and_known: tuple[int, Known]) -> Result:
+                stretch, known = stretch_and_known
                 words, steps = store.take(stretch)
                 words -= np.uint64(int(crowd.begins[stretch]) << cell_bits)
-                return bound(words, steps, cell_bits, question, seeds)
+                return work(words, steps, cell_bits, known)
 
             workers = self.threads or os.cpu_count() or 1
-            for number, part in enumerate(ahead(enumerate(crowd.seeds(key)), work, workers)):
+            for number, part in enumerate(ahead(enumerate(beside(crowd)), taken, workers)):
                 progress(0.6 + 0.4 * (number + 1) / count)
                 yield part
 

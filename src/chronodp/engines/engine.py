@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
+from chronodp.engines.lives import Booked, LifeQuestion, Tally
 from chronodp.engines.losses import LossesQuestion
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
@@ -24,6 +25,13 @@ class Engine(Protocol):
 
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = ...) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
+        ...
+
+    def book(self, source: Source, asked: LifeQuestion, tally: Tally, *, key: str, progress: Progress = ...) -> Booked:
+        """Return the totals of people as far as their lives go, and what each one paid, which nobody may see.
+
+        Both are of the same kept cells. ``key`` decides which periods count where a life does not last for all.
+        """
         ...
 
     def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:

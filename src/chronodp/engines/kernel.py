@@ -3,8 +3,8 @@
 A row is one 64-bit word: person, cell, and its place in the stretch. Sorting the words brings a person's rows in a cell
 together; sorting alone is many times faster than sorting with a permutation.
 
-Steps 3 to 5 of "What is computed" in ``docs/explanation/proofs/bounding.md``: `_add_up` is step 3, the clip step 4,
-`_lowest` step 5. A word while it is sorted, of n rows in the stretch, r = ⌈log2 n⌉:
+Steps 3 to 5 of "What is computed" in ``docs/explanation/proofs/bounding.md``: `add_up` is step 3, the clip step 4,
+`lowest` step 5. A word while it is sorted, of n rows in the stretch, r = ⌈log2 n⌉:
 
     highest bits     cell_bits bits     lowest r bits
     person           cell               row's place in the stretch
@@ -24,7 +24,7 @@ from chronodp.engines.choice import Seeds, Words, priorities
 from chronodp.engines.question import TALLIED, Question
 from chronodp.engines.stays import find_stays, runs_of
 
-__all__ = ["Bounded", "bound", "runs_of"]
+__all__ = ["Bounded", "add_up", "beside", "bound", "in_runs", "lowest", "runs_of", "within_places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def bound(
 
     The words are sorted where they lie, and lost.
     """
-    persons, cells, totals, rows = _add_up(words, steps, cell_bits, question)
+    persons, cells, totals, rows = add_up(words, steps, cell_bits, question)
     everything = len(totals)
     if rows is None:
         before = int(totals.sum())
@@ -70,22 +70,22 @@ def bound(
         clipped = int(totals.sum())
     else:
         before = TALLIED * int(rows.sum())
-        totals = question.weigh(totals, _beside(persons, cells, rows, question))
+        totals = question.weigh(totals, beside(persons, cells, rows, question))
         clipped = int(question.tallied(totals, rows).sum())
     people = len(runs_of(persons)) - 1
     over = np.zeros(len(seeds[0]), dtype=bool)
-    keep = _within_places(persons, cells, question, seeds, over)
+    keep = within_places(persons, cells, question, seeds, over)
     if keep is not None:
         persons, cells, totals = persons[keep], cells[keep], totals[keep]
         rows = rows if rows is None else rows[keep]
     keep = None
     if question.max_periods is not None and question.places == 1:
-        keep = _lowest(runs_of(persons), question.max_periods, cells, persons, seeds, over)
+        keep = lowest(runs_of(persons), question.max_periods, cells, persons, seeds, over)
     elif question.max_periods is not None:
         periods = cells // question.places
         visits = runs_of(persons * len(question.calendar) + periods)
         starts = visits[:-1]
-        keep = _lowest(runs_of(persons[starts]), question.max_periods, periods[starts], persons[starts], seeds, over)
+        keep = lowest(runs_of(persons[starts]), question.max_periods, periods[starts], persons[starts], seeds, over)
         keep = keep if keep is None else np.repeat(keep, np.diff(visits))
     if keep is not None:
         persons, cells, totals = persons[keep], cells[keep], totals[keep]
@@ -97,7 +97,7 @@ def bound(
     return Bounded(cells, totals, rows, people, int(over.sum()), everything, before, clipped, stays)
 
 
-def _add_up(
+def add_up(
     words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int, question: Question
 ) -> tuple[Words, Words, Words, Words | None]:
     """Return person, cell, total, and rows where these are weighed, for every person and cell that occurs, in order."""
@@ -117,7 +117,7 @@ def _add_up(
     return keys >> cell_bits, keys & ((1 << cell_bits) - 1), totals, rows
 
 
-def _beside(persons: Words, cells: Words, rows: Words, question: Question) -> Words:
+def beside(persons: Words, cells: Words, rows: Words, question: Question) -> Words:
     """Return, for each total, how many rows its person has in the same group of the same period, in whichever bins."""
     if question.weighed_bins == 1:
         return rows
@@ -126,7 +126,7 @@ def _beside(persons: Words, cells: Words, rows: Words, question: Question) -> Wo
     return np.repeat(together, np.diff(runs))
 
 
-def _within_places(
+def within_places(
     persons: Words, cells: Words, question: Question, seeds: Seeds, over: NDArray[np.bool_]
 ) -> NDArray[np.bool_] | None:
     """Return which totals are in places of their person and period that count; None if all are."""
@@ -137,21 +137,21 @@ def _within_places(
     if bins == 1:
         visits = runs_of(persons * len(question.calendar) + cells // places)
         # T + z in place of x: periods and cells of one person must not share a place in the order.
-        return _lowest(visits, question.max_places, cells + len(question.calendar), persons, seeds, over)
+        return lowest(visits, question.max_places, cells + len(question.calendar), persons, seeds, over)
     # Groups are chosen, with all of their bins, as single numbers are that stand for them.
     groups = cells // bins
     held = runs_of(persons * question.cells + groups)
     starts = held[:-1]
-    keep = _within_places(persons[starts], groups[starts], replace(question, edges=()), seeds, over)
+    keep = within_places(persons[starts], groups[starts], replace(question, edges=()), seeds, over)
     return keep if keep is None else np.repeat(keep, np.diff(held))
 
 
-def _lowest(
-    runs: Words, limit: int, numbers: Words, persons: Words, seeds: Seeds, over: NDArray[np.bool_]
+def lowest(
+    runs: Words, limit: int | Words, numbers: Words, persons: Words, seeds: Seeds, over: NDArray[np.bool_]
 ) -> NDArray[np.bool_] | None:
     """Return which elements are among the ``limit`` first of their run in their person's order; None if all are.
 
-    Those of whom some are not are marked in ``over``.
+    Those of whom some are not are marked in ``over``. The limit is one for all, or one for each run, and may be 0.
     """
     starts, lengths = runs[:-1], np.diff(runs)
     long = lengths > limit
@@ -160,16 +160,26 @@ def _lowest(
     who = persons[starts[long]]
     over[who] = True
     concerned = None if long.all() else np.repeat(long, lengths)
+    limits = np.broadcast_to(limit, long.shape)[long]
     numbers, lengths = (numbers, lengths) if concerned is None else (numbers[concerned], lengths[long])
-    multiplier, shift, offset = (np.repeat(seed[who], lengths) for seed in seeds)
-    order = priorities(numbers, (multiplier, shift, offset))
-    # Bits 30 … 0 are the priority, below 2^31 - 1; the bits above number the run. One sort orders all runs at once,
-    # and within a run no two priorities are equal, so exactly ``limit`` are at or below the last one kept.
-    order |= np.repeat(np.arange(len(lengths)) << 31, lengths)
-    last = np.sort(order)[np.cumsum(lengths) - lengths + (limit - 1)]
+    order = in_runs(numbers, who, lengths, seeds)
+    # Within a run no two are equal, so exactly its limit are at or below the last one kept.
+    last = np.sort(order)[np.cumsum(lengths) - lengths + np.maximum(limits - 1, 0)]
+    last[limits == 0] = -1
     among: NDArray[np.bool_] = order <= np.repeat(last, lengths)
     if concerned is None:
         return among
     keep = ~concerned
     keep[concerned] = among
     return keep
+
+
+def in_runs(numbers: Words, who: Words, lengths: Words, seeds: Seeds) -> Words:
+    """Return words that stand in the order of runs, and within a run in the order of its person in ``who``.
+
+    Bits 30 … 0 are the priority, below 2^31 - 1; the bits above number the run. One sort orders all runs at once.
+    """
+    multiplier, shift, offset = (np.repeat(seed[who], lengths) for seed in seeds)
+    order = priorities(numbers, (multiplier, shift, offset))
+    order |= np.repeat(np.arange(len(lengths)) << 31, lengths)
+    return order

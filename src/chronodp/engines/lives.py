@@ -23,7 +23,17 @@ from chronodp.engines.question import Question, Totals
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 
-__all__ = ["LONGEST_LIFE", "Booked", "LifeQuestion", "OwnPrice", "Tally", "WholePrice", "entry_of"]
+__all__ = [
+    "LONGEST_LIFE",
+    "Booked",
+    "Digests",
+    "LifeQuestion",
+    "OwnPrice",
+    "Payers",
+    "Tally",
+    "WholePrice",
+    "entry_of",
+]
 
 LONGEST_LIFE = 2**62
 """Most shares of a life, and of what one person pays in a period: sums of two fit 64 bits."""
@@ -131,9 +141,14 @@ class LifeQuestion:
             ):
                 raise InvalidArgument("price", "own", f"at most {LONGEST_LIFE:,} of one person in a period")
 
+    def room(self, tally: Tally, high: Digests, low: Digests) -> Words:
+        """Return how many shares of a life each entry has left: none where more than a life is used."""
+        left: Words = self.life - np.clip(tally.used(high, low), 0, self.life)
+        return left
+
 
 class Tally(Protocol):
-    """What people have paid so far."""
+    """What people have paid so far. Engines may ask from several threads at once."""
 
     def used(self, high: Digests, low: Digests) -> Words:
         """Return the shares that each entry has used, by the first and the last 64 bits of it; 0 if it is unknown."""
@@ -145,7 +160,7 @@ class Booked:
     """The totals of a table and who paid what for them, which nobody may see.
 
     Attributes:
-        totals: of what counts.
+        totals: of what counts. Where each total pays its `OwnPrice`, sums alone are paid for: people are all 0.
         high: the first 64 bits of the entry of each one who paid, ascending.
         low: the last 64 bits, ascending where the first are equal.
         spent: what each of them paid in this table, above 0.
@@ -155,6 +170,27 @@ class Booked:
     high: Digests = field(repr=False)
     low: Digests = field(repr=False)
     spent: Words = field(repr=False)
+
+
+class Payers:
+    """Collects who paid what, stretch by stretch."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[Digests, Digests, Words]] = [
+            (np.zeros(0, np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.int64))
+        ]
+
+    def add(self, high: Digests, low: Digests, spent: Words) -> None:
+        """Take entries and what each paid, which may be nothing."""
+        paid = spent > 0
+        self._pieces.append((high[paid], low[paid], spent[paid]))
+
+    def booked(self, totals: Totals) -> Booked:
+        """Return all who paid beside the totals that they paid for."""
+        high, low = (np.concatenate([piece[word] for piece in self._pieces]) for word in (0, 1))
+        spent = np.concatenate([piece[2] for piece in self._pieces])
+        order = np.lexsort((low, high))
+        return Booked(totals, high[order], low[order], spent[order])
 
 
 def entry_of(salt: str, person: str) -> tuple[int, int]:

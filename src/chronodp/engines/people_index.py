@@ -7,17 +7,19 @@ stretch; a block with more rows than a stretch shall have stands alone and needs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines.attach import Session
 from chronodp.engines.choice import Seeds
+from chronodp.engines.entries import entries_select, words_of
+from chronodp.engines.lives import Digests
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Wanted
 from chronodp.engines.rows import names_select
@@ -26,6 +28,7 @@ from chronodp.engines.statement import SEEDS, seeds_select
 __all__ = ["PeopleIndex"]
 
 Stretches: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
+Columns = TypeVar("Columns", bound=tuple[NDArray[Any], ...])
 
 _TARGET = 2**19  # rows of a stretch: its words and their sorted copy stay near the processor
 _BLOCKS = 2**20  # people are counted in at most so many blocks
@@ -91,16 +94,36 @@ class PeopleIndex:
         return self.stretch_of_block[codes if self.block == 1 else codes // self.block]
 
     def seeds(self, key: str) -> Iterator[Seeds]:
-        """Yield the seeds of everyone in each stretch, in the order of their codes."""
-        text, low, high = seeds_select(key).sql("duckdb"), 0, 0
-        multiplier = shift = offset = np.zeros(0, np.int64)
+        """Return the seeds of everyone in each stretch, in the order of their codes."""
+        text = seeds_select(key).sql("duckdb")
+
+        def ask(where: str) -> Seeds:
+            multiplier, shift, offset = map(self.session.columns(f"{text} {where}").__getitem__, SEEDS)
+            return multiplier, shift, offset
+
+        return self._by_stretch(ask)
+
+    def entries(self, salt: str) -> Iterator[tuple[Digests, Digests]]:
+        """Return the entries of everyone in each stretch, in the order of their codes: first and last 64 bits."""
+        text = entries_select(salt).sql("duckdb")
+
+        def ask(where: str) -> tuple[Digests, Digests]:
+            pieces = [words_of(batch.column(0)) for batch in self.session.batches(f"{text} {where}", _ASKED)]
+            words = np.concatenate([np.zeros((0, 2), np.uint64), *pieces])
+            return words[:, 0], words[:, 1]
+
+        return self._by_stretch(ask)
+
+    def _by_stretch(self, ask: Callable[[str], Columns]) -> Iterator[Columns]:
+        """Yield columns about everyone in each stretch; ``ask`` returns those of the codes that a condition names."""
+        low = high = 0
+        columns: Any = ()
         for begin, end in pairwise([*self.begins.tolist(), self.people]):
             if end > high:  # a question takes as long for one stretch as for many
                 low, high = begin, max(end, begin + _ASKED)
-                columns = self.session.columns(f"{text} WHERE code >= {low} AND code < {high} ORDER BY code")
-                multiplier, shift, offset = (columns[name] for name in SEEDS)
+                columns = ask(f"WHERE code >= {low} AND code < {high} ORDER BY code")
             own = slice(begin - low, end - low)
-            yield multiplier[own], shift[own], offset[own]
+            yield cast("Columns", tuple(column[own] for column in columns))
 
 
 def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> Stretches:

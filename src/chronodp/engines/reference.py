@@ -5,28 +5,34 @@
 
 from __future__ import annotations
 
-import bisect
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, cast
 
-from chronodp.engines.choice import priority, seeds_of
-from chronodp.engines.expressions import Cell, Value, evaluate
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.lengths import scaled_cell
+from chronodp.engines.lives import Booked, LifeQuestion, Tally
 from chronodp.engines.losses import LossesQuestion
 from chronodp.engines.question import BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
+from chronodp.engines.reference_cells import (
+    Record,
+    chosen_cells,
+    computed_record,
+    counted_rows,
+    held_cells,
+    location_of,
+)
 from chronodp.engines.reference_keys import held_keys_of
+from chronodp.engines.reference_lives import reference_book
 from chronodp.engines.sizes import Sizes, SizesQuestion
 from chronodp.engines.sources import Source
 from chronodp.engines.statement import MissingQuestion
 from chronodp.errors import UnreadableSource
 
 __all__ = [
-    "Record",
     "Reference",
     "reference_held_keys",
     "reference_losses",
@@ -36,29 +42,14 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One row: a person, an instant in microseconds of UTC, a number, a key for each grouping; any may be missing.
-
-    A column whose keys are looked for has the last of the keys. ``cells`` are those that expressions read. A number or
-    a key that is derived is computed, whatever is given for it.
-    """
-
-    person: str | None
-    instant: int | None
-    number: float | None = None
-    keys: tuple[str | None, ...] = ()
-    cells: Mapping[Cell, Value] = field(default_factory=dict, hash=False)
-
-
 def reference_totals(records: Iterable[Record], question: Question, *, key: str) -> Totals:
     """Return the bounded totals of rows in memory."""
     listed = list(records)
-    cells = _held(listed, question)
+    cells = held_cells(listed, question)
     if question.rows is not None:
-        return _weighed(cells, _counted(listed, question), question, key)
+        return _weighed(cells, counted_rows(listed, question), question, key)
     if question.window is not None:
-        return _present(_chosen(cells.keys(), question, key), question)
+        return _present(chosen_cells(cells.keys(), question, key), question)
     totals = Totals.none(question)
     low, high = question.clip
     for (_, period, place), total in _kept(cells, question, key).items():
@@ -98,7 +89,7 @@ def _weighed(
 ) -> Totals:
     """The bounded totals where rows are weighed."""
     totals, most = Totals.none(question), question.rows or 1
-    for who, period, place in _chosen(cells.keys(), question, key):
+    for who, period, place in chosen_cells(cells.keys(), question, key):
         cell = period * question.places + place
         first = place - place % question.weighed_bins  # of the bins that share the person's weight
         beside = sum(rows.get((who, period, first + bin_), 0) for bin_ in range(question.weighed_bins))
@@ -152,7 +143,7 @@ def _scaled_loss(cells: list[int], norm: int) -> int:
 
 def reference_missing(records: Iterable[Record], asked: MissingQuestion, *, key: str) -> tuple[int, int]:
     """Return what bounds take away of rows in memory, capped, and how many reach beyond."""
-    cells = _held(records, asked.question)
+    cells = held_cells(records, asked.question)
     kept = _kept(cells, asked.question, key)
     voters: dict[object, list[int]] = defaultdict(lambda: [0, 0])
     for cell, held in cells.items():
@@ -168,11 +159,11 @@ def reference_held_keys(records: Iterable[Record], asked: KeysQuestion, *, key: 
 
     def rows() -> Iterator[tuple[object, int, str]]:
         for row, raw in enumerate(records):
-            record = _computed(raw, asked.reading)
+            record = computed_record(raw, asked.reading)
             if record is None:
                 continue
             *public, text = record.keys
-            located = _location(row, replace(record, keys=tuple(public)), asked.question)
+            located = location_of(row, replace(record, keys=tuple(public)), asked.question)
             if located is not None and text is not None:
                 yield *located[:2], text
 
@@ -190,6 +181,13 @@ class Reference:
         """Return the bounded totals."""
         progress(1.0)
         return reference_totals(source, question, key=key)
+
+    def book(
+        self, source: Any, asked: LifeQuestion, tally: Tally, *, key: str, progress: Progress = lambda _: None
+    ) -> Booked:
+        """Return the totals of people as far as their lives go, and what each one paid."""
+        progress(1.0)
+        return reference_book(source, asked, tally, key=key)
 
     def sizes(self, source: Any, asked: SizesQuestion) -> Sizes:
         """Return counts over a public grid of sizes."""
@@ -218,46 +216,14 @@ class Reference:
         raise UnreadableSource("records in memory have no owner's report")
 
 
-def _held(records: Iterable[Record], question: Question) -> dict[tuple[object, int, int], int]:
-    """What each person has in each cell, unbounded; a row that stands alone is a person of its own."""
-    cells: dict[tuple[object, int, int], int] = defaultdict(int)
-    for cell, record in _located(records, question):
-        cells[cell] += _steps(record, question)
-    return cells
-
-
 def _sizes(records: Iterable[Record], question: Question, *, means: bool) -> dict[tuple[object, int, int], int]:
     """The size of what each person has in each cell, or of the mean of its rows."""
     listed = list(records)
-    cells = _held(listed, question)
+    cells = held_cells(listed, question)
     if not means:
         return {cell: abs(held) for cell, held in cells.items()}
-    rows = _counted(listed, question)
+    rows = counted_rows(listed, question)
     return {cell: abs(held) // rows[cell] for cell, held in cells.items()}
-
-
-def _counted(records: Iterable[Record], question: Question) -> dict[tuple[object, int, int], int]:
-    """How many rows each person has in each cell."""
-    cells: dict[tuple[object, int, int], int] = defaultdict(int)
-    for cell, _ in _located(records, question):
-        cells[cell] += 1
-    return cells
-
-
-def _located(records: Iterable[Record], question: Question) -> Iterator[tuple[tuple[object, int, int], Record]]:
-    for row, raw in enumerate(records):
-        record = _computed(raw, question)
-        located = None if record is None else _location(row, record, question)
-        if record is not None and located is not None:
-            yield located, record
-
-
-def _location(row: int, record: Record, question: Question) -> tuple[object, int, int] | None:
-    """Return the person, the period and the place of a row; None if it does not count."""
-    period, place = _period(record, question), _place(record, question)
-    if period is None or place is None or (question.user is not None and record.person is None):
-        return None
-    return row if question.user is None else record.person, period, place
 
 
 def _kept(
@@ -265,79 +231,10 @@ def _kept(
 ) -> dict[tuple[object, int, int], int]:
     """What is kept of each cell: clipped, chosen by the key, scaled where a whole series has a length."""
     low, high = question.clip
-    clipped = {cell: min(max(cells[cell], low), high) for cell in _chosen(cells.keys(), question, key)}
+    clipped = {cell: min(max(cells[cell], low), high) for cell in chosen_cells(cells.keys(), question, key)}
     if question.norm is None:
         return clipped
     squares: dict[object, int] = defaultdict(int)
     for (person, *_), total in clipped.items():
         squares[person] += total**2
     return {cell: scaled_cell(total, squares[cell[0]], question.norm) for cell, total in clipped.items()}
-
-
-def _computed(record: Record, question: Question) -> Record | None:
-    """Return a row with its derived number and keys; None if the filter does not hold of it."""
-    computed = question.expressions
-    if computed.where is not None and evaluate(computed.where, record.cells) is not True:
-        return None
-    number = record.number if computed.number is None else evaluate(computed.number, record.cells)
-    keys = record.keys or (None,) * len(computed.keys)
-    derived = (
-        own if key is None else evaluate(key, record.cells) for own, key in zip(keys, computed.keys, strict=True)
-    )
-    return replace(record, number=number, keys=tuple(derived))
-
-
-def _chosen(
-    cells: Iterable[tuple[object, int, int]], question: Question, key: str
-) -> Iterable[tuple[object, int, int]]:
-    if question.user is None:
-        return list(cells)
-    held: dict[object, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for person, period, place in cells:
-        held[person][period].append(place)
-    chosen = []
-    horizon, bins = len(question.calendar), question.weighed_bins
-    places = question.places // bins
-    for person, visited in held.items():
-        seeds = seeds_of(key, str(person))
-        kept = sorted(visited, key=lambda period: priority(period, seeds))[: question.max_periods]
-        for period in kept:
-            base = horizon + period * places
-            together = {place // bins for place in visited[period]}  # bins of weighed rows are not chosen among
-            in_order = sorted(together, key=lambda place: priority(base + place, seeds))[: question.max_places]
-            chosen += [(person, period, place) for place in visited[period] if place // bins in in_order]
-    return chosen
-
-
-def _period(record: Record, question: Question) -> int | None:
-    edges = question.calendar.edges
-    if record.instant is None or not edges[0] <= record.instant < edges[-1]:
-        return None
-    return bisect.bisect_right(edges, record.instant) - 1
-
-
-def _place(record: Record, question: Question) -> int | None:
-    place = 0
-    for grouping, found in zip(question.groupings, record.keys, strict=True):
-        if found not in grouping.keys:
-            return None
-        place = place * len(grouping.keys) + grouping.keys.index(found)
-    if question.value is not None and (record.number is None or not math.isfinite(record.number)):
-        return None
-    if question.edges:
-        number = record.number
-        if number is None or not question.edges[0] <= number <= question.edges[-1]:
-            return None
-        bins = len(question.edges) - 1
-        place = place * bins + min(bisect.bisect_right(question.edges, number) - 1, bins - 1)
-    return place
-
-
-def _steps(record: Record, question: Question) -> int:
-    if question.value is None or question.edges or record.number is None:
-        return round(1 / question.grid.step)
-    limit = float(question.row_limit)
-    held = max(-limit, min(limit, record.number / question.grid.step))
-    steps = math.floor(held + 0.5)
-    low, high = question.clip
-    return steps if question.rows is None else min(max(steps, low), high) - low

@@ -1,0 +1,154 @@
+"""Tallies in memory, and questions and tables of people who have lives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.engines import (
+    Booked,
+    DuckDB,
+    Grouping,
+    LifeQuestion,
+    OwnPrice,
+    Question,
+    Record,
+    Tally,
+    WholePrice,
+    entry_of,
+    find_source,
+    reference_book,
+)
+from chronodp.engines.reference_cells import PersonCell
+from chronodp.engines.reference_lives import reference_kept
+from chronodp.privacy import Calendar, Grid
+from tests.engines.worlds import to_arrow
+
+__all__ = [
+    "CALENDAR",
+    "SALT",
+    "SHARE",
+    "STEPS",
+    "MemoryTally",
+    "asked_lives",
+    "book_duckdb",
+    "book_reference",
+    "equal",
+    "kept_by_reference",
+    "priced",
+    "random_batch",
+    "summed",
+    "trimmed",
+]
+
+SALT, SHARE = "5a" * 16, 2**32
+CALENDAR = Calendar("1D", "2026-01-01", "2026-01-07")
+REGION = Grouping("region", ("north", "south", "east"))
+STEPS = 3 * 2**10  # of the clip of `summed`
+
+
+class MemoryTally:
+    """What people have used, in a dictionary."""
+
+    def __init__(self) -> None:
+        self.shares: dict[tuple[int, int], int] = {}
+
+    def used(self, high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.int64]:
+        found = [self.shares.get(entry, 0) for entry in zip(high.tolist(), low.tolist(), strict=True)]
+        return np.array(found, np.int64)
+
+    def add(self, booked: Booked) -> None:
+        for *entry, spent in zip(booked.high.tolist(), booked.low.tolist(), booked.spent.tolist(), strict=True):
+            assert spent > 0
+            self.shares[entry[0], entry[1]] = self.shares.get((entry[0], entry[1]), 0) + spent
+
+    def of(self, person: str) -> int:
+        return self.shares.get(entry_of(SALT, person), 0)
+
+
+def summed(calendar: Calendar = CALENDAR, *, clip: int = STEPS, groups: int | None = None) -> Question:
+    """Return a question about sums in [0, 3] in steps of 2^-10, in so many groups of a period where there are any."""
+    keys = () if groups is None else (REGION,)
+    return Question(calendar, "at", "who", "number", Grid(2.0**-10), (0, clip), keys, max_places=groups)
+
+
+def priced(
+    question: Question, *, pays: str, life: int, base: int = STEPS, squared: bool = True, share: int = SHARE
+) -> LifeQuestion:
+    """Return a question at its price: a share is what a total of ``base`` steps pays, at the clip or as it is."""
+    reach = max(map(abs, question.clip))
+    if pays == "own":
+        root = round(share**0.5) if squared else share
+        return LifeQuestion(question, life * share, OwnPrice(root, base, squared), SALT)
+    power = 2 if squared else 1
+    groups = question.max_places or 1
+    each = -(-groups * share * reach**power // base**power)
+    prices = tuple(each * number for number in range(1, len(question.calendar) + 1))
+    return LifeQuestion(question, life * share, WholePrice(prices), SALT)
+
+
+def asked_lives(life: int = 3) -> Iterator[LifeQuestion]:
+    """Yield questions of every kind that a life may be asked of."""
+    plain, grouped = summed(), summed(groups=2)
+    count = replace(grouped, value=None, grid=Grid(1.0), clip=(0, 1), max_places=1)
+    bins = replace(count, value="number", edges=(-4.0, 0.0, 1.0, 4.0), clip=(0, 4))
+    weighed = replace(plain, rows=2, clip=(-1000, 1000), groupings=(REGION,), max_places=1)
+    for pays in ("share", "own"):
+        for question in (plain, grouped, count, bins, replace(grouped, clip=(-5000, 2000), max_places=None)):
+            asked = priced(question, pays=pays, life=life, base=max(map(abs, question.clip)))
+            yield replace(asked, life=asked.life + 12345)
+    yield priced(replace(plain, squares=8), pays="share", life=life)
+    yield priced(weighed, pays="share", life=life, base=1000)
+    yield priced(replace(weighed, edges=(-4.0, 0.0, 4.0)), pays="share", life=life, base=1000)
+    yield priced(grouped, pays="own", life=life, squared=False, share=2**30)
+    # Prices that grow faster than periods, as those of shaped noise do.
+    yield LifeQuestion(grouped, 100, WholePrice((7, 22, 22, 60, 90, 101)), SALT)
+    # The dearest that there may be: sums of two leave 64 bits.
+    yield LifeQuestion(plain, 2**62, OwnPrice(2**31, STEPS, squared=True), SALT)
+    yield LifeQuestion(plain, 2**62 - 1, WholePrice((2**61, *[2**62] * (len(CALENDAR) - 1))), SALT)
+
+
+def random_batch(chance: random.Random, rows: int, people: int, calendar: Calendar = CALENDAR) -> list[Record]:
+    """Return rows of some people, many of them at the clip, some of no use."""
+    first, last = int(calendar.edges[0]), int(calendar.edges[-1])
+    return [
+        Record(
+            f"p{chance.randrange(people)}" if chance.random() < 0.98 else None,
+            chance.randrange(first - 10**9, last),
+            chance.choice((3.0, 5.0, 0.0, 1.0, -2.0, 1e300, None, chance.uniform(-4, 4))),
+            (chance.choice(("north", "south", "east", "elsewhere")),),
+        )
+        for _ in range(rows)
+    ]
+
+
+def trimmed(records: Sequence[Record], asked: LifeQuestion) -> list[Record]:
+    """Return records with the keys that are asked for: the reference takes no others."""
+    return [replace(record, keys=record.keys[: len(asked.question.groupings)]) for record in records]
+
+
+def book_reference(records: Sequence[Record], asked: LifeQuestion, tally: Tally, *, key: str) -> Booked:
+    return reference_book(trimmed(records, asked), asked, tally, key=key)
+
+
+def kept_by_reference(
+    records: Sequence[Record], asked: LifeQuestion, tally: Tally, *, key: str
+) -> tuple[dict[PersonCell, int], dict[str, int]]:
+    return reference_kept(trimmed(records, asked), asked, tally, key=key)
+
+
+def book_duckdb(records: Sequence[Record], asked: LifeQuestion, tally: Tally, *, key: str) -> Booked:
+    names = [grouping.column for grouping in asked.question.groupings]
+    return DuckDB(threads=2).book(find_source(to_arrow(records, names)), asked, tally, key=key)
+
+
+def equal(one: Booked, other: Booked) -> bool:
+    """Whether two bookings are the same to the last digit."""
+    names = ("sums", "people", "squares")
+    same = [np.array_equal(getattr(one.totals, name), getattr(other.totals, name)) for name in names]
+    same += [np.array_equal(getattr(one, name), getattr(other, name)) for name in ("high", "low", "spent")]
+    return all(same)

@@ -1,0 +1,342 @@
+"""Where everyone has a life: engines keep and book the same, each person by themselves, and nobody more than a life."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from chronodp.engines import (
+    Booked,
+    DuckDB,
+    Grouping,
+    LifeQuestion,
+    OwnPrice,
+    Record,
+    WholePrice,
+    entry_of,
+    find_source,
+    reference_totals,
+)
+from chronodp.engines.choice import priority, seeds_of
+from chronodp.engines.lives_kernel import keep
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import Calendar, Grid
+from tests.conftest import Trials
+from tests.engines.lives import (
+    CALENDAR,
+    SALT,
+    SHARE,
+    STEPS,
+    MemoryTally,
+    asked_lives,
+    book_duckdb,
+    book_reference,
+    equal,
+    kept_by_reference,
+    priced,
+    random_batch,
+    summed,
+    trimmed,
+)
+from tests.engines.worlds import to_arrow
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "lifetime"
+Book = Callable[..., Booked]
+BOOKS: dict[str, Book] = {"reference": book_reference, "duckdb": book_duckdb}
+
+
+def visits(who: str, *days: int, number: float = 3.0, region: str = "north") -> list[Record]:
+    return [Record(who, int(CALENDAR.edges[day]) + 5, number, (region,)) for day in days]
+
+
+@pytest.mark.long
+def test_every_engine_keeps_and_books_the_same(trials: Trials) -> None:
+    chance = random.Random(3)
+    for asked in asked_lives():
+        tally, spent = MemoryTally(), 0
+        for batch in range(trials(30, least=2)):
+            records = random_batch(chance, 200, 12)
+            expected = book_reference(records, asked, tally, key=f"k{batch}")
+            assert equal(book_duckdb(records, asked, tally, key=f"k{batch}"), expected)
+            tally.add(expected)
+            spent += len(expected.spent)
+        assert spent
+        assert max(tally.shares.values()) <= asked.life
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
+    question = replace(summed(groups=2), clip=data.draw(st.sampled_from([(0, 3), (-5, 2), (1, 7)])))
+    top = data.draw(st.sampled_from([2, 1000, 2**62]))
+    price: WholePrice | OwnPrice
+    if data.draw(st.booleans()):
+        drawn = st.lists(st.integers(1, top), min_size=len(CALENDAR), max_size=len(CALENDAR))
+        price = WholePrice(tuple(sorted(data.draw(drawn))))
+    else:
+        squared = data.draw(st.booleans())
+        times = data.draw(st.integers(1, 2**27 if squared else 2**31))
+        price = OwnPrice(times, data.draw(st.integers(1, 9)), squared)
+    asked = LifeQuestion(question, data.draw(st.integers(1, top)), price, SALT)
+    people, places = 3, question.places
+    rows = data.draw(
+        st.lists(st.tuples(st.integers(0, people - 1), st.integers(0, question.cells - 1), st.integers(-4, 4)))
+    )
+    used = data.draw(st.lists(st.integers(0, 2 * top - 1), min_size=people, max_size=people))
+    tally = MemoryTally()
+    tally.shares = {entry_of(SALT, f"p{person}"): shares for person, shares in enumerate(used)}
+    cell_bits = (question.cells - 1).bit_length()
+    words = np.array([person << cell_bits | cell for person, cell, _ in rows], np.uint64)
+    seeds = np.array([seeds_of("k", f"p{person}") for person in range(people)], np.int64)
+    entries = [
+        np.array(part, np.uint64) for part in zip(*(entry_of(SALT, f"p{p}") for p in range(people)), strict=True)
+    ]
+    found = keep(
+        words,
+        np.array([steps for *_, steps in rows], np.int32),
+        cell_bits,
+        asked,
+        (seeds[:, 0], seeds[:, 1], seeds[:, 2]),
+        asked.room(tally, entries[0], entries[1]),
+    )
+    regions = question.groupings[0].keys
+    records = [
+        Record(f"p{person}", int(CALENDAR.edges[cell // places]), steps / 2**10, (regions[cell % places],))
+        for person, cell, steps in rows
+    ]
+    kept, spent = kept_by_reference(records, asked, tally, key="k")
+    cells = [period * places + place for _, period, place in kept]
+    assert sorted(zip(found.cells.tolist(), found.totals.tolist(), strict=True)) == sorted(
+        zip(cells, kept.values(), strict=True)
+    )
+    assert found.spent.tolist() == [spent.get(f"p{person}", 0) for person in range(people)]
+
+
+def test_with_room_for_all_totals_are_those_without_lives() -> None:
+    records = random_batch(random.Random(5), 400, 30)
+    asked_of = [asked for asked in asked_lives(life=10**6) if 10**6 < asked.life < 2**60]
+    assert len(asked_of) > 12
+    for asked in asked_of:
+        booked, totals = (
+            book_reference(records, asked, MemoryTally(), key="k").totals,
+            reference_totals(trimmed(records, asked), asked.question, key="k"),
+        )
+        assert np.array_equal(booked.sums, totals.sums)
+        if isinstance(asked.price, WholePrice):
+            assert np.array_equal(booked.people, totals.people)
+            assert np.array_equal(booked.squares, totals.squares)
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("pays", ["share", "own"])
+def test_a_life_fits_exactly_as_many_periods_at_the_clip(book: Book, pays: str) -> None:
+    for life, steps in ((1, 7), (3, STEPS), (5, 3 * 2**16 - 1)):
+        question = replace(summed(), clip=(0, steps))
+        asked = priced(question, pays=pays, life=life, base=steps)
+        tally = MemoryTally()
+        booked = book(visits("ann", *range(6), number=1e9), asked, tally, key="k")
+        assert booked.totals.sums.sum() == life * steps
+        assert booked.spent.tolist() == [life * SHARE]  # nothing is lost by rounding
+        tally.add(booked)
+        again = book(visits("ann", *range(6), number=1e9), asked, tally, key="other")
+        assert again.totals.sums.sum() == 0
+        assert len(again.spent) == len(again.high) == len(again.low) == 0
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("pays", ["share", "own"])
+def test_the_keyed_order_decides_which_periods_count(book: Book, pays: str) -> None:
+    asked = priced(summed(), pays=pays, life=2)
+    found = set()
+    for key in ("k", "l", "m", "n"):
+        seeds = seeds_of(key, "ann")
+        first = sorted(sorted(range(6), key=lambda period, seeds=seeds: priority(period, seeds))[:2])  # type: ignore[misc]
+        booked = book(visits("ann", *range(6)), asked, MemoryTally(), key=key)
+        assert np.flatnonzero(booked.totals.sums).tolist() == first
+        found.add(tuple(first))
+    assert len(found) > 1
+
+
+def test_own_prices_stop_at_the_first_period_that_does_not_fit() -> None:
+    asked = priced(summed(), pays="own", life=1)
+    seeds = seeds_of("k", "ann")
+    first, second, third = sorted(range(3), key=lambda period: priority(period, seeds))
+    numbers = {first: 1.5, second: 2.9, third: 0.1}
+    records = [record for period, number in numbers.items() for record in visits("ann", period, number=number)]
+    for book in BOOKS.values():
+        booked = book(records, asked, MemoryTally(), key="k")
+        assert np.flatnonzero(booked.totals.sums).tolist() == [first]  # the third would fit, and is left out
+        assert booked.spent.tolist() == [SHARE // 4]
+        assert booked.totals.people.sum() == 0  # being there is not paid for
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("pays", ["share", "own"])
+def test_taking_a_person_out_of_all_batches_moves_nobody_elses_cells(book: Book, pays: str, trials: Trials) -> None:
+    chance, people = random.Random(11), [f"p{number}" for number in range(6)]
+    moved = 0
+    for trial in range(trials(200 if book is book_reference else 40, least=1)):
+        batches = [random_batch(chance, 60, len(people)) for _ in range(5)]
+        gone = chance.choice(people)
+        worlds = []
+        for without in (None, gone):
+            tally, cells, paid = MemoryTally(), [], []
+            for number, batch in enumerate(batches):
+                # Groups of one person each show what is kept of everyone.
+                clip = STEPS if number < 2 else STEPS * 5 // 3  # raised midway
+                question = summed(clip=clip, groups=2)
+                question = replace(question, groupings=(Grouping("name", tuple(people)), *question.groupings))
+                asked = priced(question, pays=pays, life=3)
+                rows = [replace(row, keys=(row.person, *row.keys)) for row in batch if row.person != without]
+                booked = book(rows, asked, tally, key=f"k{trial}{number}")
+                tally.add(booked)
+                cells.append(booked.totals.sums.reshape(len(CALENDAR), len(people), -1))
+                paid.append(set(zip(booked.high.tolist(), booked.low.tolist(), booked.spent.tolist(), strict=True)))
+            worlds.append((cells, paid, dict(tally.shares)))
+        (with_, paid_with, used), (without_, paid_without, used_without) = worlds
+        others = [number for number, person in enumerate(people) if person != gone]
+        entry = entry_of(SALT, gone)
+        for one, two in zip(with_, without_, strict=True):
+            assert np.array_equal(one[:, others], two[:, others])
+            moved += int((one != two).any())
+        for one_paid, two_paid in zip(paid_with, paid_without, strict=True):
+            assert {row for row in one_paid if row[:2] != entry} == two_paid
+        assert used.pop(entry, 0) <= 3 * SHARE
+        assert used == used_without
+    assert moved
+
+
+def adversarial(chance: random.Random, number: int) -> list[Record]:
+    """Rows at the clip, just below it, and of a few steps, in one period or in all of them."""
+    rows = []
+    for person in range(5):
+        days = range(6) if chance.random() < 0.3 else [chance.randrange(6)]
+        value = [3.0, 3.0 - 2**-10, 2**-10, -3.0, chance.uniform(0, 3)][(person + number) % 5]
+        rows += [record for day in days for record in visits(f"p{person}", day, number=value)]
+    return rows
+
+
+@pytest.mark.parametrize("pays", ["share", "own"])
+def test_nobody_ever_pays_more_than_a_life_and_somebody_all_of_it(pays: str) -> None:
+    chance, tally, squares, kept_ever = random.Random(4), MemoryTally(), dict[str, int](), 0
+    life = 6
+    for number in range(100):
+        clip = (STEPS, STEPS, STEPS * 2)[number % 3]  # terms change from issue to issue
+        asked = priced(replace(summed(), clip=(-clip, clip)), pays=pays, life=life)
+        records = adversarial(chance, number)
+        kept, spent = kept_by_reference(records, asked, tally, key=str(number))
+        tally.add(book_reference(records, asked, tally, key=str(number)))
+        for (person, *_), total in kept.items():
+            squares[str(person)] = squares.get(str(person), 0) + total**2
+        kept_ever += len(kept)
+        assert all(shares <= asked.life for shares in spent.values())
+    assert max(tally.shares.values()) == life * SHARE
+    assert max(squares.values()) <= life * STEPS**2  # the promise: the squared length of a whole life
+    assert kept_ever > 5 * life if pays == "own" else kept_ever <= 5 * life
+
+
+@pytest.mark.long
+def test_duckdb_keeps_to_lives_over_many_batches(trials: Trials) -> None:
+    chance, tally, ours = random.Random(4), MemoryTally(), MemoryTally()
+    asked = priced(replace(summed(), clip=(-STEPS, STEPS)), pays="own", life=6)
+    for number in range(trials(100, least=12)):
+        records = adversarial(chance, number)
+        tally.add(book_duckdb(records, asked, tally, key=str(number)))
+        ours.add(book_reference(records, asked, ours, key=str(number)))
+    assert tally.shares == ours.shares
+    assert max(tally.shares.values()) <= asked.life
+
+
+def test_own_prices_keep_what_shares_keep_and_more() -> None:
+    expected = json.loads((GOLDEN / "neighbours.json").read_text(encoding="utf-8"))
+    assert expected["share_not_in_own"] == 0
+    chance = random.Random(9)
+    batches = [random_batch(chance, 80, 8) for _ in range(12)]
+    kept: dict[str, set[tuple[int, object, int, int]]] = {"share": set(), "own": set()}
+    for row in expected["rows"]:
+        assert row["most_quanta"] == row["life"]
+        pays, tally, squares = row["pays"], MemoryTally(), dict[object, int]()
+        asked = priced(summed(), pays=pays, life=6, share=row["life"] // 6)
+        for number, batch in enumerate(batches):
+            found, _ = kept_by_reference(batch, asked, tally, key="k")
+            tally.add(book_reference(batch, asked, tally, key="k"))
+            kept[pays] |= {(number, *cell) for cell in found}
+            for (person, *_), total in found.items():
+                squares[person] = squares.get(person, 0) + total**2
+        assert max(tally.shares.values()) <= asked.life
+        assert max(squares.values()) <= row["allowed"] // 36 * STEPS**2
+    assert kept["share"] < kept["own"]
+
+
+@pytest.mark.parametrize("book", BOOKS.values(), ids=BOOKS)
+@pytest.mark.parametrize("pays", ["share", "own"])
+def test_six_issues_of_two_shares_give_the_golden_sums(book: Book, pays: str) -> None:
+    golden = json.loads((GOLDEN / "durability.json").read_text(encoding="utf-8"))
+    tally, groups = MemoryTally(), ("a", "b")
+    for number, (month, sums) in enumerate(zip(golden["months"], golden["sums"], strict=True), start=1):
+        calendar = Calendar("1mo", f"2026-{number:02}-01", f"2026-{number + 1:02}-01")
+        question = summed(calendar, clip=1)
+        question = replace(question, value=None, grid=Grid(1.0), groupings=(Grouping("group", groups),), max_places=1)
+        asked = priced(question, pays=pays, life=golden["K"], base=1)
+        records = [Record(who, int(calendar.edges[0]), None, (group,)) for who, group in month]
+        booked = book(records, asked, tally, key="k")
+        tally.add(booked)
+        assert booked.totals.sums.tolist() == [sums[group] for group in groups]
+    assert {who: tally.of(who) // SHARE for who in golden["used"]} == golden["used"]
+
+
+def test_a_tally_beyond_a_life_leaves_nothing() -> None:
+    asked = priced(summed(), pays="share", life=1)
+    tally = MemoryTally()
+    tally.shares[entry_of(SALT, "ann")] = 2**63 - 1
+    for book in BOOKS.values():
+        assert book(visits("ann", 1), asked, tally, key="k").totals.people.sum() == 0
+        assert book([], asked, tally, key="k").totals.people.sum() == 0
+
+
+def test_names_are_people_however_they_are_written() -> None:
+    import pyarrow
+
+    days = pyarrow.array([int(CALENDAR.edges[day]) for day in range(4)]).cast(pyarrow.timestamp("us", tz="UTC"))
+    asked = priced(summed(), pays="own", life=2)
+    columns: dict[str, Any] = {"at": days, "number": pyarrow.array([3.0] * 4)}
+    for names in (pyarrow.array(["7", "7", "é", "7"]), pyarrow.array([7, 7, 8, 7])):
+        booked = DuckDB().book(find_source(pyarrow.table(columns | {"who": names})), asked, MemoryTally(), key="k")
+        entries = [entry_of(SALT, str(name)) for name in {str(name) for name in names.to_pylist()}]
+        assert list(zip(booked.high.tolist(), booked.low.tolist(), strict=True)) == sorted(entries)
+        assert sorted(booked.spent.tolist()) == [SHARE, 2 * SHARE]
+
+
+@pytest.mark.long
+def test_stretches_and_files_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    import chronodp.engines.people_index as index
+
+    records = random_batch(random.Random(8), 3000, 300)
+    asked = priced(summed(groups=2), pays="own", life=2)
+    expected = book_reference(records, asked, MemoryTally(), key="k")
+    monkeypatch.setattr(index, "_TARGET", 100)
+    monkeypatch.setattr(index, "_ASKED", 70)
+    source = find_source(to_arrow(records, ["region"]))
+    assert equal(DuckDB(threads=3, memory=2**26).book(source, asked, MemoryTally(), key="k"), expected)
+    seen: list[float] = []
+    DuckDB().book(source, asked, MemoryTally(), key="k", progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_a_secret_is_not_shown() -> None:
+    asked = priced(summed(), pays="share", life=1)
+    assert SALT not in repr(asked)
+    booked = book_reference(visits("ann", 1), asked, MemoryTally(), key="k")
+    assert str(booked.high[0]) not in repr(booked)
+    with pytest.raises(InvalidArgument, match="life"):
+        replace(asked, life=2**62 + 1)
