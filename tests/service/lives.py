@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas
 
+from chronodp.service.curator import Curator
+from chronodp.service.policy_file import read_policy
 from tests.service.town import House
 
 MONTHS = 24
@@ -64,7 +66,7 @@ epsilon = 1.0
 
 def write_months(folder: Path, *, people: int = 50, months: int = MONTHS, size: float = 1.0) -> None:
     """Write monthly readings of people, all of one size."""
-    times = pandas.date_range("2020-01-15", periods=months, freq="MS") + pandas.Timedelta(days=3)
+    times = pandas.date_range("2020-01-01", periods=months, freq="MS") + pandas.Timedelta(days=3)
     everyone = np.arange(people)
     frame = pandas.DataFrame(
         {
@@ -112,3 +114,15 @@ def issued(house: House, who: str, number: int, **more: Any) -> dict[str, Any]:
     answer = ask(house, who, number, **more)
     assert answer.status_code == 202, answer.text
     return house.finish(who, answer.json()["id"])
+
+
+def started(policy: Path) -> Curator:
+    """A curator as the service starts it."""
+    curator = Curator(read_policy(policy), str(policy.with_name("budget.db")))
+    curator.open_budgets()
+    return curator
+
+
+def charges(curator: Curator) -> list[str]:
+    """What was charged, newest first."""
+    return [entry.purpose for entry in curator.ledger.history("meters")]

@@ -10,9 +10,10 @@ Section 8 of ``docs/explanation/proofs/curator.md``, "Issues of a lifetime serie
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from chronodp.errors import NotAllowed
@@ -38,8 +39,7 @@ class IssueAsked(BaseModel):
     clip: tuple[float, float] | None = Field(None)
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Periods that were issued or are about to be, in microseconds since 1970."""
 
     begin: int
@@ -82,20 +82,22 @@ def allowed_issue(dataset: Dataset, terms: LifetimeTerms, design: LifetimeDesign
     return issue
 
 
-def check_periods(terms: LifetimeTerms, issue: Design, others: Iterable[Stretch]) -> None:
+def check_periods(terms: LifetimeTerms, issue: Design, others: Collection[Stretch]) -> None:
     """Raise if a period of an issue is in as many others already as the policy allows."""
-    calendar, taken = issue.table.calendar, list(others)
-    if calendar is None:
-        raise AssertionError("issues have dates")
-    for begin, moment in zip(calendar.edges, calendar.starts(), strict=False):
-        if sum(one.begin <= begin < one.end for one in taken) >= terms.times:
-            often = "once" if terms.times == 1 else f"{terms.times:,} times"
-            raise NotAllowed(
-                f"the period from {moment.isoformat()} was issued or is being issued already, and the owner's policy "
-                f"lets it be issued {often}",
-                argument="start",
-                mend="read what was issued, or ask for other periods: an issue takes shares of everyone in it",
-            )
+    calendar = _calendar_of(issue)
+    begins, ends = (np.sort(np.array(edge, np.int64)) for edge in zip(*others, strict=True)) if others else ((), ())
+    first = calendar.edges[:-1]
+    # How many others have begun, less those that are over, at the beginning of each period.
+    held = np.searchsorted(begins, first, side="right") - np.searchsorted(ends, first, side="right")
+    if (held >= terms.times).any():
+        moment = calendar.starts()[int(np.argmax(held >= terms.times))]
+        often = "once" if terms.times == 1 else f"{terms.times:,} times"
+        raise NotAllowed(
+            f"the period from {moment.isoformat()} was issued or is being issued already, and the owner's policy "
+            f"lets it be issued {often}",
+            argument="start",
+            mend="read what was issued, or ask for other periods: an issue takes shares of everyone in it",
+        )
 
 
 def claim_periods(
@@ -119,7 +121,7 @@ def claim_periods(
         (dataset, terms.name, request),
     )
     others = {**issued, **{row[0]: Stretch(int(row[1]), int(row[2])) for row in rows}}
-    check_periods(terms, issue, (one for name, one in others.items() if name != request))
+    check_periods(terms, issue, [one for name, one in others.items() if name != request])
     if analyst:
         month = dt.datetime.now(dt.UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
         lately = sum(bool(row[3]) and int(row[4]) >= microseconds_of(month) for row in rows)
@@ -128,14 +130,18 @@ def claim_periods(
                 f"analysts may ask for {terms.most_a_month:,} issues of {terms.name!r} a month, and have",
                 mend="ask the owner, or in the next month (UTC)",
             )
-    calendar = issue.table.calendar
-    if calendar is None:
-        raise AssertionError("issues have dates")
+    calendar = _calendar_of(issue)
     transaction.run(
         "INSERT INTO service_issues (dataset, lifetime, request, starts, ends) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING",
         (dataset, terms.name, request, int(calendar.edges[0]), int(calendar.edges[-1])),
     )
+
+
+def _calendar_of(issue: Design) -> Calendar:
+    if issue.table.calendar is None:
+        raise AssertionError("issues have dates")
+    return issue.table.calendar
 
 
 def _check_clip(terms: LifetimeTerms, clip: tuple[float, float] | None) -> None:
