@@ -52,7 +52,7 @@ const listed = ({ name, dataset, issues }) => {
   );
 };
 
-const often = (times) => (times === 1 ? "once" : `${count(times)} times`);
+const often = (times) => (times === 1 ? "once" : `at most ${count(times)} times`);
 
 const offer = (slot, api, series, signal) => {
   const form = slot("form");
