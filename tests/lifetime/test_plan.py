@@ -13,16 +13,14 @@ from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import dump, load
 from chronodp.series import Design, certificate_of
 from tests.conftest import GOLDEN
+from tests.lifetime import lives
 
 ROWS: list[dict[str, Any]] = json.loads((GOLDEN / "lifetime" / "plans.json").read_text(encoding="utf-8"))["prices"]
 RENEWED = {1: "3.90", 3: "7.32", 5: "9.91", 10: "15.1", 50: "43.6"}
 
 
 def series(every: str = "1mo", end: str = "2026-02-01", **terms: Any) -> cdp.TimeSeries:
-    unit = terms.pop("unit", cdp.User())
-    return cdp.TimeSeries(
-        "none.parquet", time="at", user="who", every=every, start="2026-01-01", end=end, unit=unit, **terms
-    )
+    return lives.series(every=every, end=end, **terms)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['every']} {row['periods']}")
@@ -43,7 +41,7 @@ def test_prices_are_those_of_the_table(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("kind", ["count", "rows", "sum", "signed", "mean", "histogram", "variance"])
 def test_noise_is_that_of_one_joint_plan_to_the_last_digit(kind: str, delta: float, relation: str) -> None:
     def ask(made: cdp.TimeSeries) -> Any:
-        asked = {
+        asked: dict[str, Any] = {
             "count": made.count,
             "rows": lambda: made.count(at_most=7),
             "sum": lambda: made.sum("x", clip=(0.0, 3.0)),

@@ -277,7 +277,7 @@ def test_a_job_that_is_overtaken_begins_anew(tmp_path: Path) -> None:
     with ledger:
         other = cdp.Lifetime.resume(ledger, "load", tally=tmp_path / "load.tally")
         booked = load._book
-        overtaken = []
+        overtaken: list[cdp.Release] = []
 
         def slow(*given: Any, **more: Any) -> Any:
             made = booked(*given, **more)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from numpy.typing import NDArray
 
-import chronodp as cdp
 from chronodp.errors import InvalidArgument
-from chronodp.lifetime import LifetimeDesign, LifetimePlan
+from chronodp.lifetime import LifetimeDesign
 from chronodp.lifetime.shares import (
     MOST_PERIODS,
     has_both_signs,
@@ -26,44 +28,24 @@ from chronodp.lifetime.shares import (
 )
 from chronodp.privacy import User
 from chronodp.series import Count, Histogram, Mean, Measure, Sum, Table, Variance
+from tests.lifetime.lives import series
 
 
-def table(measure: Measure, *, relation: str = "add_remove", max_groups: int = 1, groups: int = 3) -> Table:
-    keys = [f"g{number}" for number in range(groups)]
-    made = cdp.TimeSeries(
-        "none.parquet",
-        time="at",
-        user="who",
-        every="1mo",
-        start="2026-01-01",
-        end="2026-02-01",
-        unit=User(relation=relation),  # type: ignore[arg-type]
-    )
-    return made.ask(measure).by(group=keys, max_groups=max_groups).table
+def table(measure: Measure, *, relation: Any = "add_remove", max_groups: int = 1) -> Table:
+    return series(unit=User(relation=relation)).ask(measure).by(group=["a", "b", "c"], max_groups=max_groups).table
 
 
-def life(measure: Measure, periods: int = 120, *, delta: float = 1e-6, **terms: object) -> LifetimeDesign:
-    pays = terms.pop("pays", None)
-    made: LifetimePlan[object] = (
-        cdp.TimeSeries(  # type: ignore[type-var]
-            "none.parquet",
-            time="at",
-            user="who",
-            every="1mo",
-            start="2026-01-01",
-            end="2026-02-01",
-            unit=User(relation=terms.pop("relation", "add_remove")),  # type: ignore[arg-type]
-        )
-        .ask(measure)
-        .by(group=["a", "b", "c"], **terms)
-        .lifetime(  # type: ignore[arg-type]
-            epsilon=1.0,
-            delta=delta,
-            max_periods=periods,
-            pays=pays,  # type: ignore[arg-type]
-        )
-    )
-    return made.design
+def life(
+    measure: Measure,
+    periods: int = 120,
+    *,
+    delta: float = 1e-6,
+    pays: Any = None,
+    relation: Any = "add_remove",
+    max_groups: int = 1,
+) -> LifetimeDesign:
+    asked = series(unit=User(relation=relation)).ask(measure).by(group=["a", "b", "c"], max_groups=max_groups)
+    return asked.lifetime(epsilon=1.0, delta=delta, max_periods=periods, pays=pays).design
 
 
 @pytest.mark.parametrize("measure", [Count(), Count(5), Sum("x", (0.0, 3.0)), Sum("x", (-1.0, 0.7))])
@@ -92,9 +74,7 @@ def test_a_total_at_the_clip_pays_a_full_period_and_less_pays_its_square() -> No
     assert int(pure.of(_word(pure.over))) == 2**31
 
 
-def _word(number: int) -> object:
-    import numpy as np
-
+def _word(number: int) -> NDArray[np.int64]:
     return np.array(number, np.int64)
 
 
@@ -102,8 +82,6 @@ def _word(number: int) -> object:
 @settings(max_examples=60, deadline=None)
 def test_what_is_paid_is_at_least_what_is_added(totals: list[int]) -> None:
     """Σ f² is at most Σ price · (M / 2^16)²: a life pays for no more than K full periods, exactly."""
-    import numpy as np
-
     price = own_price(life(Sum("x", (-3.0, 3.0))).base)
     paid = sum(int(one) for one in price.of(np.array(totals, np.int64)))
     assert Fraction(sum(total**2 for total in totals)) <= paid * Fraction(price.over, price.times) ** 2
@@ -139,9 +117,7 @@ def test_measures_of_several_numbers_pay_whole_shares(measure: Measure) -> None:
 
 
 def test_who_pays_what_if_nobody_says() -> None:
-    alone = cdp.TimeSeries(
-        "n", time="at", user="who", every="1D", start="2026-01-01", end="2026-01-03", unit=User(), max_periods=2
-    )
+    alone = series(every="1D", max_periods=31)
     assert alone.count().lifetime(epsilon=1.0, max_periods=9).design.pays == "share"
     assert alone.count(at_most=2).lifetime(epsilon=1.0, max_periods=9).design.pays == "own"
     assert life(Sum("x", (0.0, 1.0))).pays == "own"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from pathlib import Path
 
 import numpy as np
@@ -74,8 +76,7 @@ def test_pieces_hold_whole_rows(tmp_path: Path, pieces: int, monkeypatch: pytest
     sealer = Sealer(KEYS, "meters", "load", LIFE)
     words = np.sort(np.random.default_rng(3).integers(0, 2**64, 1400, np.uint64))
     entries = Entries(words, words[::-1].copy(), np.arange(1, 1401))
-    head = sealer.head("segment", 4, bytes(32), entries)
-    sealer.write("segment", head, entries, fresh=tmp_path / "new", final=tmp_path / "file")
+    head = sealer.write("segment", 4, bytes(32), entries, fresh=tmp_path / "new", final=tmp_path / "file")
     places = padded(1400)
     assert (tmp_path / "file").stat().st_size == 8 + 124 + places * 21 + 28 * (1 if pieces == 1 else -(-places // 500))
     found, read = sealer.read("segment", tmp_path / "file", 4)

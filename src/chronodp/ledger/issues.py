@@ -51,6 +51,7 @@ def issue(
         raise StreamConflict(f"stream {before.name!r} has ended: it is finished, or its ledger was restored since")
     with opened.store.snapshot() as transaction:  # before anything is drawn for what cannot be stored
         _check_paid(transaction, before, cost, unit)
+        _check_new(transaction, before, request, plan)
     made, certificate = produce()
     written = Written.of(made)
     check_certified(written, certificate, cost, unit, paid="paid")
@@ -59,6 +60,7 @@ def issue(
         # The stream's row first: of two jobs one waits here, and finds that the other has gone on.
         after, stands = write_step(opened, transaction, before, values=[value], state=state, finished=False)
         _check_paid(transaction, before, cost, unit)
+        _check_new(transaction, before, request, plan)
         take_request(transaction, before.dataset, request, _fingerprint(plan))
         # What was bought once renews never; a purchase within a period is refused by `_check_paid`.
         signed, numbered = write_release(
@@ -78,6 +80,14 @@ def _find(transaction: Transaction, dataset: str, request: str, plan: str) -> Fu
     if found.fingerprint != _fingerprint(plan) or found.made is None:
         raise RequestConflict(f"request {request!r} was made before for another plan: choose another request id")
     return found.made
+
+
+def _check_new(transaction: Transaction, stream: StreamState, request: str, plan: str) -> None:
+    """Raise if another job has released the request since it was asked for: what is stored is to be asked for again."""
+    if _find(transaction, stream.dataset, request, plan) is not None:
+        raise StreamConflict(
+            f"request {request!r} of stream {stream.name!r} was released elsewhere meanwhile: ask again"
+        )
 
 
 def _fingerprint(plan: str) -> str:

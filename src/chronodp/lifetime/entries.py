@@ -83,6 +83,8 @@ def merge(held: Entries, added: Entries, life: int) -> Entries:
     array([10, 10])
     """
     paid = np.minimum(added.spent, life)
+    if not len(held):
+        return Entries(added.high, added.low, paid)
     place, known = _places(held, added.high, added.low)
     spent = held.spent.copy()
     before = spent[place[known]]

@@ -1,7 +1,7 @@
 """Tallies as an issue sees them: as they stand, with first issues staggered, or with corrections that were bought.
 
-Each changes what one person has used by that person's own entry and nothing else. "Staggered starts" and "Corrections"
-of ``docs/explanation/proofs/lifetime.md``.
+Each changes what one person has used by that person's own entry and nothing else. "Which periods count" and
+"Corrections, late rows, leaving, names" of ``docs/explanation/proofs/lifetime.md``.
 """
 
 from __future__ import annotations

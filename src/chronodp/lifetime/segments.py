@@ -37,7 +37,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
@@ -104,42 +104,45 @@ class Sealer:
         dataset: whose budget paid.
         name: of the series.
         life: the shares of a whole life.
+        reached: called with the name of each gap that a crash could fall into.
     """
 
-    def __init__(self, keys: Keys, dataset: str, name: str, life: int) -> None:
+    def __init__(
+        self, keys: Keys, dataset: str, name: str, life: int, reached: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._cipher = AESGCM(keys.derive("lifetime sealing", dataset, name))
         self._mac_key = keys.derive("lifetime segments", dataset, name)
-        self._of = (dataset, name)
+        self._of, self._reached = (dataset, name), reached
         self._share = (life.bit_length() + 7) // 8
         self._row = 16 + self._share
         self._rows = _PIECE // self._row
+        self._form = np.dtype([("high", ">u8"), ("low", ">u8"), ("share", np.uint8, (self._share,))])
 
-    def head(self, kind: Kind, step: int, chain: bytes, entries: Entries) -> Head:
-        """Return the head of a file that is to hold these entries."""
-        digest = hashlib.sha256()
-        for begin in range(0, len(entries), self._rows):
-            digest.update(self._packed(entries, begin, min(begin + self._rows, len(entries))))
-        mac = self._mac(kind, step, chain, digest.digest())
-        return Head(step, len(entries), padded(len(entries)), self._row, chain, mac)
-
-    def write(self, kind: Kind, head: Head, entries: Entries, *, fresh: Path, final: Path) -> None:
-        """Write a file under a fresh name, sync it, and give it its name: whole, or not there.
+    def write(self, kind: Kind, step: int, chain: bytes, entries: Entries, *, fresh: Path, final: Path) -> Head:
+        """Write a file under a fresh name, sync it, and give it its name: whole, or not there. Return its head.
 
         A disk that is full, or a folder that is away, is told before anything rests on the file.
         """
+        places, digest = padded(len(entries)), hashlib.sha256()
+        pieces = -(-places // self._rows)
         try:
             create_private(fresh)
             with fresh.open("wb") as file:
-                file.write(_MAGIC)
-                self._seal(file, head.pack(), self._context(kind, head.step, 0, 0))
-                pieces = -(-head.places // self._rows)
-                for number, begin in enumerate(range(0, head.places, self._rows), start=1):
-                    end = min(begin + self._rows, head.places)
-                    content = self._packed(entries, begin, min(end, len(entries)))
-                    content = content.ljust((end - begin) * self._row, b"\0")
-                    self._seal(file, content, self._context(kind, head.step, number, pieces))
+                file.write(_MAGIC + bytes(_NONCE + _HEAD + _TAG))  # the head comes last: it holds the MAC
+                for number, begin in enumerate(range(0, places, self._rows), start=1):
+                    end = min(begin + self._rows, places)
+                    rows = self._packed(entries, begin, min(end, len(entries)))
+                    digest.update(rows)
+                    content = rows.ljust((end - begin) * self._row, b"\0")
+                    self._seal(file, content, self._context(kind, step, number, pieces))
+                mac = self._mac(kind, step, chain, digest.digest())
+                head = Head(step, len(entries), places, self._row, chain, mac)
+                self._reached(f"{kind} half written")
+                file.seek(len(_MAGIC))
+                self._seal(file, head.pack(), self._context(kind, step, 0, 0))
                 file.flush()
                 os.fsync(file.fileno())
+            self._reached(f"{kind} synced")
             fresh.replace(final)
             sync_folder(final)
         except OSError:
@@ -149,6 +152,7 @@ class Sealer:
                 f"the tally of {self._of[1]!r} cannot be written: its disk is full, or its folder is read-only or "
                 "missing. Nothing was released"
             ) from None
+        return head
 
     def read_head(self, kind: Kind, path: Path, step: int) -> Head:
         """Return what a file says of itself; raises `Damaged`, or FileNotFoundError."""
@@ -218,18 +222,17 @@ class Sealer:
 
     def _packed(self, entries: Entries, begin: int, end: int) -> bytes:
         """Return some of the rows as bytes."""
-        rows = np.empty((max(0, end - begin), self._row), np.uint8)
-        rows[:, :8] = _bytes(entries.high[begin:end])
-        rows[:, 8:16] = _bytes(entries.low[begin:end])
-        rows[:, 16:] = _bytes(entries.spent[begin:end])[:, 8 - self._share :]
+        rows = np.empty(max(0, end - begin), self._form)
+        rows["high"], rows["low"] = entries.high[begin:end], entries.low[begin:end]
+        shares = entries.spent[begin:end].astype(">i8").view(np.uint8).reshape(-1, 8)
+        rows.view(np.uint8).reshape(-1, self._row)[:, 16:] = shares[:, 8 - self._share :]
         return rows.tobytes()
 
     def _unpacked(self, content: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
-        rows = np.frombuffer(content, np.uint8).reshape(-1, self._row)
+        rows = np.frombuffer(content, self._form)
         shares = np.zeros((len(rows), 8), np.uint8)
-        shares[:, 8 - self._share :] = rows[:, 16:]
-        high, low = rows[:, :8].copy().view(">u8")[:, 0], rows[:, 8:16].copy().view(">u8")[:, 0]
-        return high.astype(np.uint64), low.astype(np.uint64), shares.view(">i8")[:, 0].astype(np.int64)
+        shares[:, 8 - self._share :] = rows.view(np.uint8).reshape(-1, self._row)[:, 16:]
+        return rows["high"], rows["low"], shares.view(">i8")[:, 0]
 
 
 def next_head(before: bytes, mac: bytes) -> bytes:
@@ -247,8 +250,3 @@ def padded(rows: int) -> int:
     while places < rows:
         places = -(-places * 21 // 20)
     return places
-
-
-def _bytes(numbers: NDArray[np.uint64] | NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return the eight bytes of each number, the highest first."""
-    return numbers.astype(numbers.dtype.newbyteorder(">")).view(np.uint8).reshape(-1, 8)

@@ -1,6 +1,6 @@
 """A lifetime series: issues of batch tables, one after another without end, paid for when it was opened.
 
-"Order of an issue" of ``docs/explanation/proofs/lifetime.md``: the tally is checked against the ledger, the engine
+"Order of events" of ``docs/explanation/proofs/lifetime.md``: the tally is checked against the ledger, the engine
 books, the segment is written, noise is drawn, and one transaction makes all of it true; then the issue is told. Nothing
 that is told, refused or counted in public hangs on the tally.
 """
@@ -28,7 +28,7 @@ from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import Certificate, check_flag, check_text, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
-from chronodp.series import Design, Quanta, Release, certificate_of, draw_release
+from chronodp.series import Design, Life, Quanta, Release, certificate_of, draw_release
 
 __all__ = ["LifetimeSeries"]
 
@@ -342,7 +342,7 @@ class LifetimeSeries(ABC):
         self._folder, self._design = folder, design
 
 
-def _life_of(design: Design) -> Any:
+def _life_of(design: Design) -> Life:
     if design.life is None:
         raise AssertionError("asked of issues only")
     return design.life

@@ -88,7 +88,7 @@ class LifeTally:
         check_name("name", name)
         self._folder, self._name, self._reached = folder, name, reached
         self._life = check_whole("life", life, most=2**62)  # so that eight bytes hold it, and its sign
-        self._sealer = Sealer(keys, dataset, name, life)
+        self._sealer = Sealer(keys, dataset, name, life, reached)
         self._marks = FileWitness(folder / MARK)
         self._step, self._head = 0, BEGINNING
         self._held: Entries | None = None
@@ -172,9 +172,8 @@ class LifeTally:
         if len(entries) and entries.spent.max() > self._life:
             raise InvalidArgument("entries", "with other amounts", "with at most a whole life for each")
         fresh, final = new_paths(self._folder, step)
-        head = self._sealer.head("segment", step, self._head, entries)
         self._reached("segment begun")
-        self._sealer.write("segment", head, entries, fresh=fresh, final=final)
+        head = self._sealer.write("segment", step, self._head, entries, fresh=fresh, final=final)
         self._reached("segment written")
         self._written = _Written(step, head.after, entries)
         return head.after
@@ -200,10 +199,10 @@ class LifeTally:
         held = self._verified
         if self._step == 0:
             return
-        head = self._sealer.head("base", self._step, self._head, held)
         fresh, _ = new_paths(self._folder, self._step)
         self._reached("base begun")
-        self._sealer.write("base", head, held, fresh=fresh, final=base_path(self._folder, self._step))
+        final = base_path(self._folder, self._step)
+        self._sealer.write("base", self._step, self._head, held, fresh=fresh, final=final)
         self._reached("base written")
         listing = Listing.of(self._folder, self._name)
         for step, path in listing.bases.items():

@@ -2,7 +2,7 @@
 
 A lifetime series is bought once and issued without end. What its noise hides is one person in all issues together, past
 and future: each has a life of shares, counting takes some, and whoever has none left counts no more. The argument
-stands in ``docs/explanation/proofs/lifetime.md``.
+stands in ``docs/explanation/proofs/lifetime.md``; what is said here is its "What is promised".
 """
 
 from __future__ import annotations

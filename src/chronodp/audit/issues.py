@@ -1,0 +1,252 @@
+"""A series of issues as the exact auditor walks it: who counts and what each pays is the shipped rule, noise is small.
+
+The tally is in memory, tables are a few rows, and a number is published with noise of few outcomes, so that every
+outcome of a whole history can be walked through. An owner may choose the next terms by what was told. Where a habit of
+the owner's is on trial, it is one of the steps around the rule, and a mutant has another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.audit.steps import StepEnumerator
+from chronodp.engines import Grouping, LifeQuestion, OwnPrice, Question, Record, WholePrice, entry_of, reference_book
+from chronodp.privacy import Calendar, Grid
+from chronodp.randomness import Entropy
+
+__all__ = ["Again", "Forget", "History", "Issues", "Kept", "Row", "Table", "Terms", "told_of"]
+
+SALT = "00" * 16
+_LAST_DAY = 8
+
+Entry: TypeAlias = tuple[int, int]
+Spent: TypeAlias = tuple[tuple[Entry, int], ...]
+"""Entries, ascending, each with shares."""
+
+
+class Row(NamedTuple):
+    """A row of a table: who, in which group, how much, on which day of the issue."""
+
+    person: str
+    group: int = 0
+    value: int = 1
+    day: int = 0
+
+
+Table: TypeAlias = tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """In place of a table: a person is to be forgotten."""
+
+    person: str
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A table that is issued once more, perhaps with other rows."""
+
+    issue: int
+    rows: Table
+
+
+History: TypeAlias = tuple[Table | Forget | Again, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an issue asks, at which noise and price.
+
+    Attributes:
+        price: of what counts of a person.
+        rate: of the noise: a number one farther off is 2^rate times less likely. Not used where there is a sigma.
+        most: the clip, from 0.
+        groups: how many there are.
+        max_places: in how many of them a person counts on a day.
+        days: of the issue.
+        sigma: of Gaussian noise, in steps.
+    """
+
+    price: WholePrice | OwnPrice
+    rate: int = 1
+    most: int = 1
+    groups: int = 1
+    max_places: int | None = None
+    days: int = 1
+    sigma: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an owner keeps between issues.
+
+    Attributes:
+        issue: how many there were.
+        tally: what each entry has used.
+        before: the tally as the last issue read it.
+        bought: who paid in each issue so far.
+        last: the numbers that were told last.
+        tables: all tables so far, where they are kept.
+    """
+
+    issue: int = 0
+    tally: Spent = ()
+    before: Spent = ()
+    bought: tuple[Spent, ...] = ()
+    last: tuple[int, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+Presenting: TypeAlias = Callable[[Kept, Table], Table]
+Remembering: TypeAlias = Callable[[Kept, int], Spent]
+Beside: TypeAlias = Callable[[Kept, int, Entropy], tuple[int, ...]]
+
+
+def _as_it_is(kept: Kept, table: Table) -> Table:  # noqa: ARG001 (of Presenting)
+    return table
+
+
+def _all_of_it(kept: Kept, life: int) -> Spent:  # noqa: ARG001 (of Remembering)
+    return kept.tally
+
+
+def _nothing(kept: Kept, life: int, entropy: Entropy) -> tuple[int, ...]:  # noqa: ARG001 (of Beside)
+    return ()
+
+
+def _used_up(spent: Spent, entry: Entry, life: int) -> Spent:
+    return tuple(sorted({**dict(spent), entry: life}.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Issues:
+    """A lifetime series: the shipped rule, and around it what an owner does; a mechanism whose input is a history.
+
+    Attributes:
+        life: of each person, in shares.
+        terms: of the next issue, from what is kept; an honest owner looks at what was told last, and at nothing else.
+        presenting: which rows of a table are presented.
+        remembering: the tally as it stands after an issue.
+        beside: what is told beside an issue's numbers.
+        erasing: what is left of an entry that is to be forgotten.
+        seen: which tally an issue reads.
+        entry: under which entry shares are kept.
+        free: whether who is in an issue is in its later versions for nothing.
+        booked_by: the key of a second reading, from which shares are taken; None where they are of the first.
+        ends: whether no further issue is made.
+        key: of the order of a person's days.
+    """
+
+    life: int
+    terms: Callable[[Kept], Terms]
+    presenting: Presenting = _as_it_is
+    remembering: Remembering = _all_of_it
+    beside: Beside = _nothing
+    erasing: Callable[[Spent, Entry, int], Spent] = _used_up
+    seen: Callable[[Kept], Spent] = field(default=lambda kept: kept.tally)
+    entry: Callable[[Entry], Entry] = field(default=lambda entry: entry)
+    free: bool = False
+    booked_by: str | None = None
+    ends: Callable[[Kept, int], bool] = field(default=lambda kept, life: False)  # noqa: ARG005
+    key: str = "any"
+
+    def walk(self) -> StepEnumerator[Kept]:
+        """Return the series as the exact auditor walks it."""
+        return StepEnumerator(start=lambda entropy: Kept(), step=self._step, key=lambda kept: kept)  # noqa: ARG005
+
+    def _step(self, kept: Kept, given: Table | Forget | Again, entropy: Entropy) -> tuple[Kept, Hashable]:
+        if isinstance(given, Forget):
+            burnt = self.erasing(kept.tally, self.entry(entry_of(SALT, given.person)), self.life)
+            return replace(kept, tally=burnt), None
+        if self.ends(kept, self.life):
+            return kept, None
+        terms = self.terms(kept)
+        rows = self.presenting(kept, given.rows if isinstance(given, Again) else given)
+        seen = self.seen(kept)
+        bought = dict(kept.bought[given.issue]) if isinstance(given, Again) and self.free else {}
+        # Who bought this issue has room for it once more, and pays nothing.
+        room = tuple((entry, 0 if entry in bought else used) for entry, used in {**dict.fromkeys(bought, 0), **dict(seen)}.items())
+        short = self.entry
+        sums, spent = _booked(rows, terms, self.life, room, self.key, short)
+        if self.booked_by is not None:
+            _, spent = _booked(rows, terms, self.life, room, self.booked_by, short)
+        paid = tuple((entry, shares) for entry, shares in spent if entry not in bought)
+        after = dict(seen)
+        for entry, shares in paid:
+            after[entry] = min(self.life, after.get(entry, 0) + shares)
+        told = tuple(told_of(number, terms, entropy) for number in sums)
+        now = replace(
+            kept,
+            tally=tuple(sorted(after.items())),
+            before=kept.tally,
+            bought=(*kept.bought, spent),
+            last=told,
+            tables=(*kept.tables, rows) if rows else kept.tables,
+        )
+        beside = self.beside(now, self.life, entropy)
+        return replace(now, issue=kept.issue + 1, tally=self.remembering(now, self.life)), (*told, *beside)
+
+
+def told_of(number: int, terms: Terms, entropy: Entropy) -> int:
+    """Return a number with noise: Gaussian; or geometric and then limited to 0 and 1, which tells as much of a move."""
+    if terms.sigma is not None:
+        return number + int(entropy.gaussian(terms.sigma, 1)[0])
+    # P(noise >= 1 - number) for noise k of a chance in proportion to 2^(-rate |k|).
+    ratio, least = Fraction(1, 2**terms.rate), 1 - number
+    one = ratio**least / (1 + ratio) if least >= 0 else 1 - ratio ** (1 - least) / (1 + ratio)
+    return int(entropy.coins(one.numerator, one.denominator))
+
+
+class _Memory:
+    """A tally in memory."""
+
+    def __init__(self, spent: Spent, entry: Callable[[Entry], Entry]) -> None:
+        self._spent, self._entry = dict(spent), entry
+
+    def used(self, high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return what each entry has used."""
+        entries = zip(high.tolist(), low.tolist(), strict=True)
+        return np.array([self._spent.get(self._entry(one), 0) for one in entries], np.int64)
+
+
+@lru_cache(maxsize=100_000)
+def _booked(
+    rows: Table, terms: Terms, life: int, spent: Spent, key: str, entry: Callable[[Entry], Entry]
+) -> tuple[tuple[int, ...], Spent]:
+    """Return totals and who paid what, by the rule that every engine follows; walks ask for the same again and again."""
+    question = _question(terms)
+    records = [
+        Record(row.person, int(question.calendar.edges[row.day]), float(row.value), (str(row.group),)) for row in rows
+    ]
+    booked = reference_book(
+        records, LifeQuestion(question, life, terms.price, SALT), _Memory(spent, entry), key=key
+    )
+    paid: dict[Entry, int] = {}
+    for high, low, shares in zip(booked.high.tolist(), booked.low.tolist(), booked.spent.tolist(), strict=True):
+        known = entry((high, low))
+        paid[known] = paid.get(known, 0) + shares
+    return tuple(booked.totals.sums.tolist()), tuple(sorted(paid.items()))
+
+
+@lru_cache(maxsize=1000)
+def _question(terms: Terms) -> Question:
+    if terms.days > _LAST_DAY:
+        raise AssertionError("histories are of few days")
+    return Question(
+        Calendar("1D", "2026-01-01", f"2026-01-{terms.days + 1:02}"),
+        "day",
+        "who",
+        "value",
+        Grid(1.0),
+        (0, terms.most),
+        groupings=(Grouping("group", tuple(map(str, range(terms.groups)))),),
+        max_places=terms.max_places,
+    )
