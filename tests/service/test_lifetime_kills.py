@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from chronodp.service.runner import Runner
 from chronodp.service.tables import open_tables
 from chronodp.service.tokens import add_token
 from tests.service.lives import charges, month, started, write_life_policy
-from tests.service.town import API, running_server
+from tests.service.town import API, fresh_database, running_server
 
 ANA = Caller("ana", "analyst", "")
 
@@ -33,9 +34,9 @@ class _Killed(BaseException):
     """What a kill looks like from inside: nothing after it runs."""
 
 
-def submitted(curator: Curator) -> Job:
-    asked = IssueAsked(lifetime="load", clip=None, **month(0))
-    return curator.submit_issue(ANA, curator.policy.datasets["meters"], asked, request="r", fresh=False)[0]
+def submitted(curator: Curator, number: int = 0, *, request: str = "r") -> Job:
+    asked = IssueAsked(lifetime="load", clip=None, **month(number))
+    return curator.submit_issue(ANA, curator.policy.datasets["meters"], asked, request=request, fresh=False)[0]
 
 
 def silent(curator: Curator) -> None:
@@ -99,6 +100,32 @@ def test_an_issue_whose_ledger_was_lost_for_a_moment_is_taken_up_again(tmp_path:
         runner.run_one()
     assert runner.run_one()
     assert curator.job(ANA, job.id).state == "done"
+    curator.close()
+
+
+@pytest.mark.processes
+def test_workers_that_overtake_each_other_make_every_issue_once(postgres: str, tmp_path: Path) -> None:
+    address, keys = fresh_database(postgres), tmp_path / "keys"
+    curator = Curator(read_policy(write_life_policy(tmp_path, lease=600.0)), address, keys=keys)
+    curator.open_budgets()
+    jobs = [submitted(curator, number, request=f"r{number}") for number in range(4)]
+
+    def work() -> None:
+        while Runner(curator, pace=Unpaced()).run_one():
+            pass
+        curator.close()
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert [curator.job(ANA, job.id).state for job in jobs] == ["done"] * 4
+    issues = curator.issues.of(curator.ledger, "load")
+    assert [issue.life.issue for issue in issues] == [1, 2, 3, 4]
+    assert {issue.request for issue in issues} == {job.request for job in jobs}
+    load = cdp.Lifetime.resume(curator.ledger, "load", tally=tmp_path / "load.tally")
+    assert load.diagnose().used == pytest.approx(4 / 12 / 9, rel=1e-3)
     curator.close()
 
 

@@ -120,7 +120,21 @@ def test_an_issue_of_the_owners_own_hand_counts_too(curator: Curator, tmp_path: 
     load.issue(str(tmp_path / "months.csv"), start=start, end=end, request="by hand", progress=lambda _: None)
     with pytest.raises(NotAllowed, match="issued already"):
         submitted(curator, 0)
-    assert [issue.request for issue in curator.issues.of(curator.ledger, "load")] == ["by hand"]
+    job, _ = submitted(curator, 1)
+    start, end = month(1).values()
+    load.issue(str(tmp_path / "months.csv"), start=start, end=end, request="as well", progress=lambda _: None)
+    Runner(curator, pace=Unpaced()).run_one()
+    assert curator.job(ANA, job.id).state == "refused"
+    assert [issue.request for issue in curator.issues.of(curator.ledger, "load")] == ["by hand", "as well"]
+
+
+def test_a_policy_that_has_changed_since_is_asked_again(curator: Curator, tmp_path: Path) -> None:
+    job, _ = submitted(curator, 0)
+    later = started(write_life_policy(tmp_path, lifetimes=LIFETIMES.replace('["ana"]', '["ben"]')))
+    Runner(later, pace=Unpaced()).run_one()
+    found = later.job(ANA, job.id)
+    assert (found.state, found.problem and found.problem["kind"]) == ("refused", "not_allowed")
+    later.close()
 
 
 def test_analysts_ask_for_so_many_issues_a_month(tmp_path: Path) -> None:

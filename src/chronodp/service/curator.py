@@ -15,9 +15,8 @@ from typing import TypeAlias
 
 from chronodp.errors import NotFound
 from chronodp.ledger import FileWitness, Ledger, StoredRelease, Transaction, check_name
-from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import dump
-from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan, Terms
+from chronodp.series import Design, DiscoverPlan, FindPlan, Plan, QuantilePlan, Terms
 from chronodp.service.issue_rules import IssueAsked, allowed_issue, check_may_issue, claim_periods
 from chronodp.service.issued import IssueLog
 from chronodp.service.jobs import Job, Jobs
@@ -198,9 +197,10 @@ class Curator:
             )
         return dataset.lifetimes[name]
 
-    def lifetime_design(self, dataset: Dataset, terms: LifetimeTerms) -> LifetimeDesign:
-        """Return the terms at which a series was opened."""
-        return opened_design(self.ledger, dataset, terms.name)
+    def issue_design(self, dataset: Dataset, asked: IssueAsked) -> Design:
+        """Return the design of an issue that the policy allows. Reads no data, and not what people have used."""
+        terms = self.lifetime(dataset, asked.lifetime)
+        return allowed_issue(dataset, terms, opened_design(self.ledger, dataset, terms.name), asked)
 
     def submit_issue(
         self, caller: Caller, dataset: Dataset, asked: IssueAsked, *, request: str, fresh: bool
@@ -211,7 +211,7 @@ class Curator:
         check_name("request", request)
         name = caller.request(request)
         check_name("request", name)
-        issue = allowed_issue(dataset, terms, self.lifetime_design(dataset, terms), asked)
+        issue = self.issue_design(dataset, asked)
 
         def admit(transaction: Transaction) -> None:
             issued = {one.request: one.stretch for one in self.issues.of(self.ledger, terms.name)}

@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from chronodp.dataset import Lifetime
-from chronodp.errors import NotAllowed
 from chronodp.ledger import Ledger
-from chronodp.privacy import dump
 from chronodp.series import Release
 from chronodp.service.issue_rules import IssueAsked
 from chronodp.service.pacing import Paces
@@ -47,7 +45,7 @@ class _Held(Lifetime):
 
 
 def make_issue(
-    ledger: Ledger, dataset: Dataset, terms: LifetimeTerms, asked: IssueAsked, *, request: str, design: str, pace: Paces
+    ledger: Ledger, dataset: Dataset, terms: LifetimeTerms, asked: IssueAsked, *, request: str, pace: Paces
 ) -> None:
     """Make the issue of a job, or find it made: the same request is booked and drawn once.
 
@@ -57,7 +55,6 @@ def make_issue(
         terms: of the series; only where its tally lies is used.
         asked: which periods, and perhaps another clip.
         request: as the ledger knows it.
-        design: the issue's canonical text, as it was when it was asked.
         pace: when what was read may be used.
     """
     began, held = pace.clock(), False
@@ -65,9 +62,6 @@ def make_issue(
         series = _Held.resume(ledger, terms.name, tally=terms.tally)
         series.begin(pace, began)
         try:
-            wanted = series.design.issue(terms.name, start=asked.start, end=asked.end, clip=asked.clip)
-            if dump(wanted) != design:
-                raise NotAllowed("the series' terms have changed since this was asked", mend="ask for it anew")
             series.issue(
                 dataset.source,
                 start=asked.start,

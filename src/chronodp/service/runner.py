@@ -26,10 +26,11 @@ from chronodp.privacy import dump
 from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan
 from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure
-from chronodp.service.issue_rules import check_may_issue, issue_of
+from chronodp.service.issue_rules import IssueAsked, check_may_issue, check_periods, issue_of
 from chronodp.service.issuing import make_issue
 from chronodp.service.jobs import Job
 from chronodp.service.pacing import Pace, Paced, Paces
+from chronodp.service.policy import Dataset
 from chronodp.service.question import QueryRequest
 from chronodp.service.refusals import describe
 from chronodp.service.resuming import resumed
@@ -181,13 +182,11 @@ class Runner:
         if job.analyst and job.analyst not in dataset.analysts:
             raise NotAllowed(f"{job.analyst} may no longer ask about {job.dataset!r}")
         if (asked := issue_of(job)) is not None:
-            terms = curator.lifetime(dataset, asked.lifetime)
-            check_may_issue(terms, job.analyst)
-            make_issue(curator.ledger, dataset, terms, asked, request=job.request, design=job.design, pace=self._pace)
+            self._issue(job, dataset, asked)
             return
         plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question))
         if dump(plan.design) != job.design:
-            raise NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")
+            raise _changed()
         paced: Plan | FindPlan | DiscoverPlan | QuantilePlan
         if isinstance(plan, Plan | QuantilePlan):
             paced = replace(plan, origin=Paced(plan.origin, self._pace))
@@ -200,3 +199,19 @@ class Runner:
             analyst=job.analyst,
             progress=lambda _: None,
         )
+
+    def _issue(self, job: Job, dataset: Dataset, asked: IssueAsked) -> None:
+        curator = self._curator
+        terms = curator.lifetime(dataset, asked.lifetime)
+        check_may_issue(terms, job.analyst)
+        design = curator.issue_design(dataset, asked)
+        if dump(design) != job.design:
+            raise _changed()
+        # The owner may have issued the same periods by other means while the job waited.
+        others = curator.issues.of(curator.ledger, terms.name)
+        check_periods(terms, design, [one.stretch for one in others if one.request != job.request])
+        make_issue(curator.ledger, dataset, terms, asked, request=job.request, pace=self._pace)
+
+
+def _changed() -> NotAllowed:
+    return NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")

@@ -13,6 +13,7 @@ from chronodp.service.curator import Caller, Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.issue_rules import IssueAsked
 from chronodp.service.lifetime_shapes import LifetimeShape
+from chronodp.service.lifetimes import opened_design
 from chronodp.service.policy import Dataset
 from chronodp.service.routes.asking import Named, shown_job
 from chronodp.service.showing_lifetimes import show_lifetime
@@ -103,7 +104,7 @@ def _shown(curator: Curator, caller: Caller, dataset: Dataset, terms: LifetimeTe
     return show_lifetime(
         dataset,
         terms,
-        curator.lifetime_design(dataset, terms),
+        opened_design(curator.ledger, dataset, terms.name),
         curator.issues.of(curator.ledger, terms.name),
         may_ask=caller.role == "owner" or (caller.role == "analyst" and caller.name in terms.analysts),
         may_read=lambda asked: curator.may_read(caller, dataset, asked),
