@@ -7,7 +7,6 @@ from chronodp.service.client import Client
 from chronodp.service.policy import Policy
 from chronodp.service.policy_file import read_policy
 from chronodp.service.remote import RemotePlan
-from chronodp.service.remote_lifetime import RemoteLifetime
 
 if TYPE_CHECKING:
     from chronodp.service.curator import Caller as Caller, Curator as Curator
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Client",
     "Policy",
-    "RemoteLifetime",
     "RemotePlan",
     "read_policy",
 ]
