@@ -100,6 +100,8 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--count", "--find", "max_periods", "--find", "max_groups"), "nothing splits"),
         (("--mean", "kwh", "--find", "clip", "--max-periods", "3"), "from 0 on"),
         (("--variance", "kwh", "--find", "clip", "--max-periods", "3"), "cannot be found for variance"),
+        (("--sum", "kwh", "--find", "clip", "--norm", "find"), "clip must be left out of what is found beside norm"),
+        (("--sum", "kwh", "--find", "clip", "--norm", "3"), "clip must be left out of what is found beside norm"),
         (("--count", "--find", "clip", "--max-periods", "3"), "cannot be found for count"),
         (("--sum", "kwh", "--find", "clip", "--find", "at_most", "--max-periods", "3"), "cannot be found for sum"),
         (("--sum", "kwh", "--find", "clip"), "max_periods"),

@@ -20,6 +20,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     releases = released()
     for name in ("laplace", "another", "gaussian", "mean"):
         releases[name].save(f"{name}.json")
+    releases["numbered"].save("numbered.json")
     return tmp_path
 
 
@@ -69,6 +70,13 @@ def test_shares_ratios_and_changes_are_those_of_views() -> None:
     assert "unreliable" in text
 
 
+@pytest.mark.usefixtures("saved")
+def test_a_baseline_of_periods_without_dates() -> None:
+    told = json.loads(run("read", "numbered.json", "--change", "0", "1", "--json"))
+    table = released()["numbered"].change(baseline=(0, 1)).to_pandas()
+    assert [row["value"] for row in told["series"]] == pytest.approx(table["value"].tolist())
+
+
 def test_tables_and_a_page_are_written(saved: Path) -> None:
     run(
         "read", "laplace.json", "--ratio-to", "another.json", "--out", "r.csv", "--out", "r.parquet", "--page", "r.html"
@@ -116,4 +124,11 @@ def test_what_cannot_be_read_is_refused(refuse: Callable[..., str]) -> None:
         "read", "laplace.json", "--change", "2026-01-05", "2026-02-08", "--match", "month"
     )
     assert "plan_together" in refuse("read", "mean.json", "--share")
+    assert "at must be one key of a grouping" in refuse("read", "laplace.json", "--at", "county=a", "--at", "county=b")
+    assert "ratio_at must be a grouping" in refuse("read", "laplace.json", "--ratio-at", "county")
+    assert "left out beside over_all" in refuse("read", "laplace.json", "--over", "county", "--over-all")
+    assert "ratio-to must be another saved release" in refuse("read", "laplace.json", "--ratio-to", "shop")
+    for option in (("--statistic", "median"), ("--scale", "index")):
+        assert f"{option[0][2:]} must be used with a change" in refuse("read", "laplace.json", *option)
+    assert "coverage must be used with a rule" in refuse("read", "laplace.json", "--coverage", "each")
     assert "used with a share, a ratio or a change" in refuse("read", "laplace.json", "--simultaneous")

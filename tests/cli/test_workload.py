@@ -142,3 +142,18 @@ def test_what_a_workload_cannot_do_is_refused(refuse: Callable[..., str]) -> Non
     assert "can be read" in refuse("plan", "week.toml")
     with cdp.Ledger("budget.db") as ledger:
         assert not ledger.history("people")
+
+
+def test_a_mean_says_what_it_is_of_beside_queries_about_others(shop: Path) -> None:
+    text = WORKLOAD + '\n[queries.mean]\nmean = "kwh"\nof = "people"\nclip = [0.0, 3.0]\n'
+    text += '\n[queries.bins]\nhistogram = "kwh"\nof = "rows"\nedges = [0.0, 1.0, 3.0]\n'
+    (shop / "month.toml").write_text(text, encoding="utf-8")
+    said = " ".join(run("plan", "month.toml").split())
+    assert "mean" in said
+    assert "bins" in said
+
+
+def test_the_figure_of_what_is_missing_is_refused_by_its_name_and_value(shop: Path, refuse: Callable[..., str]) -> None:
+    assert "missing must be left out where several queries are planned together; got 0.1" in refuse(
+        "plan", str(shop / "month.toml"), "--missing", "0.1"
+    )

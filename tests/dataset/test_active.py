@@ -195,6 +195,10 @@ def test_what_cannot_be_is_refused() -> None:
             series().active(window)
     with pytest.raises(InvalidArgument, match="max_stays"):
         series().active("7D", max_stays=0)
+    nothing: tuple[Any, ...] = (0, False, "", [])
+    for limit in nothing:  # none of them is no limit
+        with pytest.raises(InvalidArgument, match="max_periods"):
+            series().active("7D", max_periods=limit)
     with pytest.raises(InvalidArgument, match="max_stays"):
         series(unit=cdp.UserPeriod("1D")).active("7D", max_stays=3)
     with pytest.raises(InvalidArgument, match="max_periods"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,39 @@ def test_totals_that_do_not_fit_are_refused_without_their_values(totals: object)
     assert "nan" not in str(refused.value)
 
 
-@pytest.mark.parametrize("by", [{}, [("page", ["a"])], {"page": []}, {"page": ["a", "a"]}, {"page": "ab"}])
+def test_what_a_mask_hides_is_not_released() -> None:
+    with pytest.raises(InvalidArgument, match="totals"):
+        cdp.Aggregate(np.ma.masked_array([1.0, 7.0], mask=[False, True]), change=1.0, unit=cdp.Event())
+
+
+@pytest.mark.parametrize("name", [None, 3, "", "a\x00"])
+def test_totals_are_called_by_a_word(name: Any) -> None:
+    with pytest.raises(InvalidArgument, match="name must be what the totals are"):
+        cdp.Aggregate([1.0], change=1.0, unit=cdp.Event(), name=name)
+
+
+def test_keys_too_many_for_a_release_are_refused_before_they_are_written_out() -> None:
+    for keys in (range(2**28), range(10**30)):
+        with pytest.raises(InvalidArgument, match="at most 134,217,728; got 'a longer range'"):
+            cdp.Aggregate(TOTALS, change=1.0, unit=cdp.Event(), by={"page": keys})
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        {},
+        [("page", ["a"])],
+        {"page": []},
+        {"page": ["a", "a"]},
+        {"page": "ab"},
+        {1: ["a"]},
+        {None: ["a"]},
+        {"": ["a"]},
+        {"page": cdp.Discover(max_keys=1)},
+        {"page": 3},
+        {"page": np.array(3)},
+    ],
+)
 def test_keys_that_are_none_are_refused(by: object) -> None:
     with pytest.raises(InvalidArgument):
         cdp.Aggregate(TOTALS, change=2.0, unit=cdp.User(), max_periods=2, by=by)  # type: ignore[arg-type]

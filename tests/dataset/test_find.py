@@ -140,6 +140,24 @@ def test_every_table_has_an_answer(ledger: cdp.Ledger, data: pandas.DataFrame, d
     assert np.all(np.isfinite(made.to_pandas().drop(columns="time").to_numpy(dtype=float)))
 
 
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("times", [1, 5])
+def test_rows_that_a_found_number_of_them_cuts_are_told(ledger: cdp.Ledger, times: int, delta: float) -> None:
+    # Whether the number found is 1 or more, rows are counted: what is paid, and what is told, do not hang on it.
+    data = pandas.concat([frame(200)] * times)
+    plan: Any = meters(data).count(at_most=Find()).plan(epsilon=4.0, delta=delta, missing=Missing())
+    assert len(plan.design.split.figures) == 2
+    made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
+    assert made.design.cost == plan.claim.cost
+    assert made.design.missing.beyond is not None
+    shown, figure = made.to_pandas(), made.missing
+    kept, noise = shown["value"].mean(), (shown["upper"] - shown["lower"]).mean()
+    assert figure.lower - noise <= len(data) / DAYS - kept <= figure.upper + noise
+    given = meters(data, max_periods=2).count().plan(epsilon=4.0, delta=delta, missing=Missing())
+    assert given.design.missing is not None
+    assert given.design.missing.beyond is None  # people are counted, and nobody counts for more than one
+
+
 def test_a_column_of_equal_values_finds_them(ledger: cdp.Ledger) -> None:
     made = released(ledger, meters(frame(3000, size=8.0)).sum("kwh", clip=Find()))
     assert made.found is not None
@@ -242,7 +260,16 @@ def _query(**changes: Any) -> Any:
         (lambda: _query().sum("kwh", clip=Find), "clip"),
         (lambda: meters("x.csv").histogram("kwh", edges=[0, 1, 2]).plan(epsilon=1.0, missing=Missing()), "missing"),
         (lambda: _query(max_periods=2).count().plan(epsilon=1.0, missing=0.05), "missing"),
-        (lambda: meters("x.csv").count().peak(every="7D").plan(epsilon=1.0), "clip"),
+        (lambda: meters("x.csv").count().peak(every="7D").plan(epsilon=1.0), "^max_periods must be given for totals"),
+        (lambda: meters("x.csv", max_periods=2).sum("kwh", clip=Find()).peak(every="7D").plan(epsilon=1.0),
+         r"^clip must be given for totals, .* then use \.bounded\(release\.found\)"),
+        (lambda: meters("x.csv").mean("kwh", clip=(0, 1), at_most=_find()), r"^at_most .* for a mean: .* count\("),
+        (lambda: meters("x.csv").histogram("kwh", edges=[0, 1], at_most=_find()), "^at_most .* for a histogram: "),
+        (lambda: meters("x.csv").quantiles("kwh", [0.5], edges=[0, 1], at_most=_find()), "^at_most .* for quantiles: "),
+        (lambda: meters("x.csv").variance("kwh", clip=(0, _find())), "^clip .* for a variance: .* use release.found"),
+        (lambda: meters("x.csv").variance("kwh", clip=_find()), "^clip .* for a variance: .* use release.found"),
+        (lambda: _query(max_periods=2).sum("kwh", bound=cdp.Norm(3.0)).peak(every="7D"), "of a sum with a clip"),
+        (lambda: meters("x.csv", unit=cdp.UserPeriod("1D")), r"the calendar says .*; got 'Find\(\)'"),
         (lambda: meters("x.csv", unit=cdp.Event()), "max_periods"),
         (lambda: meters("x.csv").count().plan(epsilon=-1), "epsilon"),
         (lambda: cdp.plan_together({"top": meters("x.csv").count().peak(every="7D")}, epsilon=1.0), "of query 'top'"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pyarrow
 from numpy.typing import NDArray
 
 from chronodp.engines import (
@@ -18,10 +21,20 @@ from chronodp.engines import (
     Question,
     Record,
     Tally,
+    Totals,
     WholePrice,
     entry_of,
     find_source,
     reference_book,
+)
+from chronodp.engines.attach import attached
+from chronodp.engines.entries import words_of
+from chronodp.engines.lives import Payers
+from chronodp.engines.lives_statement import (
+    booked_totals_statement,
+    entries_statement,
+    kept_statement,
+    paid_statement,
 )
 from chronodp.engines.reference_cells import PersonCell
 from chronodp.engines.reference_lives import reference_kept
@@ -35,8 +48,10 @@ __all__ = [
     "STEPS",
     "MemoryTally",
     "asked_lives",
+    "book_by_text",
     "book_duckdb",
     "book_reference",
+    "booked_digest",
     "equal",
     "kept_by_reference",
     "priced",
@@ -146,9 +161,48 @@ def book_duckdb(records: Sequence[Record], asked: LifeQuestion, tally: Tally, *,
     return DuckDB(threads=2).book(find_source(to_arrow(records, names)), asked, tally, key=key)
 
 
+def book_by_text(records: Sequence[Record], asked: LifeQuestion, tally: Tally, *, key: str) -> Booked:
+    """Return what the SQL texts of Spark give in DuckDB."""
+    question = asked.question
+    names = [grouping.column for grouping in question.groupings]
+    source = find_source(to_arrow(records, names))
+    with attached(source, question.wanted, question.reading, memory=2**28) as session:
+        session.run(f"CREATE TABLE salts_ AS SELECT '{asked.salt}' AS salt")
+        (digits,) = pyarrow.Table.from_batches(session.batches(entries_statement(asked, session.parts), 99)).columns
+        words = words_of(digits.combine_chunks())
+        room = asked.room(tally, words[:, 0], words[:, 1])
+        rooms = room if isinstance(asked.price, OwnPrice) else asked.price.most(room)
+        session.run("CREATE TABLE rooms_ (entry VARCHAR, room BIGINT)")
+        pairs = ", ".join(
+            f"('{entry}', {left})" for entry, left in zip(digits.to_pylist(), rooms.tolist(), strict=True)
+        )
+        session.run(f"INSERT INTO rooms_ VALUES {pairs}")
+        session.run(f"CREATE TABLE kept_ AS {kept_statement(asked, session.parts, key=key)}")
+        totals = Totals.of_cells(question, session.columns(booked_totals_statement(asked)))
+        types: Any = {"entry": pyarrow.string(), "paid": pyarrow.int64()}
+        schema = pyarrow.schema(types)
+        paid = pyarrow.Table.from_batches(session.batches(paid_statement(), 99), schema)
+    words, spent = words_of(paid["entry"].combine_chunks()), paid["paid"].to_numpy()
+    if isinstance(asked.price, OwnPrice):
+        totals.people[:] = 0
+    else:
+        spent = asked.price.of(spent)
+    payers = Payers()
+    payers.add(words[:, 0], words[:, 1], spent)
+    return payers.booked(totals)
+
+
 def equal(one: Booked, other: Booked) -> bool:
     """Whether two bookings are the same to the last digit."""
-    names = ("sums", "people", "squares")
-    same = [np.array_equal(getattr(one.totals, name), getattr(other.totals, name)) for name in names]
-    same += [np.array_equal(getattr(one, name), getattr(other, name)) for name in ("high", "low", "spent")]
-    return all(same)
+    pairs = zip(_parts(one), _parts(other), strict=True)
+    return all(part.dtype == same.dtype and np.array_equal(part, same) for part, same in pairs)
+
+
+def booked_digest(booked: Booked) -> str:
+    """Return a text that is the same for equal bookings."""
+    return hashlib.sha256(b"|".join(part.tobytes() for part in _parts(booked))).hexdigest()
+
+
+def _parts(booked: Booked) -> list[NDArray[Any]]:
+    totals = booked.totals
+    return [totals.sums, totals.people, totals.squares, booked.high, booked.low, booked.spent]

@@ -26,6 +26,7 @@ from chronodp.engines import (
     reference_totals,
 )
 from chronodp.engines.choice import priority, seeds_of
+from chronodp.engines.lives import Payers
 from chronodp.engines.lives_kernel import keep
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Grid
@@ -37,6 +38,7 @@ from tests.engines.lives import (
     STEPS,
     MemoryTally,
     asked_lives,
+    book_by_text,
     book_duckdb,
     book_reference,
     equal,
@@ -70,6 +72,16 @@ def test_every_engine_keeps_and_books_the_same(trials: Trials) -> None:
             spent += len(expected.spent)
         assert spent
         assert max(tally.shares.values()) <= asked.life
+
+
+@pytest.mark.long
+def test_the_text_keeps_and_books_the_same() -> None:
+    chance = random.Random(13)
+    for asked in asked_lives():
+        records = random_batch(chance, 150, 10)
+        tally = MemoryTally()
+        tally.add(book_reference(random_batch(chance, 60, 10), asked, tally, key="j"))
+        assert equal(book_by_text(records, asked, tally, key="k"), book_reference(records, asked, tally, key="k"))
 
 
 @settings(max_examples=60, deadline=None)
@@ -331,6 +343,17 @@ def test_stretches_and_files_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     DuckDB().book(source, asked, MemoryTally(), key="k", progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+def test_payers_stand_in_order_also_where_first_words_agree() -> None:
+    payers = Payers()
+    high, low = np.array([7, 2**64 - 1, 7, 3], np.uint64), np.array([9, 1, 2**63, 5], np.uint64)
+    payers.add(high, low, np.array([1, 2, 3, 0]))
+    payers.add(high[:1], np.array([8], np.uint64), np.array([4]))
+    booked = payers.booked(reference_totals([], summed(), key=""))
+    assert booked.high.tolist() == [7, 7, 7, 2**64 - 1]
+    assert booked.low.tolist() == [8, 9, 2**63, 1]
+    assert booked.spent.tolist() == [4, 1, 3, 2]
 
 
 def test_a_secret_is_not_shown() -> None:

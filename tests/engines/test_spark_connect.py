@@ -13,7 +13,9 @@ import pytest
 
 from chronodp.engines import DuckDB, find_source
 from tests.conftest import Trials
+from tests.engines.lives import MemoryTally, book_reference, booked_digest, priced, random_batch, summed
 from tests.engines.tables import digest, random_question, random_table
+from tests.engines.worlds import to_arrow
 
 pytestmark = pytest.mark.processes
 
@@ -21,11 +23,14 @@ CLIENT = """
 import random, sys
 from pyspark.sql import SparkSession
 from chronodp.engines import Spark, find_source
+from tests.engines.lives import MemoryTally, booked_digest, priced, summed
 from tests.engines.tables import digest, random_question
 session = SparkSession.builder.remote(f"sc://127.0.0.1:{sys.argv[1]}").getOrCreate()
-for number, path in enumerate(sys.argv[2:]):
+for number, path in enumerate(sys.argv[3:]):
     question, source = random_question(random.Random(number)), find_source(session.read.parquet(path))
     print(digest(Spark().totals(source, question, key="key")), Spark().tally(source, question, key="key"))
+asked, source = priced(summed(groups=2), pays="own", life=2), find_source(session.read.parquet(sys.argv[2]))
+print(booked_digest(Spark().book(source, asked, MemoryTally(), key="key")))
 """
 ROWS, ROOT = 20_000, Path(__file__).parents[2]
 
@@ -40,8 +45,12 @@ def test_totals_over_connect_have_equal_digests(spark: Any, tmp_path: Path, tria
         pyarrow.parquet.write_table(table, paths[-1])
         duck, source = DuckDB(threads=2), find_source(table)
         expected.append(f"{digest(duck.totals(source, question, key='key'))} {duck.tally(source, question, key='key')}")
+    records, lives = random_batch(random.Random(1), 300, 20), str(tmp_path / "lives.parquet")
+    pyarrow.parquet.write_table(to_arrow(records, ["region"]), lives)
+    asked = priced(summed(groups=2), pays="own", life=2)
+    expected.append(booked_digest(book_reference(records, asked, MemoryTally(), key="key")))
     port = spark.sparkContext.getConf().get("spark.connect.grpc.binding.port")
-    client = [sys.executable, "-W", "ignore", "-c", CLIENT, port, *paths]
+    client = [sys.executable, "-W", "ignore", "-c", CLIENT, port, lives, *paths]
     told = subprocess.run(client, cwd=ROOT, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
     assert told.stdout.splitlines() == expected

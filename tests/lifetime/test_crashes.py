@@ -58,28 +58,28 @@ def undisturbed(folder: Path, *, events: bool) -> Result:
 def test_the_golden_example(tmp_path: Path) -> None:
     sums, used, steps = undisturbed(tmp_path / "quiet", events=False)
     assert sums == EXAMPLE["sums"]
-    assert sorted(used.values()) == sorted(EXAMPLE["tally"].values())
+    assert used == EXAMPLE["used"]
     assert steps == len(MONTHS)
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize("work", ["months", "events"])
-def test_deaths_change_nothing(address: str, tmp_path: Path, work: str, trials: Trials) -> None:
+def test_deaths_change_nothing(address: str, tmp_path: Path, work: str) -> None:
     expected = undisturbed(tmp_path / "quiet", events=work == "events")
     gaps = (*GAPS, *MERGING) if work == "months" else EVENTS
-    for number, point in enumerate(gaps * trials(6)):
-        job(address, tmp_path, work, point, 1 + number // len(gaps))  # each gap, of a first, a second, ... step
+    for point in gaps:
+        assert job(address, tmp_path, work, point, 1) == -signal.SIGKILL
     assert job(address, tmp_path, work) == 0
     check(address, tmp_path, expected)
-    left = sorted(path.suffix for path in (tmp_path / "tally").iterdir() if path.suffix != ".new")
-    assert left.count(".base") == 1
 
 
 @pytest.mark.processes
 @pytest.mark.parametrize("gap", [*GAPS, *MERGING])
-def test_a_death_in_each_gap_of_each_month(tmp_path: Path, gap: str, trials: Trials) -> None:
-    expected, address = undisturbed(tmp_path / "quiet", events=False), str(tmp_path / "budget.db")
-    for count in range(1, 1 + trials(6)):
+def test_a_death_in_each_gap_of_each_month(address: str, tmp_path: Path, gap: str, trials: Trials) -> None:
+    if trials(20) < 20:
+        pytest.skip("at stated counts only: `make verify`; the test before dies once in each gap")
+    expected = undisturbed(tmp_path / "quiet", events=False)
+    for count in range(1, 7):
         job(address, tmp_path, "months", gap, count)
     assert job(address, tmp_path, "months") == 0
     check(address, tmp_path, expected)

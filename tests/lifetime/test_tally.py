@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
+import re
+import resource
+import shutil
+import stat
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from chronodp.errors import (
+    ChronodpError,
+    InvalidArgument,
+    LedgerSetBack,
+    LedgerUnavailable,
+    StreamConflict,
+    TallyMismatch,
+)
 from chronodp.ledger import Keys
 from chronodp.lifetime.entries import Entries
+from chronodp.lifetime.events import pack_event, same
 from chronodp.lifetime.segments import BEGINNING, Sealer, next_head, padded
-from chronodp.lifetime.tally import LifeTally
+from chronodp.lifetime.tally import LifeTally, Seen
 
 KEYS = Keys(signing=bytes(32), sealing=bytes(range(32)))
 LIFE = 3 << 32
@@ -83,3 +99,257 @@ def test_pieces_hold_whole_rows(tmp_path: Path, pieces: int, monkeypatch: pytest
     assert found == head
     assert [read.high.tolist(), read.low.tolist()] == [words.tolist(), words[::-1].tolist()]
     assert read.spent.tolist() == list(range(1, 1401))
+
+
+def test_a_ledger_behind_its_tally_is_refused(tmp_path: Path) -> None:
+    tally, heads = filled(tmp_path / "t", steps_of(1, 2, 3))
+    for step in (0, 1, 2):  # by one as well: the mark tells a step that was announced from one that nobody committed
+        with pytest.raises(
+            LedgerSetBack, match=rf"knows {step} steps of 'load' and its tally has seen 3: .*restored fr"
+        ):
+            tally.verify(step, heads[step])
+    (tmp_path / "t" / "announced").unlink()
+    with pytest.raises(LedgerSetBack, match="its tally has seen 2"):  # by segments alone
+        tally.verify(1, heads[1])
+    tally.verify(2, heads[2])  # what it would be if nobody had committed the third
+    tally.verify(3, heads[3])
+    tally.compact()
+    with pytest.raises(LedgerSetBack, match="its tally has seen 3"):  # by its base
+        tally.verify(2, heads[2])
+
+
+def test_a_tally_behind_its_ledger_is_refused(tmp_path: Path) -> None:
+    tally, heads = filled(tmp_path / "t", steps_of(1, 2, 3))
+    (tmp_path / "t" / "announced").unlink()
+    segment_of(tmp_path / "t", 3).unlink()
+    for one in (tally, tally_in(tmp_path / "t")):
+        with pytest.raises(TallyMismatch, match="step 3 in the tally of 'load' is missing"):
+            one.verify(3, heads[3])
+        with pytest.raises(StreamConflict, match="was not verified"):
+            used(one, (1, 7))
+    tally.verify(2, heads[2])
+    segment_of(tmp_path / "t", 1).unlink()
+    with pytest.raises(TallyMismatch, match="step 1 in the tally of 'load' is missing"):
+        tally.verify(2, heads[2])
+
+
+@pytest.mark.parametrize("kind", ["segment", "base"])
+def test_every_flipped_bit_is_noticed(tmp_path: Path, kind: str) -> None:
+    tally, heads = filled(tmp_path / "t", steps_of(1, 2))
+    if kind == "base":
+        tally.compact()
+    (path,) = [one for one in (tmp_path / "t").iterdir() if one.name.startswith("000000000002")]
+    content = path.read_bytes()
+    for place in (0, 7, 8, 30, 131, 132, 150, len(content) // 2, len(content) - 1):
+        changed = bytearray(content)
+        changed[place] ^= 1 << (place % 8)
+        path.write_bytes(changed)
+        with pytest.raises(TallyMismatch, match="step 2 in the tally of 'load' was changed"):
+            tally.verify(2, heads[2])
+    for cut in (content[:-1], content[:140], content[:3], b"", content + b"\0"):
+        path.write_bytes(cut)
+        with pytest.raises(TallyMismatch, match="step 2"):
+            tally.verify(2, heads[2])
+    path.write_bytes(content)
+    tally.verify(2, heads[2])
+
+
+def test_segments_of_other_steps_series_and_keys_do_not_serve(tmp_path: Path) -> None:
+    tally, heads = filled(tmp_path / "t", steps_of(4, 4))
+    one, two = segment_of(tmp_path / "t", 1), segment_of(tmp_path / "t", 2)
+    shutil.copy(one, two)  # the same people and amounts: the step alone differs
+    with pytest.raises(TallyMismatch, match="step 2"):
+        tally.verify(2, heads[2])
+    for other in (tally_in(tmp_path / "t", name="other"), tally_in(tmp_path / "t", keys=Keys.create())):
+        with pytest.raises(TallyMismatch, match="step 1"):
+            other.verify(1, heads[1], seen=Seen(0, 0, 0))
+    with pytest.raises(TallyMismatch, match="step 1"):
+        tally_in(tmp_path / "t", life=LIFE << 16).verify(1, heads[1], seen=Seen(0, 0, 0))
+
+
+def test_a_base_of_another_history_does_not_serve(tmp_path: Path) -> None:
+    tally, heads = filled(tmp_path / "t", steps_of(1, 2))
+    other, _ = filled(tmp_path / "u", steps_of(2, 1))
+    other.compact()
+    shutil.copy(tmp_path / "u" / "000000000002.base", tmp_path / "t")
+    with pytest.raises(TallyMismatch, match="step 2 in the tally of 'load' is of another history"):
+        tally.verify(2, heads[2])
+
+
+def test_orphans_do_nothing_and_go_once_their_step_is_committed(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    first, heads = filled(folder, steps_of(1))
+    second = tally_in(folder)
+    second.verify(1, heads[1])
+    lost, won = steps_of(5, 6)
+    second.write(2, lost)
+    first.write(2, lost)  # given up, and written again
+    head = first.write(2, won)
+    assert len(list(folder.glob("000000000002.*"))) == 3
+    second.verify(1, heads[1])
+    assert used(second, (SECRET, SECRET)) == [1]
+    first.announce(2)
+    second.verify(2, head)
+    assert used(second, (SECRET, SECRET)) == used(first, (SECRET, SECRET)) == [7]
+    assert len(list(folder.glob("000000000002.*"))) == 1
+    late = tally_in(folder)
+    late.verify(2, head)
+    shutil.copy(segment_of(folder, 2), folder / "000000000001.00000000.segment")  # by a slow job, of an old step
+    late.verify(2, head)
+    assert len(list(folder.glob("000000000001.*"))) == 1
+
+
+def test_a_job_that_another_overtakes_begins_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    first, heads = filled(folder, steps_of(1))
+    second = tally_in(folder)
+    seen = second.seen()  # and the ledger stood at step 1
+    head = first.write(2, steps_of(5)[0])
+    first.announce(2)
+    first.compact()
+    with pytest.raises(StreamConflict, match="has gone on past step 1 elsewhere"):  # no word of a ledger set back
+        second.verify(1, heads[1], seen=seen)
+    second.verify(2, head, seen=seen)
+    with pytest.raises(StreamConflict, match="stands at step 2: 4 is not the next"):
+        second.write(4, steps_of(5)[0])
+
+
+def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tally, heads = filled(folder, steps_of(1, 2, 3, LIFE))
+    before = tally.people()
+    abandoned = folder / "000000000001.00000000.new"
+    abandoned.touch()
+    at_work = folder / "000000000004.00000000.new"
+    at_work.touch()
+    os.utime(abandoned, (0, 0))
+    tally.compact(keep=2)
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", ".base", ".new", ".segment", ".segment"]
+    assert at_work.exists()
+    for one in (tally, tally_in(folder)):
+        one.verify(4, heads[4])
+        assert [one.people().high.tolist(), one.people().spent.tolist()] == [
+            before.high.tolist(),
+            before.spent.tolist(),
+        ]
+        assert used(one, (SECRET, SECRET)) == [LIFE]
+        assert one.entries_of(3).spent.tolist() == [3, 3]
+        with pytest.raises(InvalidArgument, match="not merged into a base"):
+            one.entries_of(2)
+    head = tally.write(5, steps_of(8)[0])
+    tally.announce(5)
+    tally.compact()
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", ".base", ".new"]
+    again = tally_in(folder)
+    again.verify(5, head)
+    assert used(again, (1, 7)) == [9]
+
+
+def test_a_crash_while_compacting_leaves_files_that_are_not_needed(tmp_path: Path) -> None:
+    class Died(Exception):
+        pass
+
+    folder = tmp_path / "t"
+    _, heads = filled(folder, steps_of(1, 2, 3))
+    for point in ("base begun", "base half written", "base synced", "base written", "old segment removed") * 2:
+
+        def reached(name: str, point: str = point) -> None:
+            if name == point:
+                raise Died
+
+        dying = LifeTally(folder, KEYS, "meters", "load", LIFE, reached=reached)
+        dying.verify(3, heads[3])
+        with suppress(Died):  # in the second round no segment is left to be removed
+            dying.compact()
+        again = tally_in(folder)
+        again.verify(3, heads[3])
+        assert used(again, (SECRET, SECRET), (1, 7)) == [6, 1]
+
+
+def test_a_missing_folder_is_refused_and_none_is_made(tmp_path: Path) -> None:
+    tally = tally_in(tmp_path / "t")
+    for ask in (tally.seen, lambda: tally.verify(0, BEGINNING), lambda: tally.announce(1)):
+        with pytest.raises(LedgerUnavailable):
+            ask()
+    assert not (tmp_path / "t").exists()
+    with pytest.raises(LedgerUnavailable, match="cannot be made; nothing was spent"):
+        tally_in(tmp_path / "nowhere" / "t").make()
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "letter.txt").touch()
+    with pytest.raises(InvalidArgument, match="a folder that is new or empty"):
+        tally.make()
+    (tmp_path / "file").touch()
+    with pytest.raises(LedgerUnavailable, match="cannot be made"):
+        tally_in(tmp_path / "file").make()
+
+
+def test_a_folder_that_goes_away_is_refused_before_anything_is_told(tmp_path: Path) -> None:
+    tally, heads = filled(tmp_path / "t", steps_of(1))
+    (tmp_path / "t").rename(tmp_path / "away")
+    with pytest.raises(
+        LedgerUnavailable, match="cannot be written: its disk is full, or its folder is read-only or mis"
+    ):
+        tally.write(2, steps_of(5)[0])
+    (tmp_path / "away").rename(tmp_path / "t")
+    tally.verify(1, heads[1])
+
+
+def test_a_full_disk_leaves_nothing_half_done(tmp_path: Path) -> None:
+    tally, heads = filled(tmp_path / "t", steps_of(1))
+    before = sorted((tmp_path / "t").iterdir())
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, most))  # no file of this process can grow beyond
+    try:
+        for write in (lambda: tally.write(2, steps_of(5)[0]), tally.compact):
+            with pytest.raises(LedgerUnavailable, match="its disk is full"):
+                write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    assert sorted((tmp_path / "t").iterdir()) == before
+    tally.verify(1, heads[1])
+    assert tally.write(2, steps_of(5)[0])
+
+
+def test_files_are_their_owners_alone_and_of_padded_sizes(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    filled(folder, [Entries.of((number, 1, 1) for number in range(people)) for people in (0, 1, 900, 1024)])
+    sizes = {path.stat().st_size for path in folder.glob("*.segment")}
+    assert sizes == {8 + 124 + 28 + 1024 * 21}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for path in folder.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert re.fullmatch(r"announced|\d{12}\.[0-9a-f]{8}\.segment", path.name)
+    for rows in (1025, 5000, 10**5, 10**7):
+        assert rows <= padded(rows) <= 1.05 * rows + 1
+        assert padded(padded(rows)) == padded(rows)
+    assert (8 + 124 + 28 * 60) + padded(10**7) * 22 <= 240e6  # with six bytes of shares
+
+
+def test_nothing_of_the_tally_is_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tally, heads = filled(folder, steps_of(4242))
+    secrets = (str(SECRET), f"{SECRET:x}", "4242")
+    shown = [repr(tally), str(tally.seen()), repr(tally.over(tally.people())), repr(tally.people())]
+    refusals: list[Callable[[], object]] = [
+        lambda: tally.verify(2, heads[1]),
+        lambda: tally.verify(1, bytes(32)),
+        lambda: tally.write(2, Entries.of([(SECRET, SECRET, LIFE + 1)])),
+        lambda: tally.write(7, steps_of(4242)[0]),
+        lambda: same(tally, (SECRET, SECRET), (SECRET, SECRET), squared=True),
+        lambda: pack_event(1, Entries.of((SECRET, number, 4242) for number in range(3))),
+        lambda: tally.entries_of(9),
+    ]
+    for refused in refusals:
+        tally.verify(1, heads[1])
+        with pytest.raises(ChronodpError) as error:
+            refused()
+        shown += [str(error.value), repr(error.value)]
+    assert not [text for text in shown for secret in secrets if secret in text]
+    content = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert SECRET.to_bytes(8, "big") not in content
+    assert SECRET.to_bytes(8, "little") not in content
+
+
+def segment_of(folder: Path, step: int) -> Path:
+    (path,) = folder.glob(f"{step:012d}.*.segment")
+    return path

@@ -65,6 +65,11 @@ def test_every_kind_of_period(every: str, start: str, end: str, periods: int, se
     assert f"{periods:,} periods of {every}" in str(calendar)
 
 
+def test_one_period_is_said_as_one() -> None:
+    assert str(Calendar("1D", "2026-01-01", "2026-01-02")).startswith("1 period of 1D from")
+    assert str(Calendar("1D", "2026-01-01", "2026-01-03")).startswith("2 periods of 1D from")
+
+
 def test_days_of_23_and_25_hours() -> None:
     assert hours(Calendar("1D", "2026-03-28", "2026-03-31", "Europe/Berlin")) == [24, 23, 24]
     assert hours(Calendar("1D", "2026-10-24", "2026-10-27", "Europe/Berlin")) == [24, 25, 24]

@@ -243,6 +243,7 @@ def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     page.slot("chart").locator(".scatterlayer path").first.wait_for()
     assert page.slot("table").locator("tbody tr").count() == 48
+    assert "the band" not in page.tab.locator("figcaption").inner_text()  # drawn edges have none
     assert faults(page.tab) == []
 
 

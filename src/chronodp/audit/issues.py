@@ -21,9 +21,24 @@ from chronodp.engines import Grouping, LifeQuestion, OwnPrice, Question, Record,
 from chronodp.privacy import Calendar, Grid
 from chronodp.randomness import Entropy
 
-__all__ = ["Again", "Forget", "History", "Issues", "Kept", "Row", "Table", "Terms", "told_of"]
+__all__ = [
+    "SALT",
+    "Again",
+    "Entry",
+    "Forget",
+    "History",
+    "Issues",
+    "Kept",
+    "Row",
+    "Spent",
+    "Table",
+    "Terms",
+    "booked",
+    "told_of",
+]
 
 SALT = "00" * 16
+"""Of the entries of these series."""
 _LAST_DAY = 8
 
 Entry: TypeAlias = tuple[int, int]
@@ -94,7 +109,6 @@ class Kept:
         before: the tally as the last issue read it.
         bought: who paid in each issue so far.
         last: the numbers that were told last.
-        tables: all tables so far, where they are kept.
     """
 
     issue: int = 0
@@ -102,7 +116,6 @@ class Kept:
     before: Spent = ()
     bought: tuple[Spent, ...] = ()
     last: tuple[int, ...] = ()
-    tables: tuple[Table, ...] = ()
 
 
 Presenting: TypeAlias = Callable[[Kept, Table], Table]
@@ -172,13 +185,12 @@ class Issues:
         rows = self.presenting(kept, given.rows if isinstance(given, Again) else given)
         seen = self.seen(kept)
         bought = dict(kept.bought[given.issue]) if isinstance(given, Again) and self.free else {}
-        # Who bought this issue has room for it once more, and pays nothing.
-        room = tuple((entry, 0 if entry in bought else used) for entry, used in {**dict.fromkeys(bought, 0), **dict(seen)}.items())
-        short = self.entry
-        sums, spent = _booked(rows, terms, self.life, room, self.key, short)
+        # Who bought this issue has room for it once more, and pays what goes beyond.
+        room = tuple((entry, used - bought.get(entry, 0)) for entry, used in seen)
+        sums, spent = booked(rows, terms, self.life, room, self.key, self.entry)
         if self.booked_by is not None:
-            _, spent = _booked(rows, terms, self.life, room, self.booked_by, short)
-        paid = tuple((entry, shares) for entry, shares in spent if entry not in bought)
+            _, spent = booked(rows, terms, self.life, room, self.booked_by, self.entry)
+        paid = [(entry, max(0, shares - bought.get(entry, 0))) for entry, shares in spent]
         after = dict(seen)
         for entry, shares in paid:
             after[entry] = min(self.life, after.get(entry, 0) + shares)
@@ -189,7 +201,6 @@ class Issues:
             before=kept.tally,
             bought=(*kept.bought, spent),
             last=told,
-            tables=(*kept.tables, rows) if rows else kept.tables,
         )
         beside = self.beside(now, self.life, entropy)
         return replace(now, issue=kept.issue + 1, tally=self.remembering(now, self.life)), (*told, *beside)
@@ -218,22 +229,20 @@ class _Memory:
 
 
 @lru_cache(maxsize=100_000)
-def _booked(
+def booked(
     rows: Table, terms: Terms, life: int, spent: Spent, key: str, entry: Callable[[Entry], Entry]
 ) -> tuple[tuple[int, ...], Spent]:
-    """Return totals and who paid what, by the rule that every engine follows; walks ask for the same again and again."""
+    """Return totals and who paid what, by the rule that every engine follows; walks ask for the same many times."""
     question = _question(terms)
     records = [
         Record(row.person, int(question.calendar.edges[row.day]), float(row.value), (str(row.group),)) for row in rows
     ]
-    booked = reference_book(
-        records, LifeQuestion(question, life, terms.price, SALT), _Memory(spent, entry), key=key
-    )
+    made = reference_book(records, LifeQuestion(question, life, terms.price, SALT), _Memory(spent, entry), key=key)
     paid: dict[Entry, int] = {}
-    for high, low, shares in zip(booked.high.tolist(), booked.low.tolist(), booked.spent.tolist(), strict=True):
+    for high, low, shares in zip(made.high.tolist(), made.low.tolist(), made.spent.tolist(), strict=True):
         known = entry((high, low))
         paid[known] = paid.get(known, 0) + shares
-    return tuple(booked.totals.sums.tolist()), tuple(sorted(paid.items()))
+    return tuple(made.totals.sums.tolist()), tuple(sorted(paid.items()))
 
 
 @lru_cache(maxsize=1000)

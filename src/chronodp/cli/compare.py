@@ -10,7 +10,7 @@ import typer
 from chronodp.cli.options import Json, Units
 from chronodp.cli.stream import parse_workload
 from chronodp.cli.terminal import table_of, terminal
-from chronodp.privacy import parse_record_unit
+from chronodp.privacy import counted, parse_record_unit
 
 __all__ = ["compare"]
 
@@ -45,4 +45,4 @@ def compare(
     if as_json:
         print(json.dumps(json.loads(table.to_json(orient="records"))))
         return
-    terminal().print(table_of(table, f"{workload}, {horizon:,} periods"))
+    terminal().print(table_of(table, f"{workload}, {counted(horizon, 'period')}"))

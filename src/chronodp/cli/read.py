@@ -175,4 +175,9 @@ def _other(file: Path, named: str, level: float) -> Release | View:
         if not path.is_file():
             raise InvalidArgument("ratio-to", named, "a query released together, or a file that is there")
         return _opened(path, None, level)
-    return _opened(file, named, level)
+    try:
+        return _opened(file, named, level)
+    except InvalidArgument as error:
+        if error.name != "part":
+            raise
+        raise InvalidArgument("ratio-to", named, "another saved release, or a query of several in the file") from None

@@ -10,6 +10,7 @@ import typer
 
 from chronodp.cli.terminal import table_of, terminal
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import counted
 
 __all__ = ["rehearse"]
 
@@ -54,5 +55,5 @@ def rehearse(
     if as_json:
         print(json.dumps(json.loads(table.to_json(orient="records"))))
         return
-    title = f"windows of {window:,} periods, {numbers.shape[1]:,} series of {len(numbers):,} steps"
+    title = f"windows of {counted(window, 'period')}, {numbers.shape[1]:,} series of {counted(len(numbers), 'step')}"
     terminal().print(table_of(table, title))

@@ -37,7 +37,14 @@ def _settings_of(query: Section) -> Settings:
     """Return what a query may hold: it is an alert, about another query, or one of the series."""
     if "above" in query or "below" in query:
         return _ALERT
-    return _OF if "of" in query else _SERIES
+    return _OF if _is_about_another(query) else _SERIES
+
+
+def _is_about_another(query: Section) -> bool:
+    """Return whether ``of`` names a query above; beside a measure it says what a mean or a histogram is of."""
+    from chronodp.series.measures import ASKABLE
+
+    return "of" in query and not any(kind in query for kind in ASKABLE)
 
 
 _WORKLOAD: Settings = {
@@ -60,8 +67,9 @@ def plan_workload(asked: Asked) -> PlanTogether:
     shared = {**said, **flags}
     queries = shared.pop("queries")
     for name in ("missing", "missing_assume"):
-        if name in shared or any(name in query for query in queries.values()):
-            raise InvalidArgument(name, None, "left out where several queries are planned together")
+        given = next((part[name] for part in (shared, *queries.values()) if name in part), None)
+        if given is not None:
+            raise InvalidArgument(name, given, "left out where several queries are planned together")
     made: dict[str, Any] = {}
     for name, query in queries.items():
         made[name] = _question(query, shared, made)
@@ -79,7 +87,7 @@ def _question(query: Section, shared: dict[str, Any], known: dict[str, Any]) -> 
     with query.pointing():
         if "change" in query:
             return _alert(options, shared)
-        if "of" not in query:
+        if not _is_about_another(query):
             return Asked(shared | options).query()
     source = options.pop("of")
     asked = [block for block in _BLOCKS if block in options]

@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike
 from chronodp.dataset.groups import check_keys
 from chronodp.engines import BoundsReport, Grouping, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar
+from chronodp.privacy import Calendar, check_text
 from chronodp.privacy.units import RecordUnit, check_unit
-from chronodp.series import Design, EachPeriod, Plan, Quanta, Table, Total, Workload, make_plan
+from chronodp.series import Design, Discover, EachPeriod, Plan, Quanta, Table, Total, Workload, make_plan
 
 __all__ = ["Aggregate"]
 
 _LARGEST = 2.0**62
+_NAME = "what the totals are, in a word such as 'rides'"
 
 
 class Aggregate:
@@ -63,6 +64,8 @@ class Aggregate:
         max_groups: int = 1,
     ) -> None:
         check_unit("unit", unit)
+        if not check_text("name", name, _NAME):
+            raise InvalidArgument("name", name, _NAME)
         groupings = _groupings(by)
         self.origin = _Totals(_check_totals(totals, groupings))
         horizon = len(self.origin.values)
@@ -127,6 +130,9 @@ def _groupings(by: object) -> tuple[Grouping, ...]:
         return ()
     if not isinstance(by, Mapping) or not by:
         raise InvalidArgument("by", by, "a dictionary of columns with their public keys, such as {'page': ['a', 'b']}")
+    for column, keys in by.items():
+        if isinstance(keys, Discover):
+            raise InvalidArgument(str(column), "Discover()", "a list of public keys: totals are by keys already")
     return tuple(Grouping(column, check_keys(column, keys)) for column, keys in by.items())
 
 
@@ -136,6 +142,8 @@ def _check_totals(totals: object, groupings: Sequence[Grouping]) -> Any:
     allowed = "a list or array of finite numbers, one a period"
     if groupings:
         allowed = f"a row of {groups:,} finite numbers a period, one a group"
+    if np.ma.isMaskedArray(totals):  # what a mask hides would be released
+        raise InvalidArgument("totals", totals, allowed, private=True)
     try:
         values = np.asarray(totals)
     except (ValueError, TypeError):

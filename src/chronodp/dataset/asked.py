@@ -109,6 +109,8 @@ def _measured(
     series: Queries[Planned], said: Mapping[str, Any], finding: FindBounds, max_periods: int | None
 ) -> Query[Planned]:
     names = [name for name in _SIZES if isinstance(finding.instead_of(name, said.get(name)), Find)]
+    if "clip" in names and (said.get("norm") is not None or "norm" in names):
+        raise InvalidArgument("clip", "found", "left out of what is found beside norm, which takes its place")
     if not names:
         measure = ask_for(said)
         if isinstance(measure, Active):

@@ -10,7 +10,17 @@ from typing import Generic, Literal, Protocol, TypeVar, Unpack, cast
 from chronodp.dataset.groups import listed
 from chronodp.dataset.lifetime import Lifetime, lifetime_of
 from chronodp.dataset.records import Records
-from chronodp.dataset.unknowns import KNOWN, NOT_BOTH, bounds_of, clip_to_find, grouping_of, the_one
+from chronodp.dataset.unknowns import (
+    CLIP_FOUND,
+    KNOWN,
+    NOT_BOTH,
+    ROWS_FOUND,
+    bounds_of,
+    check_given,
+    clip_to_find,
+    grouping_of,
+    the_one,
+)
 from chronodp.engines import Derived, check_columns, check_where, derived_as
 from chronodp.engines.reading import Reading, check_reading
 from chronodp.errors import InvalidArgument, MissingBound
@@ -166,6 +176,7 @@ class Queries(Generic[Planned_co]):
                 they are. Then only the sum is paid for, and the mean is right where all of them are present in every
                 period.
         """
+        check_given("at_most", at_most, "a whole number, or left out for a mean", ROWS_FOUND)
         said = of if of is not None else "rows" if people is None else "totals"
         find, reference = clip_to_find(clip)
         if find is None:
@@ -178,6 +189,7 @@ class Queries(Generic[Planned_co]):
         It is that of the people present, divided by how many they are. A sum, a count and a sum of squares are released
         together and all are paid for. Its root is the standard deviation, and free.
         """
+        check_given("clip", clip, "a pair of numbers for a variance", CLIP_FOUND)
         return self.ask(Variance(column, clip))
 
     def histogram(
@@ -189,6 +201,7 @@ class Queries(Generic[Planned_co]):
         ``at_most`` in all bins together. A bin holds its lower edge, the last one its upper edge too; values outside
         are left out. Quantiles of the release are free: ``release.quantile(0.5)``.
         """
+        check_given("at_most", at_most, "a whole number, or left out for a histogram", ROWS_FOUND)
         ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         return self.ask(histogram_of(column, ascending, of=of, at_most=at_most))
 
@@ -207,6 +220,7 @@ class Queries(Generic[Planned_co]):
         noise shaped along values. The plan takes what errs least, and ``plan.alternatives`` shows the others. Finer
         edges cost little. People and rows are counted, and values outside the edges left out, as by `histogram`.
         """
+        check_given("at_most", at_most, "a whole number, or left out for quantiles", ROWS_FOUND)
         ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         asked = tuple(listed("fractions", fractions, "a list of ascending fractions above 0 and below 1"))
         return self.ask(quantiles_of(column, asked, ascending, of=of, at_most=at_most))
@@ -225,7 +239,8 @@ class Queries(Generic[Planned_co]):
                 given, and if that is not given either nobody is cut. Where both are given, the plan takes the limit
                 with the smaller error.
         """
-        return self._ask(Active(window, max_stays), max_periods if max_stays or max_periods else self.max_periods)
+        own = max_stays is None and max_periods is None
+        return self._ask(Active(window, max_stays), self.max_periods if own else max_periods)
 
     def ask(self, measure: Measure) -> Query[Planned_co]:
         """Ask for any measure of rows: a count, a sum, a mean, a variance, a histogram or people who were active."""
@@ -240,7 +255,10 @@ class Queries(Generic[Planned_co]):
 
     def _ask(self, measure: Measure, periods: int | Find | None) -> Query[Planned_co]:
         if isinstance(periods, Find) and not self.unit.whole_person:
-            self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
+            try:
+                self.unit.periods_touched(len(self.calendar), horizon=len(self.calendar), calendar=self.calendar)
+            except InvalidArgument as refused:  # by its own reason, of what was written
+                raise InvalidArgument("max_periods", "Find()", refused.allowed) from None
         # Of a single period there is nothing to choose: a limit need not be said.
         alone = periods is None and self.unit.whole_person and len(self.calendar) == 1 and measure.bounded_by_period
         table = Table(

@@ -10,10 +10,28 @@ from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument
 from chronodp.series import Discover, Find, Found, Table
 
-__all__ = ["KNOWN", "NOT_BOTH", "bounds_of", "clip_to_find", "grouping_of", "the_one"]
+__all__ = [
+    "CLIP_FOUND",
+    "KNOWN",
+    "NOT_BOTH",
+    "ROWS_FOUND",
+    "bounds_of",
+    "check_given",
+    "clip_to_find",
+    "grouping_of",
+    "the_one",
+]
 
 KNOWN = "known bounds and keys with Places: find them in a release without first, and use release.found"
 NOT_BOTH = "a number where keys are found: find keys first, and bounds by(...=release.keys)"
+ROWS_FOUND = "a private step finds it for count(at_most=Find()) alone"
+CLIP_FOUND = "a private step finds a clip for sums and means; find it with sum(...), and use release.found"
+
+
+def check_given(name: str, given: object, allowed: str, found: str) -> None:
+    """Refuse a bound that is to be found where no private step finds it."""
+    if any(isinstance(one, Find) for one in (given if isinstance(given, tuple | list) else (given,))):
+        raise InvalidArgument(name, "Find()", f"{allowed}: {found}")
 
 
 def grouping_of(column: str, keys: object) -> Grouping:

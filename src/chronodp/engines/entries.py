@@ -29,12 +29,12 @@ _VALUES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 
 def entries_select(salt: str) -> exp.Select:
     """Return the SQL for the entries of everyone in the table ``everyone``, as digits."""
-    return exp.select(entry_digits(salt, "duckdb").as_("entry")).from_("everyone")
+    return exp.select(entry_digits(exp.Literal.string(salt), "duckdb").as_("entry")).from_("everyone")
 
 
-def entry_digits(salt: str, dialect: str) -> Term:
+def entry_digits(salt: Term, dialect: str) -> Term:
     """Return the digits of the entry of the person of a row."""
-    text = exp.func("CONCAT", exp.Literal.string(salt), exp.column("person"))
+    text = exp.func("CONCAT", salt, exp.column("person"))
     digest = exp.Anonymous(this="SHA256", expressions=[text])
     if dialect == "spark":
         digest = exp.Anonymous(this="SHA2", expressions=[text, exp.Literal.number(256)])

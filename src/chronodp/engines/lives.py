@@ -189,7 +189,9 @@ class Payers:
         """Return all who paid beside the totals that they paid for."""
         high, low = (np.concatenate([piece[word] for piece in self._pieces]) for word in (0, 1))
         spent = np.concatenate([piece[2] for piece in self._pieces])
-        order = np.lexsort((low, high))
+        order = np.argsort(high)
+        if (np.diff(high[order]) == 0).any():  # hardly ever: one sort by both takes six times as long
+            order = np.lexsort((low, high))
         return Booked(totals, high[order], low[order], spent[order])
 
 

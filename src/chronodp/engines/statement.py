@@ -23,17 +23,22 @@ from chronodp.engines.stays_statement import STAY, stays_answer, stays_tables
 __all__ = [
     "SEEDS",
     "MissingQuestion",
+    "added_select",
+    "chosen_tables",
     "exact_sum",
     "held_size",
     "held_tables",
     "hexadecimal",
     "keys_tables",
     "missing_statement",
+    "person_digest",
     "seed_terms",
+    "seeds_of_digest",
     "seeds_select",
     "statement",
     "tally_statement",
     "text_of",
+    "within_limits",
 ]
 
 SEEDS = ("multiplier", "shift_", "offset_")
@@ -49,19 +54,25 @@ def statement(question: Question, parts: Sequence[Part], *, key: str, dialect: s
     in the answer. In Spark a sum that 64 bits cannot hold is null.
     """
     if question.window is not None:
-        return text_of(_tables(question, parts, key, dialect), stays_answer(_within_limits(question)), dialect)
-    bounded = exp.select("cell", "total").from_("chosen").where(*_within_limits(question))
+        return text_of(chosen_tables(question, parts, key, dialect), stays_answer(within_limits(question)), dialect)
+    bounded = exp.select("cell", "total").from_("chosen").where(*within_limits(question))
+    if question.rows is not None:
+        bounded = bounded.select("weight")
+    tables = [*chosen_tables(question, parts, key, dialect), ("bounded", bounded)]
+    return text_of(tables, added_select(question, dialect).from_("bounded").group_by("cell"), dialect)
+
+
+def added_select(question: Question, dialect: str) -> exp.Select:
+    """Return the sums over totals of a cell, and over weights where rows are weighed."""
     sums = exp.cast(_sum(exp.column("total"), dialect), "BIGINT")
     people: Term = exp.Count(this=exp.Star())
     if question.rows is not None:
-        bounded = bounded.select("weight")
         people = exp.cast(_sum(exp.column("weight"), dialect), "BIGINT")
     answer = exp.select("cell", sums.as_("sums"), people.as_("people"))
     if question.squares is not None:
         squares = exp.cast(_sum(_square(question, exp.column("total")), dialect), "BIGINT")
         answer = answer.select(squares.as_("squares"))
-    tables = [*_tables(question, parts, key, dialect), ("bounded", bounded)]
-    return text_of(tables, answer.from_("bounded").group_by("cell"), dialect)
+    return answer
 
 
 def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dialect: str = "duckdb") -> str:
@@ -72,7 +83,7 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
     names = ("cells", "cells_kept", "before", "clipped", "kept")
     one, (before, total) = exp.Literal.number(1), _tallied(question)
     clipped: Term = total if question.norm is None else _clipped(question, exp.column("raw"))
-    kept = exp.and_(exp.true(), *_within_limits(question))
+    kept = exp.and_(exp.true(), *within_limits(question))
     if question.user is None:
         each: list[Term] = [one, one, before, total, total]
     else:
@@ -90,7 +101,7 @@ def tally_statement(question: Question, parts: Sequence[Part], *, key: str, dial
         over = exp.case().when(exp.column("scaled") > 0, one.copy())
     sums = (exp.func("COALESCE", exact_sum(exp.column(name)), exp.Literal.number(0)).as_(name) for name in names)
     answer = exp.select(exp.Count(this=exp.Star()).as_("people"), exp.func("COUNT", over).as_("people_over"), *sums)
-    tables = [*_tables(question, parts, key, dialect), ("persons", people)]
+    tables = [*chosen_tables(question, parts, key, dialect), ("persons", people)]
     return text_of(tables, answer.from_("persons"), dialect)
 
 
@@ -118,12 +129,12 @@ def missing_statement(asked: MissingQuestion, parts: Sequence[Part], *, key: str
     question, one, none = asked.question, exp.Literal.number(1), exp.Literal.number(0)
     top, cap = asked.top, asked.cap
     held = exp.cast(between(whole(-top), exp.column("raw"), whole(top)), "BIGINT")
-    kept = exp.case().when(exp.and_(exp.true(), *_within_limits(question)), exp.column("total")).else_(none)
+    kept = exp.case().when(exp.and_(exp.true(), *within_limits(question)), exp.column("total")).else_(none)
     far = exp.Abs(this=exp.column("raw")) > whole(top)
     # A sum that no engine holds is null, and far.
     flag = exp.case().when(exp.func("COALESCE", far, exp.true()), one).else_(none)
     lost: Term = exp.paren(held - kept)
-    tables = _tables(question, parts, key, dialect)
+    tables = chosen_tables(question, parts, key, dialect)
     if question.user is None:
         voters = exp.select(lost.as_("lost"), flag.as_("far")).from_("chosen")
     else:
@@ -146,7 +157,7 @@ def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
 
 def seed_terms(key: str, dialect: str) -> dict[str, Term]:
     """Return the seeds of the person of a row."""
-    return _seeds(_digest(key), dialect)
+    return seeds_of_digest(person_digest(key), dialect)
 
 
 def hexadecimal(digits: Term, dialect: str) -> Term:
@@ -201,7 +212,7 @@ def keys_tables(question: Question, rows: exp.Select, dialect: str) -> list[tupl
     return [*tables, ("rows_", rows)]
 
 
-def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
+def chosen_tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
     """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any."""
     tables = held_tables(question, parts, dialect)
     raw = exp.column("raw")
@@ -232,8 +243,10 @@ def _tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -
     tables.append(("cells", cells))
     if not ranks:
         return [*tables, *stays_tables(question, "cells", names, [])]
-    tables.append(("digested", exp.select(*names, _digest(key).as_("digest")).from_("cells")))
-    tables.append(("seeded", exp.select(*names, *_named(_seeds(exp.column("digest"), dialect))).from_("digested")))
+    tables.append(("digested", exp.select(*names, person_digest(key).as_("digest")).from_("cells")))
+    tables.append(
+        ("seeded", exp.select(*names, *_named(seeds_of_digest(exp.column("digest"), dialect))).from_("digested"))
+    )
     ranked = exp.select(*names, *_named(ranks)).from_("seeded")
     if question.window is None:
         return [*tables, ("chosen", ranked)]
@@ -250,7 +263,8 @@ def _limits(question: Question) -> dict[str, int]:
     return {rank: limit for rank, (limit, all_) in most.items() if limit is not None and limit < all_}
 
 
-def _within_limits(question: Question) -> list[Term]:
+def within_limits(question: Question) -> list[Term]:
+    """Return the conditions that cells of ``chosen`` count."""
     if question.user is None:
         return []
     within = [exp.column(rank) <= limit for rank, limit in _limits(question).items()]
@@ -283,11 +297,13 @@ def _named(terms: Mapping[str, Term]) -> list[exp.Alias]:
     return [exp.Alias(this=term, alias=exp.to_identifier(name)) for name, term in terms.items()]
 
 
-def _digest(key: str) -> Term:
+def person_digest(key: str) -> Term:
+    """Return the digest from which a person's seeds are made."""
     return exp.MD5(this=exp.func("CONCAT", exp.Literal.string(f"{key}|"), exp.column("person")))
 
 
-def _seeds(digest: Term, dialect: str) -> dict[str, Term]:
+def seeds_of_digest(digest: Term, dialect: str) -> dict[str, Term]:
+    """Return the seeds of a digest."""
     return dict(zip(SEEDS, seed_texts(digest, lambda digits: hexadecimal(digits, dialect)), strict=True))
 
 

@@ -16,6 +16,7 @@ from chronodp.privacy import (
     check_epsilon,
     check_word,
     check_zone,
+    counted,
     days_touched,
     document,
     microseconds_of,
@@ -135,8 +136,8 @@ class Budget:
             year = f"({gaussian.epsilon_of(mu, self.delta):.3g}, {self.delta + count * (self.reserve or 0):g})"
         return (
             f"This budget starts anew every {self.renews} ({self.zone}), for data dated in the new period only. "
-            f"Someone with data in every period is protected by {year} over a year of {count} periods, and by ever "
-            "less over a lifetime."
+            f"Someone with data in every period is protected by {year} over a year of {counted(count, 'period')}, "
+            "and by ever less over a lifetime."
         )
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger.arrow_files import arrow_pieces, is_arrow, open_arrow, release_of
 from chronodp.ledger.certificates import Link, SignedLink, verify
 from chronodp.ledger.numbers import Written, check_parts
+from chronodp.privacy import check_path
 
 __all__ = ["is_arrow_file", "load_release", "release_pieces", "save_release", "verify_file"]
 
@@ -24,7 +25,7 @@ def save_release(path: str | Path, written: Written, signed: SignedLink, *, whol
     if whole is not None:
         raise InvalidArgument("release", "one of several released together", "the whole of them: it was signed as one")
     check_parts(written.text, written.parts)
-    place = Path(path)
+    place = check_path(path)
     fresh = place.with_name(f"{place.name}.{os.urandom(4).hex()}")
     try:
         with fresh.open("xb") as file:
@@ -47,7 +48,7 @@ def release_pieces(written: Written, signed: SignedLink) -> Iterator[bytes]:
 
 def load_release(path: str | Path) -> tuple[Written, SignedLink]:
     """Return a release and its link; whether the signature is genuine is for `verify` to tell."""
-    place = Path(path)
+    place = check_path(path)
     try:
         if is_arrow_file(place):
             with open_arrow(place, place.name) as file:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,16 +31,19 @@ __all__ = [
     "Missing",
     "base_path",
     "find_chain",
+    "keep_name",
     "make_folder",
     "mismatch",
     "new_paths",
     "remove",
+    "remove_abandoned",
     "remove_all",
 ]
 
 MARK = "announced"
 """The name of the file of marks."""
 
+_ABANDONED = 86_400.0  # seconds since the last write to a file that never got its name
 _FILE = re.compile(r"(\d{12})\.(?:([0-9a-f]{8})\.)?(segment|base|new)")
 
 
@@ -49,7 +53,7 @@ class Listing:
 
     segments: dict[int, tuple[Path, ...]]
     bases: dict[int, Path]
-    unfinished: dict[int, tuple[Path, ...]]
+    unfinished: tuple[Path, ...]
 
     @classmethod
     def of(cls, folder: Path, name: str) -> Listing:
@@ -62,7 +66,7 @@ class Listing:
                 "nothing was released"
             ) from None
         segments: dict[int, tuple[Path, ...]] = {}
-        unfinished: dict[int, tuple[Path, ...]] = {}
+        unfinished: list[Path] = []
         bases: dict[int, Path] = {}
         for path in paths:
             match = _FILE.fullmatch(path.name)
@@ -71,10 +75,11 @@ class Listing:
             step = int(match[1])
             if match[3] == "base":
                 bases[step] = path
+            elif match[3] == "segment":
+                segments[step] = (*segments.get(step, ()), path)
             else:
-                kind = segments if match[3] == "segment" else unfinished
-                kind[step] = (*kind.get(step, ()), path)
-        return cls(segments, bases, unfinished)
+                unfinished.append(path)
+        return cls(segments, bases, tuple(unfinished))
 
     @property
     def newest_segment(self) -> int:
@@ -149,6 +154,14 @@ def make_folder(folder: Path) -> None:
         raise LedgerUnavailable(f"the folder {folder.name!r} cannot be made; nothing was spent") from None
 
 
+def keep_name(path: Path, name: str) -> None:
+    """Make the name of a file outlive a failure of power, as its content does."""
+    try:
+        sync_folder(path)
+    except OSError:
+        raise LedgerUnavailable(f"the folder of the tally of {name!r} cannot be synced; nothing was told") from None
+
+
 def new_paths(folder: Path, step: int) -> tuple[Path, Path]:
     """Return under which name a segment is written, and which it has then."""
     stem = f"{step:012d}.{os.urandom(4).hex()}"
@@ -164,6 +177,13 @@ def remove(path: Path) -> None:
     """Remove a file that nothing rests on, if that is possible."""
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove a file that was never finished, unless its writer may be at work: by its age, which needs no lock."""
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > _ABANDONED:
+            remove(path)
 
 
 def remove_all(folder: Path) -> None:

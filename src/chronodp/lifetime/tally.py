@@ -22,10 +22,12 @@ from chronodp.lifetime.folder import (
     Missing,
     base_path,
     find_chain,
+    keep_name,
     make_folder,
     mismatch,
     new_paths,
     remove,
+    remove_abandoned,
     remove_all,
 )
 from chronodp.lifetime.segments import BEGINNING, Damaged, Sealer
@@ -93,6 +95,7 @@ class LifeTally:
         self._step, self._head = 0, BEGINNING
         self._held: Entries | None = None
         self._written: _Written | None = None
+        self._unmerged: list[Entries] = []
 
     def __repr__(self) -> str:
         return f"LifeTally({self._name!r})"
@@ -103,7 +106,7 @@ class LifeTally:
 
     def discard(self) -> None:
         """Remove every file of a tally that is refused, or that was made for nothing."""
-        self._held, self._written = None, None
+        self._held, self._written, self._unmerged = None, None, []
         remove_all(self._folder)
 
     @property
@@ -129,7 +132,7 @@ class LifeTally:
             head: of the chain after them, as the ledger has it.
             seen: what `seen` returned before the ledger was read; without, nobody else may be at work.
         """
-        self._held, self._written = None, None
+        self._held, self._written, self._unmerged = None, None, []
         self._check_ahead(step, self.seen() if seen is None else seen)
         lost = step
         for _ in range(_TRIES):
@@ -183,11 +186,15 @@ class LifeTally:
 
         Whoever returns what was stored before calls this first as well: who stored it may have died.
         """
+        mark = self._folder / MARK
+        new = not mark.exists()
         self._marks.saw(self._name, step)
+        if new:
+            keep_name(mark, self._name)
         self._reached("announced")
         written = self._written
         if written is not None and written.step == step:
-            self._held = merge(self._verified, written.entries, self._life)
+            self._unmerged.append(written.entries)  # until somebody asks: most processes end here
             self._step, self._head, self._written = step, written.head, None
 
     def compact(self, *, keep: int = 0) -> None:
@@ -213,9 +220,8 @@ class LifeTally:
             for path in paths if step <= self._step - keep else ():
                 remove(path)
                 self._reached("old segment removed")
-        for step, paths in listing.unfinished.items():  # by processes that died; at this step one may be at work
-            for path in paths if step < self._step else ():
-                remove(path)
+        for path in listing.unfinished:
+            remove_abandoned(path)
 
     def entries_of(self, step: int) -> Entries:
         """Return who paid what in one step, if its segment is still there."""
@@ -232,6 +238,8 @@ class LifeTally:
     def _verified(self) -> Entries:
         if self._held is None:
             raise StreamConflict(f"the tally of {self._name!r} was not verified against its ledger")
+        while self._unmerged:
+            self._held = merge(self._held, self._unmerged.pop(), self._life)
         return self._held
 
     def _check_ahead(self, step: int, seen: Seen) -> None:

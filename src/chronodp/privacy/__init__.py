@@ -53,6 +53,7 @@ from chronodp.privacy.parameters import (
     check_kind as check_kind,
     check_listed as check_listed,
     check_number as check_number,
+    check_path as check_path,
     check_positive as check_positive,
     check_table as check_table,
     check_text as check_text,
@@ -65,7 +66,7 @@ from chronodp.privacy.periods import (
     words_of as words_of,
 )
 from chronodp.privacy.presence import Presence as Presence, most_stays as most_stays, presence_of as presence_of
-from chronodp.privacy.printing import labelled as labelled
+from chronodp.privacy.printing import counted as counted, labelled as labelled
 from chronodp.privacy.sensitivity import (
     Bounds,
     Contribution as Contribution,

@@ -22,6 +22,7 @@ from chronodp.privacy.documents import document
 from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_whole
 from chronodp.privacy.periods import advance, civil_begin, first_begin, width_of
+from chronodp.privacy.printing import counted
 
 __all__ = ["LONGEST", "Calendar", "Run"]
 
@@ -111,7 +112,7 @@ class Calendar:
             raise InvalidArgument("start", self.start, f"{periods:,} × {self.every} after the year 1") from None
         whole = Calendar(self.every, begin.isoformat(), self.end, self.timezone)
         if not np.array_equal(whole.edges[periods:], self.edges):
-            allowed = f"at a time of day that the clock also shows {periods:,} periods before"
+            allowed = f"at a time of day that the clock also shows {counted(periods, 'period')} before"
             raise InvalidArgument("start", self.start, allowed)
         return whole
 
@@ -121,7 +122,7 @@ class Calendar:
     def __str__(self) -> str:
         clocks = (dt.datetime.fromisoformat(text).replace(tzinfo=None) for text in (self.start, self.end))
         ends = [clock.isoformat(sep=" ").removesuffix(" 00:00:00") for clock in clocks]
-        return f"{len(self):,} periods of {self.every} from {ends[0]} to {ends[1]} ({self.timezone})"
+        return f"{counted(len(self), 'period')} of {self.every} from {ends[0]} to {ends[1]} ({self.timezone})"
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:

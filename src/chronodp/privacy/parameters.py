@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Integral, Real
+from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 from chronodp.errors import InvalidArgument
@@ -106,6 +107,13 @@ def check_text(name: str, value: object, allowed: str = "a text", *, private: bo
     if not isinstance(value, str) or "\x00" in value or halves:
         raise InvalidArgument(name, value, allowed, private=private)
     return value
+
+
+def check_path(value: object, name: str = "path") -> Path:
+    """Return where a file stands, if that is what ``value`` says."""
+    if not isinstance(value, str | PurePath) or not str(value) or "\x00" in str(value):
+        raise InvalidArgument(name, value, "where a file stands, as a text or a Path")
+    return Path(value)
 
 
 def check_word(name: str, value: object, words: tuple[str, ...]) -> str:

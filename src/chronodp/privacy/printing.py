@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from textwrap import fill
 
-__all__ = ["labelled"]
+__all__ = ["counted", "labelled"]
 
 _WIDTH, _INDENT = 79, 13
+
+
+def counted(number: int, noun: str) -> str:
+    """Return so many of something in words.
+
+    >>> counted(1, "period"), counted(8760, "period")
+    ('1 period', '8,760 periods')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def labelled(rows: Iterable[tuple[str, str]]) -> str:

@@ -18,6 +18,7 @@ from string import Template
 from typing import Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import check_path
 from chronodp.report.tables import Column, comma_separated, readable_column
 
 __all__ = ["Page", "house_style", "render", "write_page"]
@@ -70,7 +71,7 @@ class Page:
 
 def write_page(page: Page, path: str | Path) -> Path:
     """Write the page to a file, whole or not at all, and return where it stands."""
-    target = Path(path)
+    target = check_path(path)
     content = render(page).encode("utf-8", "replace")
     try:
         _replace(target, content)

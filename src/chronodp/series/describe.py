@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
 from chronodp.postprocess import deviations, quantiles
-from chronodp.privacy import periods_held
+from chronodp.privacy import counted, periods_held
 from chronodp.series.design import Design
 from chronodp.series.missing import MissingDesign
 from chronodp.series.shapes.toeplitz import White
@@ -34,9 +34,11 @@ def half_width(design: Design, level: float) -> float:
 def describe(design: Design, delta: float) -> list[tuple[str, str]]:
     """Return the plan as labelled sentences."""
     table = design.table
-    when = str(table.calendar) if table.calendar is not None else f"{table.horizon:,} periods"
+    when = str(table.calendar) if table.calendar is not None else counted(table.horizon, "period")
     groups = (
-        "" if not table.groupings else f"; {table.groups:,} groups by {', '.join(g.column for g in table.groupings)}"
+        ""
+        if not table.groupings
+        else f"; {counted(table.groups, 'group')} by {', '.join(g.column for g in table.groupings)}"
     )
     return [
         ("Releases", f"{table.released}; {when}{groups}"),
@@ -96,7 +98,7 @@ def unit_reach(table: Table) -> str:
     amount = "each" if table.measure.ratio else f"each by at most {table.measure.reach:g}"
     groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
     if table.finds_keys:
-        groups = f" in {table.max_groups} group{'s' if table.max_groups > 1 else ''} of each"
+        groups = f" in {counted(table.max_groups, 'group')} of each"
     block = table.measure.block
     if block is not None:
         return f"{unit_reach(table.periods).partition(';')[0]}; the {block.statistic}s {sizes}"
@@ -104,7 +106,8 @@ def unit_reach(table: Table) -> str:
         return _presence(table)
     if table.measure.norm is not None:
         who = table.unit.called or "person"
-        return f"one {who} counts in all {table.horizon:,} periods{_everywhere(table)}; {sizes}"
+        periods = f"{'all ' if table.horizon > 1 else ''}{counted(table.horizon, 'period')}"
+        return f"one {who} counts in {periods}{_everywhere(table)}; {sizes}"
     where = table.unit.reach(periods_held(table.unit, table.bounds), horizon=table.horizon)
     return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}"
 

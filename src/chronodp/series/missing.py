@@ -69,9 +69,12 @@ class Missing:
         about = f"assuming {self.assume}" if self.assume else "on average over all periods"
         return f"{100 * self.share:.3g} % of the price releases what bounds took away, {about}"
 
-    def parts(self, table: Table) -> tuple[float, ...]:
-        """Return the parts of the whole price: for the figure, and for how many reach beyond it, if any can."""
-        if counts_people(table):
+    def parts(self, table: Table, *, found: bool = False) -> tuple[float, ...]:
+        """Return the parts of the whole price: for the figure, and for how many reach beyond it, if any can.
+
+        Where the size is found, rows are counted, whatever size it will be: the price must not hang on it.
+        """
+        if counts_people(table) and not found:
             return (self.share,)
         return (1 - _PEOPLE_PART) * self.share, _PEOPLE_PART * self.share
 
@@ -119,7 +122,8 @@ def counts_people(table: Table) -> bool:
 def design_missing(table: Table, missing: Missing, split: Split, row_step: float) -> MissingDesign:
     """Return the figure for a table with its bounds, given the steps in which its rows are added up."""
     voters, bound = voters_of(table), table.measure.reach
-    people = counts_people(table)
+    # By what was paid for, and not by the bound: where that was found to be 1, rows are missing all the same.
+    people = len(split.figures) == 1
     top = bound if people else _COARSE * bound
     # A series of length r sums up to at most √T r over T periods.
     times = table.horizon if table.measure.norm is None else math.sqrt(table.horizon)

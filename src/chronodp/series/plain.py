@@ -12,7 +12,7 @@ import numpy as np
 
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import deviations
-from chronodp.privacy import Certificate, check_fraction
+from chronodp.privacy import Certificate, check_flag, check_fraction
 from chronodp.series.answers import Memory, answer
 from chronodp.series.bands import level_for_all
 from chronodp.series.design import Design
@@ -68,7 +68,7 @@ class Numbers:
     ) -> View:
         """Return sums (or means) over stretches of periods."""
         single = check_fraction("level", level)
-        if simultaneous:
+        if check_flag("simultaneous", simultaneous):
             single = level_for_all(self.design, windows, level)
         estimates = estimate(self.design, self.parts, windows, average=kind == "rolling", level=single)
         without_bounds = None if simultaneous else self._everyone(estimates, kind, level, figure)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from chronodp.errors import InvalidArgument
 from chronodp.series.readable import Readable
@@ -15,6 +16,9 @@ from chronodp.series.readings.steps import check_within
 from chronodp.series.views import View
 
 __all__ = ["ReadingRequest", "offered", "read_view"]
+
+
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +121,7 @@ def read_view(
     if len(asked) > 1:
         raise InvalidArgument(asked[1], "given", f"left out beside {asked[0]}: one ratio at a time")
     _check_unused(request, divided=divided, asked=asked)
-    view = _stepped(given, request, request.at, shown=not asked)
+    view = _stepped(given, request, "at", shown=not asked)
     for name in (*asked, *(["relative" if request.points is None else "points"] if request.publishes else [])):
         cells = view.size if view.made is None else len(view.periods) * len(view.made.columns)
         if most is not None and cells > most:
@@ -137,6 +141,13 @@ def _check_unused(request: ReadingRequest, *, divided: bool, asked: list[str]) -
         raise InvalidArgument("within", request.within, "used with a ratio")
     if request.match is not None and request.change is None:
         raise InvalidArgument("match", request.match, "used with a change")
+    for name, said, usual in (("statistic", request.statistic, "mean"), ("scale", request.scale, "percent")):
+        if said != usual and request.change is None:
+            raise InvalidArgument(name, said, "used with a change")
+    if request.coverage != "published" and not request.publishes:
+        raise InvalidArgument("coverage", request.coverage, "used with a rule of what is published")
+    if request.over and request.over_all:
+        raise InvalidArgument("over", request.over[0], "left out beside over_all, which adds up every grouping")
     if request.simultaneous and not asked:
         raise InvalidArgument("simultaneous", True, "used with a share, a ratio or a change")
 
@@ -148,20 +159,20 @@ def _ratio(view: View, given: Readable | View, request: ReadingRequest, other: R
             return view.share(level=level, simultaneous=simultaneous)
     if request.change is not None:
         return view.change(
-            baseline=request.change,
+            baseline=_baseline(view, request.change),
             match=request.match,  # type: ignore[arg-type]  # checked there, as the next two
             statistic=request.statistic,  # type: ignore[arg-type]
             scale=request.scale,  # type: ignore[arg-type]
             level=level,
             simultaneous=simultaneous,
         )
-    below = _stepped(given if other is None else other, request, request.ratio_at, shown=False)
+    below = _stepped(given if other is None else other, request, "ratio_at", shown=False)
     check_within(request.within)
     with _under("ratio"):
         return view.ratio(below, within=request.within, level=level, simultaneous=simultaneous)
 
 
-def _stepped(given: Readable | View, request: ReadingRequest, at: Sequence[str], *, shown: bool) -> View:
+def _stepped(given: Readable | View, request: ReadingRequest, keys: Literal["at", "ratio_at"], *, shown: bool) -> View:
     level = request.level
     if isinstance(given, View):
         view = given
@@ -172,8 +183,9 @@ def _stepped(given: Readable | View, request: ReadingRequest, at: Sequence[str],
     if request.places is not None:
         with _under("places"):
             view = view.at_level(request.places, level=level)
+    at = request.at if keys == "at" else request.ratio_at
     if at:
-        with _under("at"):
+        with _under(keys):
             view = view.at(_keys(at), level=level)
     if request.over or request.over_all:
         with _under("over"):
@@ -199,11 +211,20 @@ def _under(name: str) -> Iterator[None]:
         raise (error if error.name == name else error.renamed(name)) from None
 
 
+def _baseline(view: View, given: tuple[str, str]) -> tuple[str, str] | tuple[int, int]:
+    """Return dates, or numbers of periods where these have no dates."""
+    if view.table.calendar is not None or not all(_NUMBER.fullmatch(text) for text in given):
+        return given
+    return int(given[0]), int(given[1])
+
+
 def _keys(texts: Sequence[str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for text in texts:
         name, sign, key = text.partition("=")
         if not (name and sign):
             raise InvalidArgument("at", text, "a grouping and its key, as county=c12")
+        if name in found:
+            raise InvalidArgument("at", text, "one key of a grouping: what is read is one place, or all of them")
         found[name] = key
     return found

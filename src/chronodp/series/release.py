@@ -15,17 +15,11 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import (
-    Link,
-    SignedLink,
     Written,
-    check_parts,
-    check_signed,
     list_or_pack,
-    load_release,
     read_numbers,
-    save_release,
 )
-from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, to_document
+from chronodp.privacy import Grid, canonical, check_fraction, counted, load, load_parts, to_document
 from chronodp.series.describe import describe
 from chronodp.series.design import Design
 from chronodp.series.estimates import Floats, noise_terms
@@ -36,14 +30,14 @@ from chronodp.series.plain import Numbers
 from chronodp.series.quantile_reading import estimate_quantile
 from chronodp.series.readable import Readable
 from chronodp.series.readings.axes import RowKind, columns_of
-from chronodp.series.reporting import MOST_ON_PAGE, notebook_view, report_view
+from chronodp.series.reporting import MOST_ON_PAGE, report_view
+from chronodp.series.table_release import TableRelease
 from chronodp.series.views import View
 from chronodp.series.windows import Windows, each, rolling, running
 from chronodp.series.workloads import Ewm, Filter
 
 if TYPE_CHECKING:
-    import pandas
-    import pyarrow
+    pass
 
 __all__ = ["Release", "release_text"]
 
@@ -61,37 +55,12 @@ def release_text(design: Design, noisy: Sequence[NDArray[np.int64]], figure: Seq
     return Written(canonical(content), parts)
 
 
-class Release(Readable):
+class Release(TableRelease, Readable):
     """Private numbers to publish. Made by ``plan.release(...)`` or `Release.load`.
 
     Intervals cover noise at their level (0.95 unless you say otherwise); clipping and left-out periods are not in them.
     Where the plan asked for `Missing`, a second interval covers the number without bounds.
     """
-
-    def __init__(
-        self, text: str, signed: SignedLink, *, whole: str | None = None, parts: tuple[bytes, ...] = ()
-    ) -> None:
-        """Read a release from its text and numbers beside it, and from what was signed if it is a part of that."""
-        self.text, self.signed, self.whole = text, signed, whole
-        self._packed = parts
-        check_signed(self.link, text, whole=whole)
-        check_parts(text, parts)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Release:
-        """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
-        written, signed = load_release(path)
-        return cls(written.text, signed, parts=written.parts)
-
-    @cached_property
-    def link(self) -> Link:
-        """The link in the dataset's chain: dataset, request, when it was issued."""
-        return self.signed.link
-
-    @property
-    def certificate(self) -> Certificate:
-        """What is promised, by which argument."""
-        return self.link.certificate
 
     @cached_property
     def design(self) -> Design:
@@ -130,17 +99,6 @@ class Release(Readable):
         horizon = self.design.table.horizon
         return MissingFigure.read(design, released, horizon=horizon, level=level)
 
-    def to_pandas(self, *, level: float = 0.95) -> pandas.DataFrame:
-        """Return a long table: time, groups, value, lower, upper.
-
-        With `Missing` also value_all, lower_all and upper_all: of the numbers without bounds, assuming even loss.
-        """
-        return self.each_period(level=level).to_pandas()
-
-    def to_arrow(self, *, level: float = 0.95) -> pyarrow.Table:
-        """Return the same long table as Arrow."""
-        return self.each_period(level=level).to_arrow()
-
     def each_period(self, *, level: float = 0.95, simultaneous: bool = False) -> View:
         """Return every period by itself. A simultaneous band holds all values at once with probability ``level``."""
         windows = each(self.design.table.horizon)
@@ -162,7 +120,7 @@ class Release(Readable):
         """Return the mean (or variance) of each period and the n - 1 before it, from the n-th on. Free."""
         title = f"{self.design.table.measure.together(n)} {self.design.table.released}"
         windows = rolling(self.design.table.horizon, n)
-        step = f"rolling means over {n} periods"
+        step = f"rolling means over {counted(n, 'period')}"
         return self._view(windows, title, step, "rolling", level=level, simultaneous=simultaneous)
 
     def resample(self, every: str, *, level: float = 0.95, simultaneous: bool = False) -> View:
@@ -218,17 +176,6 @@ class Release(Readable):
             apart=False,
         )
 
-    def save(self, path: str | Path) -> Path:
-        """Write the release with its signed certificate, for `Release.load` and `chronodp verify`.
-
-        It is JSON up to about a million cells, and an Arrow file above.
-        """
-        return save_release(path, Written(self.text, self._packed), self.signed, whole=self.whole)
-
-    def plot(self) -> Any:
-        """Return a Plotly figure of the series with its band."""
-        return self.each_period().plot()
-
     def report(self, path: str | Path, *, title: str = "") -> Path:
         """Write one page that opens anywhere with the network off: series, guarantee in words, certificate, table.
 
@@ -257,25 +204,6 @@ class Release(Readable):
             left_out = "rows with other keys are left out"
             facts.append(("Keys", f"{len(self.keys):,} {how}; {left_out if self.keys else enough}"))
         return facts if self.missing is None else [*facts, ("Missing", str(self.missing))]
-
-    def __repr__(self) -> str:
-        return f"Release({self.link.dataset!r}, request={self.link.request!r}, {self.design.table.released})"
-
-    def __str__(self) -> str:
-        view = self.each_period()
-        beside = "".join(f"\n{label}: {text}" for label, text in self.beside)
-        return f"{self.design.table.released}\n{view.to_pandas()}\n{view.note}{beside}\n{self.certificate}"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        view = self.each_period()
-        return notebook_view(
-            next(view.stretches()).to_pandas(),  # of a large table its beginning
-            title=f"{self.design.table.released}; {view.estimates.value.size:,} rows",
-            note=view.note,
-            facts=self.beside,
-            certificate=self.certificate,
-        )
 
     def _refuse_extremes(self, what: str) -> None:
         block = self.design.table.measure.block

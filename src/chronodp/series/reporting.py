@@ -35,6 +35,11 @@ class Reported(Protocol):
         ...
 
     @property
+    def banded(self) -> bool:
+        """Whether values have intervals."""
+        ...
+
+    @property
     def left_out(self) -> str:
         """Which places are not in the table, in words."""
         ...
@@ -60,8 +65,8 @@ class Reported(Protocol):
 def notebook_view(
     frame: pandas.DataFrame, *, title: str, note: str, facts: Sequence[tuple[str, str]], certificate: Certificate
 ) -> str:
-    """Return HTML for a notebook: what was released, a part of the table, what its bands cover, and the guarantee."""
-    said = [("Bands", note), *facts]
+    """Return HTML for a notebook: what was released, a part of the table, what is known of errors, the guarantee."""
+    said = [("Bands" if "lower" in frame.columns else "Errors", note), *facts]
     if "value_all" in frame.columns:
         said.insert(1, ("value_all", "the number as if nothing had been bounded, with lower_all and upper_all"))
     said.append(("Guarantee", f"{certificate.guarantee}"))
@@ -78,6 +83,7 @@ def report_view(view: Reported, path: str | Path, *, title: str, facts: Sequence
     view = view.uppermost(MOST_ON_PAGE)
     frame, certificate = view.first_rows(MOST_ON_PAGE), view.certificate
     guarantee = certificate.guarantee
+    lines = f"Each line shows released values{' in its band' if view.banded else ''}. " if len(frame) else ""
     page = Page(
         title=title,
         promise=f"This release is {guarantee}. It protects {guarantee.unit.protects}. It does not protect "
@@ -85,7 +91,7 @@ def report_view(view: Reported, path: str | Path, *, title: str, facts: Sequence
         facts=tuple(facts),
         certificate=str(certificate),
         warning=str(certificate).splitlines()[0] if certificate.seeded else "",
-        caption=f"{'Each line shows released values in its band. ' if len(frame) else ''}{view.drawn_note}.",
+        caption=f"{lines}{view.drawn_note}.",
         columns=tuple(frame.columns),
         rows=list(frame.itertuples(index=False, name=None)),
         figure=view.plot(),

@@ -142,6 +142,11 @@ class ShownView:
         return report_view(self, path, title=title or self.title)
 
     @property
+    def banded(self) -> bool:
+        """Whether values have intervals."""
+        return True
+
+    @property
     def note(self) -> str:
         """What bands cover, in a sentence; of a table without any key, why it is empty."""
         if not self.table.places:

@@ -26,6 +26,7 @@ from chronodp.privacy import (
     block_extremes,
     block_totals,
     check_whole,
+    counted,
     document,
     of_scaled,
     per_period,
@@ -89,7 +90,9 @@ class Table:
     def __post_init__(self) -> None:
         check_whole("horizon", self.horizon, most=LONGEST)
         if self.calendar is not None and len(self.calendar) != self.horizon:
-            raise InvalidArgument("horizon", self.horizon, f"the {len(self.calendar)} periods of the calendar")
+            raise InvalidArgument(
+                "horizon", self.horizon, f"the {counted(len(self.calendar), 'period')} of the calendar"
+            )
         check_record_unit("unit", self.unit)
         check_whole("max_groups", self.max_groups, most=None if self.finds_keys else self.groups)
         self._check_norm()
@@ -197,7 +200,7 @@ class Table:
         if self.calendar is None:
             raise InvalidArgument("every", every, "used only where periods have dates")
         if not self.measure.in_blocks:
-            raise InvalidArgument(statistic, str(self.measure), "asked of a count or a sum")
+            raise InvalidArgument(statistic, str(self.measure), "asked of a count, or of a sum with a clip")
         outer = coarser(self.calendar, every)
         calendar = Calendar.from_length(every, self.calendar.start, len(outer.starts), self.calendar.timezone)
         measure = Blocks(statistic, self.measure, self.calendar)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_fraction
+from chronodp.privacy import check_flag, check_fraction, counted
 from chronodp.series.readings.axes import Rows
 from chronodp.series.readings.baselines import Baseline, Match
 from chronodp.series.readings.changes import changed
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 from chronodp.series.shown_view import ShownView
 
 __all__ = ["View"]
+
+_LEAST = 1e-60  # of a factor: with it and its inverse no number overflows
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,8 @@ class View(ShownView):
     def rolling(self, n: int, *, level: float | None = None, simultaneous: bool = False) -> View:
         """Return the mean of each row and the n - 1 before it, from the n-th on."""
         made = rolled(_made(self, "rolling"), n)
-        step = f"rolling means over {n} periods"
-        return self._next(made, f"mean over {n} rows of {self.title}", step, level, simultaneous)
+        step = f"rolling means over {counted(n, 'period')}"
+        return self._next(made, f"mean over {counted(n, 'row')} of {self.title}", step, level, simultaneous)
 
     def running_total(self, *, level: float | None = None, simultaneous: bool = False) -> View:
         """Return the total up to and with each row."""
@@ -106,8 +108,10 @@ class View(ShownView):
 
     def __mul__(self, factor: float) -> View:
         """Return the view times a public number above 0, such as a rate or the size of a group."""
-        if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor < float("inf"):
-            raise InvalidArgument("factor", factor, "a finite number above 0 that is public")
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or not _LEAST <= factor <= 1 / _LEAST:
+            raise InvalidArgument(
+                "factor", factor, f"a finite number above 0 that is public, from {_LEAST:g} to {1 / _LEAST:g}"
+            )
         made = linear_of(_made(self, "*"), "*")
         scaled = replace(made, linear=made.linear.scaled(float(factor)))
         return self._next(scaled, f"{factor:g} × {self.title}", f"times {factor:g}", None, False)
@@ -245,6 +249,7 @@ class View(ShownView):
     ) -> View:
         """Return the view of what was made."""
         said = check_fraction("level", self.level if level is None else level)
+        check_flag("simultaneous", simultaneous)
         cells = made.cells(level_of_each(made, said) if simultaneous else said)
         rows: Rows = made.rows
         shown = made.columns

@@ -43,13 +43,21 @@ _KINDS: tuple[tuple[type[errors.ChronodpError], str, str], ...] = (
 )
 
 
+def _mend(allowed: str) -> str:
+    """Return what to do, from what would have been accepted."""
+    first = allowed.split(" ", 1)[0]
+    if allowed.startswith("left out"):
+        return f"leave it out{allowed.removeprefix('left out')}"
+    return f"it must be {allowed}" if first in ("asked", "given", "used") else f"give {allowed}"
+
+
 def describe(error: errors.ChronodpError) -> tuple[int, dict[str, Any]]:
     """Return the status and the content of a refusal."""
     kind, mend = next((kind, mend) for known, kind, mend in _KINDS if isinstance(error, known))
     content: dict[str, Any] = {"kind": kind, "message": str(error), "argument": None, "mend": mend}
     match error:
         case errors.InvalidArgument():
-            content |= {"argument": error.name, "mend": f"give {error.allowed}"}
+            content |= {"argument": error.name, "mend": _mend(error.allowed)}
         case errors.ServiceError():
             content |= {"argument": error.argument, "mend": error.mend or mend}
         case errors.BudgetExhausted():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Unpack
 from urllib.parse import quote
 
 from chronodp.dataset import Queries, Records
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ["Curated", "Line", "RemotePlan", "RemoteSeries", "await_release", "dataset_path"]
+
+Designed = TypeVar("Designed", Design, FindDesign, DiscoverDesign, QuantileDesign)
 
 _FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
 
@@ -71,20 +73,27 @@ def await_release(
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
+class _Planned(Generic[Designed]):
     """What a curator planned; `release` spends.
 
     Attributes:
         alternatives: every candidate with its error, the chosen one first; where bounds are found, those that may be.
         fits: whether the budget could pay it when it was planned.
+        design: everything public about it.
     """
 
+    design: Designed
     alternatives: pandas.DataFrame
     fits: bool
     _facts: tuple[tuple[str, str], ...]
     _question: dict[str, Any]
     _client: Line
     _dataset: str
+
+    @property
+    def claim(self) -> Claim:
+        """Whom the release protects, at what cost, and where the argument stands."""
+        return self.design.claim
 
     def rehearse(self) -> pandas.DataFrame:
         """Return what the release would look like on made-up rows of the same schema. Free."""
@@ -110,20 +119,10 @@ class _Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class RemotePlan(_Planned):
-    """A curator's plan: price and error known; `release` spends.
+class RemotePlan(_Planned[Design]):
+    """A curator's plan: price and error known; `release` spends."""
 
-    Attributes:
-        design: everything public about it.
-    """
-
-    design: Design
     _half_width: float
-
-    @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
 
     def half_width(self) -> float:
         """Return how far noise carries what the plan is tuned for, in 95 of 100 cases."""
@@ -131,36 +130,15 @@ class RemotePlan(_Planned):
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteFindPlan(_Planned):
-    """A curator's plan whose bounds are found when it is released; `release.found` then says which.
-
-    Attributes:
-        design: everything public about it.
-    """
-
-    design: FindDesign
-
-    @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
+class RemoteFindPlan(_Planned[FindDesign]):
+    """A curator's plan whose bounds are found when it is released; `release.found` then says which."""
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteDiscoverPlan(_Planned):
-    """A curator's plan whose keys are found when it is released; `release.keys` then says which.
+class RemoteDiscoverPlan(_Planned[DiscoverDesign]):
+    """A curator's plan whose keys are found when it is released; `release.keys` then says which."""
 
-    Attributes:
-        design: everything public about it.
-    """
-
-    design: DiscoverDesign
     _half_width: float
-
-    @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
 
     def half_width(self) -> float:
         """Return how far noise carries what the plan is tuned for, of every key that is found, in 95 of 100 cases."""
@@ -168,19 +146,8 @@ class RemoteDiscoverPlan(_Planned):
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteQuantilePlan(_Planned):
-    """A curator's plan of quantiles: price and error of ranks known; `release` spends.
-
-    Attributes:
-        design: everything public about it.
-    """
-
-    design: QuantileDesign
-
-    @property
-    def claim(self) -> Claim:
-        """Whom the release protects, at what cost, and where the argument stands."""
-        return self.design.claim
+class RemoteQuantilePlan(_Planned[QuantileDesign]):
+    """A curator's plan of quantiles: price and error of ranks known; `release` spends."""
 
     @property
     def rank_error(self) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.engines import Progress
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Written
-from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, as_numbers, dump, labelled
+from chronodp.privacy import Certificate, Claim, Grid, Guarantee, Unit, as_numbers, counted, dump, labelled
 from chronodp.privacy.units import check_unit
 from chronodp.randomness import Entropy
 from chronodp.series import ReleasePlan
@@ -61,7 +61,7 @@ class Spectrum:
         return SpectrumPlan(design, self._values)
 
     def __repr__(self) -> str:
-        return f"Spectrum({len(self._values)} periods, change={self.change:g}, {self.unit})"
+        return f"Spectrum({counted(len(self._values), 'period')}, change={self.change:g}, {self.unit})"
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -144,7 +144,7 @@ class SpectrumPlan(ReleasePlan[list[int], SpectrumRelease]):
 
     @property
     def _reading(self) -> str:
-        return f"Transforming {self.design.horizon:,} periods"
+        return f"Transforming {counted(self.design.horizon, 'period')}"
 
     def _released(self, fulfilled: Fulfilled) -> SpectrumRelease:
         return SpectrumRelease(fulfilled.release, fulfilled.signed)
@@ -157,7 +157,7 @@ class SpectrumPlan(ReleasePlan[list[int], SpectrumRelease]):
     def __str__(self) -> str:
         design = self.design
         rows = [
-            ("What", f"{design.wanted} of {design.horizon:,} periods"),
+            ("What", f"{design.wanted} of {counted(design.horizon, 'period')}"),
             ("Guarantee", f"{Guarantee(design.unit, design.epsilon, design.delta)}"),
             ("Protects", design.unit.protects),
             ("Cost", f"{design.cost}"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_fraction, check_whole, document, settle
+from chronodp.privacy import check_fraction, check_whole, counted, document, settle
 from chronodp.spectrum.harmonics import highest
 
 __all__ = ["Lowest", "OnlyHarmonics", "Strongest", "Wanted", "WholeSpectrum", "check_wanted"]
@@ -79,7 +79,7 @@ Wanted: TypeAlias = OnlyHarmonics | Lowest | WholeSpectrum | Strongest
 def check_wanted(wanted: object, horizon: int) -> Wanted:
     """Return what is wanted if a series of so many periods has it."""
     top = highest(horizon)
-    what = f"of {horizon:,} periods, whose highest harmonic (Nyquist) is {top:,}"
+    what = f"of {counted(horizon, 'period')}, whose highest harmonic (Nyquist) is {top:,}"
     match wanted:
         case OnlyHarmonics():
             if wanted.harmonic > top:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chronodp.privacy import counted
 from chronodp.report import Line, Page, series_figure, write_page
 from chronodp.temporal.published.statement import DispatchStatement
 from chronodp.temporal.tables import BlurredTable
@@ -47,7 +48,8 @@ def _promise(table: BlurredTable) -> str:
     if isinstance(table.promise, DispatchStatement):
         return (
             f"No differential privacy. Values are exact; their times have a marginal dispatch budget of "
-            f"{table.promise.budget:g} over {table.promise.window} periods, and an observer can rule out much of it."
+            f"{table.promise.budget:g} over {counted(table.promise.window, 'period')}, "
+            "and an observer can rule out much of it."
         )
     guarantee = table.promise.guarantee
     return (

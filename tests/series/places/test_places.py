@@ -57,6 +57,12 @@ def test_several_tops_get_one_place_over_them() -> None:
     assert cdp.Places([(1, True), (1, False)], "a", "b").keys == (("1",), ("true", "false"))
 
 
+def test_columns_may_be_numbers() -> None:
+    assert cdp.Places(pd.DataFrame([["a", "x"], ["a", "y"]]), "0", "1").keys == (("a",), ("x", "y"))
+    with pytest.raises(InvalidArgument, match="column must be the name of a column"):
+        cdp.Places(ROWS, *NAMES, column="")
+
+
 def test_a_tree_is_frozen() -> None:
     with pytest.raises((FrozenInstanceError, AttributeError)):
         cdp.Places(ROWS, *NAMES).column = "other"  # type: ignore[misc]
@@ -77,7 +83,18 @@ def test_a_tree_is_frozen() -> None:
         ([("UK", None, "Ayr")], NAMES, "nothing in row 0"),
         ([("UK", float("nan"), "Ayr")], NAMES, "nothing in row 0"),
         ([("UK", "", "Ayr")], NAMES, "nothing in row 0"),
+        ([("UK", 1.5, "Ayr")], NAMES, "a float that is no key in row 0"),
+        ([("UK", ["x"], "Ayr")], NAMES, "a list that is no key in row 0"),
         ({"a": ["x"], "b": []}, ("a", "b"), "unequal length"),
+        ({"a": ["x"], "b": 3}, ("a", "b"), "columns by name.*'dict'"),
+        ({"a": "x", "b": "y"}, ("a", "b"), "columns by name.*'dict'"),
+        (pd.DataFrame([["x", "y", "z"]], columns=["a", "a", "b"]), ("a", "b"), "2 columns called 'a'"),
+        (
+            pa.table([pa.array(["x"]), pa.array(["y"]), pa.array(["z"])], names=["a", "a", "b"]),
+            ("a", "b"),
+            "2 columns called 'a'",
+        ),
+        (pd.DataFrame, ("a", "b"), "columns by name"),
         ([("UK", "north", "Ayr"), ("UK", "south", "Ayr")], NAMES, r"concat.*town 'Ayr' in part 'north' and in 'south'"),
         ([("UK", "north", "Ayr"), ("US", "north", "Bar")], NAMES, "part 'north' in country 'UK' and in 'US'"),
     ],

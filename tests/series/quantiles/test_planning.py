@@ -161,7 +161,11 @@ def test_few_quantiles_are_drawn_edges(people: pandas.DataFrame, ledger: cdp.Led
     shown = made._repr_html_()
     assert "<td>0.5</td>" in shown
     assert "no interval of values" in shown
-    assert made.report(tmp_path / "q.html").stat().st_size > 1000
+    assert "<b>Errors</b>: In 95 of 100 cases" in shown
+    assert "Bands" not in shown
+    page = made.report(tmp_path / "q.html").read_text(encoding="utf-8")
+    assert "Each line shows released values. In 95 of 100 cases" in page
+    assert "band" not in page.partition("<script")[0]
     assert "permute-and-flip" in made.certificate.mechanism
 
 

@@ -274,6 +274,14 @@ REFUSED: dict[str, tuple[Ask, str]] = {
     "ratio of nothing": (lambda r: r["laplace"].ratio(3.0), "other must be a release, or a view"),
     "sum with a number": (lambda r: r["laplace"] + 3, "must be a release, or a view"),
     "times a view": (lambda r: r["laplace"].over() * r["laplace"], "a finite number above 0"),  # type: ignore[operator]
+    "times too much": (lambda r: r["laplace"].over() * 10**400, "from 1e-60 to 1e+60"),
+    "times much": (lambda r: r["laplace"].over() * 1e308, "from 1e-60 to 1e+60"),
+    "a flag in words": (lambda r: r["laplace"].share(simultaneous="no"), "simultaneous must be True or False"),  # type: ignore[arg-type]
+    "a flag of a release": (lambda r: r["laplace"].rolling(7, simultaneous=1), "simultaneous must be True or False"),  # type: ignore[arg-type]
+    "a page nowhere": (lambda r: r["laplace"].over().report(None), "path must be where a file stands"),  # type: ignore[arg-type]
+    "saved nowhere": (lambda r: r["laplace"].save(None), "path must be where a file stands"),  # type: ignore[arg-type]
+    "loaded from a number": (lambda _: cdp.Release.load(3), "path must be where a file stands"),  # type: ignore[arg-type]
+    "loaded from half a name": (lambda _: cdp.Release.load("a\x00b"), "path must be where a file stands"),
     "times 0": (lambda r: r["laplace"].over() * 0, "a finite number above 0"),
     "ratio over other groups": (lambda r: r["laplace"].over().ratio(r["laplace"]), "summed out by over('county')"),
     "difference of other groups": (lambda r: r["laplace"] - r["laplace"].over(), "of the same groups, by county"),
@@ -315,6 +323,13 @@ REFUSED: dict[str, tuple[Ask, str]] = {
     "weeks of totals": (lambda r: r["laplace"].running_total().resample("1W"), "resample, then rolling means"),
     "variance over others": (lambda r: r["variance"].ratio(r["variance"]), "is a ratio already"),
 }
+
+
+def test_periods_of_a_baseline_may_be_numpys(town: dict[str, cdp.Release]) -> None:
+    release = town["numbered"]
+    assert str(release.change(baseline=(np.int64(0), np.int32(1))).to_pandas()) == str(
+        release.change(baseline=(0, 1)).to_pandas()
+    )
 
 
 @pytest.mark.parametrize("name", REFUSED)

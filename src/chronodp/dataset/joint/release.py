@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,17 +15,12 @@ from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
 from chronodp.ledger import (
     MOST_LISTED,
     Ledger,
-    Link,
-    SignedLink,
+    SignedRelease,
     Written,
-    check_parts,
-    check_signed,
-    load_release,
     numbers_within,
     pack,
-    save_release,
 )
-from chronodp.privacy import Certificate, canonical, load, load_parts
+from chronodp.privacy import canonical, load, load_parts
 from chronodp.series import QuantileRelease, Release, View
 from chronodp.spectrum import SpectrumRelease
 
@@ -74,30 +68,8 @@ def stream_name(request: str, name: str) -> str:
     return f"{request}/{name}"
 
 
-class ReleaseTogether:
+class ReleaseTogether(SignedRelease):
     """Private numbers of several queries. Made by ``plan.release(...)`` or `ReleaseTogether.load`."""
-
-    def __init__(self, text: str, signed: SignedLink, *, parts: tuple[bytes, ...] = ()) -> None:
-        self.text, self.signed = text, signed
-        self._packed = parts
-        check_signed(self.link, text)
-        check_parts(text, parts)
-
-    @classmethod
-    def load(cls, path: str | Path) -> ReleaseTogether:
-        """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
-        written, signed = load_release(path)
-        return cls(written.text, signed, parts=written.parts)
-
-    @cached_property
-    def link(self) -> Link:
-        """The link in the dataset's chain: dataset, request, when it was issued."""
-        return self.signed.link
-
-    @property
-    def certificate(self) -> Certificate:
-        """What is promised for all queries together, by which argument."""
-        return self.link.certificate
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -167,13 +139,6 @@ class ReleaseTogether:
             frame.insert(0, "query", name)
             tables.append(frame)
         return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"query": []})
-
-    def save(self, path: str | Path) -> Path:
-        """Write the releases with their signed certificate, for `ReleaseTogether.load` and `chronodp verify`.
-
-        It is JSON up to about a million cells, and an Arrow file above.
-        """
-        return save_release(path, Written(self.text, self._packed), self.signed)
 
     def __repr__(self) -> str:
         return f"ReleaseTogether({self.link.dataset!r}, request={self.link.request!r}, {', '.join(self.names)})"

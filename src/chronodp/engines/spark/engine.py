@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
+from chronodp.engines.lives import Booked, LifeQuestion, Tally
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.question import TALLIED, BoundsReport, Progress, Question, Totals
@@ -16,6 +17,7 @@ from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, SparkSource, find_source
 from chronodp.engines.spark.frames import check_frame, needed_columns, part_of
 from chronodp.engines.spark.keys import held_keys_of_frame
+from chronodp.engines.spark.lives import book_frame, columns_of
 from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement
 from chronodp.errors import ChronodpError, InvalidArgument, UnreadableSource
 
@@ -52,11 +54,34 @@ class Spark:
 
     def totals(self, source: Source, question: Question, *, key: str, progress: Progress = lambda _: None) -> Totals:
         """Return the bounded totals; ``key`` decides which periods of people over the limit count."""
-        rows = _columns(self.query(source, question, key=key))
+        answer = self.query(source, question, key=key)
+        with _translated():
+            rows = columns_of(answer)
         if any(column.null_count for column in rows.values()):
             raise UnreadableSource("a sum is beyond 64 bits: clip lower, or release fewer rows at a time")
         progress(1.0)
         return Totals.of_cells(question, {name: column.to_numpy() for name, column in rows.items()})
+
+    def book(
+        self, source: Source, asked: LifeQuestion, tally: Tally, *, key: str, progress: Progress = lambda _: None
+    ) -> Booked:
+        """Return the totals of people as far as their lives go, and what each one paid, which nobody may see.
+
+        The driver holds everyone's entry. What is kept, by entries and without names, stands meanwhile in a table of
+        the session's catalogue, whose name begins with ``chronodp_kept_`` and which goes at the end.
+        """
+        frame, part = _checked(source, asked.question)
+        with _translated():
+            booked = book_frame(
+                frame.sparkSession,
+                lambda text, beside: _ask(frame, text, beside),
+                part,
+                asked,
+                tally,
+                key=key,
+            )
+        progress(1.0)
+        return booked
 
     def sizes(self, source: Source, asked: SizesQuestion) -> Sizes:
         """Return counts over a public grid of sizes, which nobody may see."""
@@ -114,20 +139,6 @@ def _checked(source: Source, question: Question) -> tuple[Any, Part]:
         frame = needed_columns(source.frame, part)
         check_frame(frame)
         return frame, part
-
-
-def _columns(answer: Any) -> dict[str, Any]:
-    """Return an answer of whole numbers by column, as Arrow."""
-    import pyarrow
-
-    with _translated():
-        if hasattr(answer, "toArrow"):
-            table = answer.toArrow()
-            return {name: table[name] for name in table.column_names}
-        columns = list(zip(*answer.collect(), strict=True)) or [()] * len(answer.columns)
-        return {
-            name: pyarrow.array(column, pyarrow.int64()) for name, column in zip(answer.columns, columns, strict=True)
-        }
 
 
 def _row(frame: Any, text: str) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from chronodp.privacy.calendar import Calendar
 from chronodp.privacy.documents import LATER, document
+from chronodp.privacy.printing import counted
 from chronodp.privacy.units.base import (
     Facts,
     KeyBlocks,
@@ -73,7 +74,7 @@ class User(RecordUnit):
 
     def reach(self, periods: int, *, horizon: int) -> str:
         """Return in words where one person counts."""
-        return f"one {self.called or PERSON} counts in at most {periods} of {horizon} periods"
+        return f"one {self.called or PERSON} counts in at most {periods:,} of {counted(horizon, 'period')}"
 
     def extents_of(self, wanted: Unit, facts: Facts) -> int | None:
         """Return one: a person holds all that any part of them can change."""

@@ -16,6 +16,7 @@ from chronodp.privacy.documents import LATER, document
 from chronodp.privacy.fields import settle
 from chronodp.privacy.parameters import check_whole
 from chronodp.privacy.periods import parse_every, width_of, words_of
+from chronodp.privacy.printing import counted
 from chronodp.privacy.stretches import Stretches, Touch
 from chronodp.privacy.units.base import Facts, PeriodBlocks, Relation, StretchUnit, check_relation, in_words
 from chronodp.privacy.units.called import PERSON, check_called
@@ -131,7 +132,7 @@ class Window(StretchUnit):
     def reach(self, periods: int, *, horizon: int) -> str:
         """Return in words where one window of a person counts."""
         del horizon
-        return f"one {self.called or PERSON} counts in {periods} periods in a row"
+        return f"one {self.called or PERSON} counts in {counted(periods, 'period')}{' in a row' if periods > 1 else ''}"
 
     def blocks_touched(self, blocks: PeriodBlocks) -> int:
         """Return in how many blocks one window can be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chronodp.privacy import counted
 from chronodp.series.finding.design import FindDesign
 from chronodp.series.voters import voters_of
 
@@ -15,7 +16,9 @@ def describe_find(design: FindDesign) -> list[tuple[str, str]]:
     table = design.table
     words = table.measure.open_words if design.finds_size else table.measure.words
     groups = (
-        "" if not table.groupings else f"; {table.groups:,} groups by {', '.join(g.column for g in table.groupings)}"
+        ""
+        if not table.groupings
+        else f"; {counted(table.groups, 'group')} by {', '.join(g.column for g in table.groupings)}"
     )
     return [
         ("Releases", f"{words(table.unit.called)}; {table.calendar}{groups}"),
@@ -62,7 +65,10 @@ def _error(design: FindDesign) -> str:
     widths = [f"± {design.half_widths[periods, joint.groups[-1]] / by:.4g}{unit}" for periods in shown]
     if len(shown) == 1:
         return f"{widths[0]}{present} in 95 of 100 periods, noise only"
-    listed = ", ".join(f"{width} if {periods:,} periods count" for width, periods in zip(widths, shown, strict=True))
+    listed = ", ".join(
+        f"{width} if {counted(periods, 'period')} count{'s' if periods == 1 else ''}"
+        for width, periods in zip(widths, shown, strict=True)
+    )
     return f"{listed}{present}, in 95 of 100 periods, noise only"
 
 

@@ -67,7 +67,7 @@ class FindDesign:
         """The price of each step."""
         if self.priced is not None:
             return self.priced
-        figures = () if self.missing is None else self.missing.parts(self.table)
+        figures = () if self.missing is None else self.missing.parts(self.table, found=self.finds_size)
         choices = [part * self.share for part in PARTS]
         return split_price(self.epsilon, self.delta, choices=choices, figures=figures)
 
@@ -170,16 +170,15 @@ def design_find(
     missing: Missing | None = None,
 ) -> FindDesign:
     """Return the design in which these bounds are found; refuse what cannot be."""
+    if table.measure.block is not None:
+        allowed = "given for totals, peaks and troughs: find it for the series itself, then use .bounded(release.found)"
+        raise InvalidArgument(next(iter(finds)), "Find()", allowed)
     known = () if table.presence is not None else (table.measure.size_name, "max_periods", "max_groups")
     for name in finds:
         if name not in known:
             raise InvalidArgument(name, "Find()", f"a number: it cannot be found for {table.measure}")
     if "max_periods" in finds and not table.unit.whole_person:
         raise InvalidArgument("max_periods", "Find()", f"left out for {table.unit}: no periods of a person are chosen")
-    if table.measure.block is not None:
-        raise InvalidArgument(
-            "clip", "Find()", "given for totals, peaks and troughs: find the series' own bounds first"
-        )
     if table.measure.size_name in finds:
         _check_mean(table)
     check_law(table, delta)

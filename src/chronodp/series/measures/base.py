@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from chronodp.engines import Totals
 from chronodp.postprocess import Law
-from chronodp.privacy import Calendar, Contribution
+from chronodp.privacy import Calendar, Contribution, counted
 from chronodp.series.noise import Noise, with_grid
 
 __all__ = ["Clip", "Floats", "Measure", "Quanta", "Statistic"]
@@ -238,7 +238,7 @@ class Measure(ABC):
 
     def together(self, periods: int) -> str:
         """Return how a number is made of so many periods, in words before what is released."""
-        return f"mean over {periods} periods of"
+        return f"mean over {counted(periods, 'period')} of"
 
     def on_grid(self, law: Law, index: int, sensitivity: float, scale: float, *, times: int) -> Noise:
         """Return noise for the numbers of a kind; one person adds to each as often as ``times``."""

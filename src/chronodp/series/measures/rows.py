@@ -20,7 +20,7 @@ import numpy as np
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
-from chronodp.privacy import Contribution, check_clip, check_column, check_whole, document, settle
+from chronodp.privacy import Contribution, check_clip, check_column, check_whole, counted, document, settle
 from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
 from chronodp.series.measures.counts import check_edges
 from chronodp.series.measures.quotients import mean_ends
@@ -162,7 +162,7 @@ class RowMean(Weighed):
 
     def together(self, periods: int) -> str:
         """Return how a number is made of so many periods: of all rows in all of them."""
-        return f"over {periods} periods taken together, the"
+        return f"over {counted(periods, 'period')} taken together, the"
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""

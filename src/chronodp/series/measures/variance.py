@@ -17,7 +17,7 @@ import numpy as np
 from chronodp.engines import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law, deviations
-from chronodp.privacy import Contribution, document
+from chronodp.privacy import Contribution, counted, document
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Floats, Quanta
 from chronodp.series.measures.quotients import mean_ends
@@ -138,7 +138,7 @@ class Variance(Clipped):
 
     def together(self, periods: int) -> str:
         """Return how a number is made of so many periods: of everybody's totals in all of them."""
-        return f"over {periods} periods taken together, the"
+        return f"over {counted(periods, 'period')} taken together, the"
 
     def to_question(self) -> dict[str, Any]:
         """Return the measure as a curator is asked for it."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +56,8 @@ class Places:
             if names[0] == _ALL:
                 raise InvalidArgument("levels", _ALL, "another name: the place over several tops is called 'all'")
             names, keys, children = (_ALL, *names), ((_ALL,), *keys), ((len(keys[0]),), *children)
-        settle(self, column=check_column("column", column or names[-1]), names=names, keys=keys, children=children)
+        leaf = check_column("column", names[-1] if column is None else column)
+        settle(self, column=leaf, names=names, keys=keys, children=children)
 
     @property
     def grouping(self) -> Grouping:
@@ -78,7 +80,7 @@ def _paths(table: object, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         if None in path:
             name = names[path.index(None)]
             allowed = "a key in every row: a text that is not empty, a whole number or a boolean"
-            raise InvalidArgument(name, f"nothing in row {number}", allowed)
+            raise InvalidArgument(name, f"{_told(cells[path.index(None)])} in row {number}", allowed)
         yield path  # type: ignore[misc]  # no key is None
 
 
@@ -98,15 +100,36 @@ def _columns(table: object, names: tuple[str, ...]) -> list[list[Any]] | None:
         known = list(table) if isinstance(table, Mapping) else getattr(table, "columns", None)
     if known is None:
         return None
-    known = [str(name) for name in known]
-    for name in names:
-        if name not in known:
+    try:
+        given = {name: [one for one in known if str(one) == name] for name in names}  # pandas may number its columns
+    except TypeError:
+        raise InvalidArgument("table", type(table).__name__, _ROWS) from None
+    for name, found in given.items():
+        if not found:
             raise InvalidArgument("levels", name, "columns of the table, from the top down")
-    found = [table[name] for name in names]  # type: ignore[index]
-    lists = [of.to_pylist() if hasattr(of, "to_pylist") else list(of) for of in found]
+        if len(found) > 1:
+            raise InvalidArgument("table", f"{len(found)} columns called {name!r}", "columns of different names")
+    try:
+        columns = [table[found[0]] for found in given.values()]  # type: ignore[index]
+        lists = [of.to_pylist() if hasattr(of, "to_pylist") else _listed(of) for of in columns]
+    except TypeError:
+        raise InvalidArgument("table", type(table).__name__, _ROWS) from None
     if len({len(of) for of in lists}) > 1:
         raise InvalidArgument("table", "columns of unequal length", _ROWS)
     return lists
+
+
+def _listed(column: Iterable[Any]) -> list[Any]:
+    if isinstance(column, str | bytes):
+        raise TypeError("a text is no column of keys")
+    return list(column)
+
+
+def _told(cell: object) -> str:
+    """What stands where a key should: a table of places is public, but an error need not repeat it."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)) or (isinstance(cell, str) and not cell):
+        return "nothing"
+    return f"a {type(cell).__name__} that is no key"
 
 
 def _row(number: int, row: object, names: tuple[str, ...]) -> Sequence[Any]:

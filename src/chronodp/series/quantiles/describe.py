@@ -5,6 +5,7 @@ from __future__ import annotations
 from scipy.special import ndtr
 
 from chronodp.accounting import adversary, gaussian
+from chronodp.privacy import counted
 from chronodp.series.describe import unit_reach
 from chronodp.series.quantiles.choices import ByChoice
 from chronodp.series.quantiles.design import QuantileDesign
@@ -15,9 +16,9 @@ __all__ = ["describe_quantiles", "rank_words"]
 def describe_quantiles(design: QuantileDesign) -> list[tuple[str, str]]:
     """Return the plan as labelled sentences."""
     table = design.table
-    when = str(table.calendar) if table.calendar is not None else f"{table.horizon:,} periods"
+    when = str(table.calendar) if table.calendar is not None else counted(table.horizon, "period")
     columns = ", ".join(one.column for one in table.groupings)
-    groups = f"; {table.groups:,} groups by {columns}" if columns else ""
+    groups = f"; {counted(table.groups, 'group')} by {columns}" if columns else ""
     return [
         ("Releases", f"{table.released}; {when}{groups}"),
         ("Protects", f"{table.claimed}: {table.unit.protects}"),

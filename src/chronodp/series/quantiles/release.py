@@ -14,31 +14,25 @@ from numpy.typing import NDArray
 from chronodp.engines import Grouping
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import (
-    Link,
-    SignedLink,
     Written,
-    check_parts,
-    check_signed,
     list_or_pack,
-    load_release,
     read_numbers,
-    save_release,
 )
 from chronodp.postprocess import Estimates, Floats
-from chronodp.privacy import Certificate, Grid, canonical, check_fraction, load, load_parts, to_document
+from chronodp.privacy import Grid, canonical, check_fraction, load, load_parts, to_document
 from chronodp.series.quantile_reading import read_quantiles
 from chronodp.series.quantiles.choices import ByChoice
 from chronodp.series.quantiles.describe import describe_quantiles, rank_words
 from chronodp.series.quantiles.design import QuantileDesign
 from chronodp.series.quantiles.histograms import ByHistogram
 from chronodp.series.readings.axes import Columns
-from chronodp.series.reporting import notebook_view, report_view
+from chronodp.series.reporting import report_view
+from chronodp.series.table_release import TableRelease
 from chronodp.series.views import View
 from chronodp.series.windows import Windows, coarser, each
 
 if TYPE_CHECKING:
     import pandas
-    import pyarrow
 
 __all__ = ["QuantileRelease", "QuantileView", "quantile_text"]
 
@@ -66,6 +60,11 @@ class QuantileView(View):
         return frame.drop(columns=["lower", "upper"]) if self.drawn else frame
 
     @property
+    def banded(self) -> bool:
+        """Whether values have intervals: drawn edges have none."""
+        return not self.drawn
+
+    @property
     def note(self) -> str:
         """What is known of errors, in a sentence."""
         if self.drawn:
@@ -73,7 +72,7 @@ class QuantileView(View):
         return f"Bands of {100 * self.level:g} %: {self.covers}"
 
 
-class QuantileRelease:
+class QuantileRelease(TableRelease):
     """Private quantiles to publish. Made by ``series.quantiles(...).plan(...).release(...)`` or loaded.
 
     Where a histogram was released, intervals of edges cover noise at their level, and any other quantile is free. Where
@@ -83,31 +82,6 @@ class QuantileRelease:
     found = None
     keys = None
     missing = None
-
-    def __init__(
-        self, text: str, signed: SignedLink, *, whole: str | None = None, parts: tuple[bytes, ...] = ()
-    ) -> None:
-        """Read quantiles from their text and numbers beside it, and from what was signed if they are a part of that."""
-        self.text, self.signed, self.whole = text, signed, whole
-        self._packed = parts
-        check_signed(self.link, text, whole=whole)
-        check_parts(text, parts)
-
-    @classmethod
-    def load(cls, path: str | Path) -> QuantileRelease:
-        """Return a release that was saved; `chronodp verify` tells whether its signature is genuine."""
-        written, signed = load_release(path)
-        return cls(written.text, signed, parts=written.parts)
-
-    @cached_property
-    def link(self) -> Link:
-        """The link in the dataset's chain: dataset, request, when it was issued."""
-        return self.signed.link
-
-    @property
-    def certificate(self) -> Certificate:
-        """What is promised, by which argument."""
-        return self.link.certificate
 
     @cached_property
     def design(self) -> QuantileDesign:
@@ -123,14 +97,6 @@ class QuantileRelease:
     def missing_at(self, level: float) -> None:
         """Return nothing: no figure of what bounds took away is released beside quantiles."""
         check_fraction("level", level)
-
-    def to_pandas(self, *, level: float = 0.95) -> pandas.DataFrame:
-        """Return a long table: time, groups, quantile, value; lower and upper where a histogram was released."""
-        return self.each_period(level=level).to_pandas()
-
-    def to_arrow(self, *, level: float = 0.95) -> pyarrow.Table:
-        """Return the same long table as Arrow."""
-        return self.each_period(level=level).to_arrow()
 
     def each_period(self, *, level: float = 0.95) -> QuantileView:
         """Return the quantiles that were asked for, of every period."""
@@ -166,39 +132,10 @@ class QuantileRelease:
         values = (getattr(whole.estimates, name)[:, chosen] for name in ("value", "lower", "upper"))
         return self._view(each(table.horizon), (q,), Estimates(*values), level, "", whole.covers)
 
-    def save(self, path: str | Path) -> Path:
-        """Write the release with its signed certificate, for `QuantileRelease.load` and `chronodp verify`.
-
-        It is JSON up to about a million numbers, and an Arrow file above.
-        """
-        return save_release(path, Written(self.text, self._packed), self.signed, whole=self.whole)
-
-    def plot(self) -> Any:
-        """Return a Plotly figure: a line for every group and quantile."""
-        return self.each_period().plot()
-
     def report(self, path: str | Path, *, title: str = "") -> Path:
         """Write one page that opens anywhere with the network off: series, guarantee in words, certificate, table."""
         named = title or f"{self.link.dataset}: {self.design.table.released}"
         return report_view(self.each_period(), path, title=named, facts=describe_quantiles(self.design))
-
-    def __repr__(self) -> str:
-        return f"QuantileRelease({self.link.dataset!r}, request={self.link.request!r}, {self.design.table.released})"
-
-    def __str__(self) -> str:
-        view = self.each_period()
-        return f"{self.design.table.released}\n{view.to_pandas()}\n{view.note}\n{self.certificate}"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        view = self.each_period()
-        return notebook_view(
-            next(view.stretches()).to_pandas(),  # of a large table its beginning
-            title=f"{self.design.table.released}; {view.estimates.value.size:,} rows",
-            note=view.note,
-            facts=self.beside,
-            certificate=self.certificate,
-        )
 
     def _read(
         self, way: ByHistogram, windows: Windows, fractions: Sequence[float], level: float, step: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from numbers import Integral
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -57,7 +58,7 @@ def _dated(rows: Rows, calendar: Calendar, baseline: tuple[object, object] | lis
 
 def _numbered(rows: Rows, baseline: tuple[object, object] | list[object]) -> Wholes:
     labels = rows.windows.labels
-    first, last = (end if isinstance(end, int) and not isinstance(end, bool) else None for end in baseline)
+    first, last = (int(end) if isinstance(end, Integral) and not isinstance(end, bool) else None for end in baseline)
     if first is None or last is None:
         raise InvalidArgument("baseline", _told(baseline), _ALLOWED)
     if not labels[0] <= first <= last <= labels[-1]:

@@ -191,6 +191,9 @@ def _given(made: Made, rule: Rule, level: float, kept: NDArray[np.bool_]) -> Cel
     if not isinstance(made, LinearReading) or rule.relative is None:
         allowed = "'published' or 'each': given publication is for numbers that are no ratios, and a relative rule"
         raise InvalidArgument("coverage", "given", allowed)
+    if made.linear.law != "gaussian":
+        allowed = "'published' or 'each': given that a number with Laplace noise is shown nothing bounds it from below"
+        raise InvalidArgument("coverage", "given", allowed)
     cells = made.cells(level)
     deviation = np.broadcast_to(np.sqrt(made.linear.variance()), kept.shape)
     threshold = np.broadcast_to(made.half_widths(level), kept.shape) / rule.relative

@@ -37,7 +37,7 @@ const card = (dataset, me) => {
     ["Does not protect", dataset.does_not_protect],
     [
       "Grid",
-      `${count(dataset.periods)} periods of ${dataset.every}, ${dataset.start.slice(0, 10)} to ` +
+      `${count(dataset.periods)} ${dataset.periods === 1 ? "period" : "periods"} of ${dataset.every}, ${dataset.start.slice(0, 10)} to ` +
         `${dataset.end.slice(0, 10)} (${dataset.timezone})`,
     ],
     ["People", dataset.people ? `about ${count(dataset.people)}, as declared` : "not declared"],

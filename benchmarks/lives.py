@@ -1,0 +1,170 @@
+"""People who have lives: what keeping to a tally and booking adds to reading a month's table."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.harness import Topic, alone, peak, show
+from benchmarks.records import KEY
+
+SALT, SHARE, LIFE, ROUNDS = "5a" * 16, 2**32, 12, 2
+SIZES = ((10**6, 5 * 10**5), (10**7, 5 * 10**6))
+"""People known to the tally, and people of the month."""
+
+ROWS = 2  # of a person in the month
+
+
+class Run(NamedTuple):
+    """What one process reports."""
+
+    seconds: float
+    processor: float
+    peak: float
+    counted: int
+
+
+class SortedTally:
+    """Entries in order of their first word, and what each has used: as a tally that was read lies in memory."""
+
+    def __init__(self, high: Any, low: Any, shares: Any) -> None:
+        order = np.argsort(high)
+        self._high, self._low, self._shares = high[order], low[order], shares[order]
+
+    def used(self, high: Any, low: Any) -> Any:
+        """Return what each entry has used."""
+        order = np.argsort(high)  # neighbours are near each other in memory
+        places = np.minimum(np.searchsorted(self._high, high[order]), len(self._high) - 1)
+        known = (self._high[places] == high[order]) & (self._low[places] == low[order])
+        found = np.empty(len(high), np.int64)
+        found[order] = np.where(known, self._shares[places], 0)
+        return found
+
+
+def measure() -> Topic:
+    topic = Topic(
+        "People who have lives: a month's table",
+        "python -m benchmarks.lives",
+        (
+            "rows",
+            "people known",
+            "people this month",
+            "by",
+            "seconds",
+            "on top",
+            "of the processor",
+            "on top of that",
+            "peak GiB",
+        ),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "month.parquet")
+        for known, people in SIZES:
+            alone(make_month, path, people)
+            plain: float | None = None
+            for name in WAYS:
+                run = min((alone(_run, name, path, known, people) for _ in range(ROUNDS)), key=lambda run: run.seconds)
+                plain = run.seconds if plain is None else plain
+                size = 0 if name == "totals" else known * 24 // 10**6
+                topic.rows.append(
+                    (people * ROWS, known, people, name, run.seconds, run.seconds - plain, run.peak, size)
+                )
+    topic.notes = [
+        f"sums of a month, {ROWS} rows a person; half of the month's people are known to the tally, and a sixth of "
+        "these have nothing left",
+        "from a Parquet file to totals and to who paid what, in order of entries; the tally is an array in memory, and "
+        "reading it from disk, sealing and writing what is booked are not in it",
+        "of the processor: seconds of all threads together, which other work on the machine stretches less",
+        f"each run in a process of its own, imports and the making of the tally left out; the best of {ROUNDS}; peak: "
+        "the most that a run held, its libraries and its tally included",
+    ]
+    return topic
+
+
+def make_month(path: str, people: int) -> None:
+    """Write a month of meters."""
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    chance = np.random.default_rng(3)
+    start = np.datetime64("2026-01-01", "us").astype(np.int64)
+    with pyarrow.parquet.ParquetWriter(path, _schema()) as writer:
+        for first in range(0, people * ROWS, 2**20):
+            rows = np.arange(first, min(first + 2**20, people * ROWS))
+            names: Any = pyarrow.array((rows * 7919) % people).cast(pyarrow.string())
+            moments = pyarrow.array(start + chance.integers(0, 31 * 86_400 * 10**6, len(rows)))
+            columns = [
+                pyarrow.compute.binary_join_element_wise("meter", names, " "),
+                moments.cast(pyarrow.timestamp("us", tz="UTC")),
+                pyarrow.array(chance.exponential(0.5, len(rows))),
+            ]
+            writer.write_batch(pyarrow.record_batch(columns, schema=_schema()))
+
+
+def _schema() -> Any:
+    import pyarrow
+
+    types: Any = {"person": pyarrow.string(), "moment": pyarrow.timestamp("us", tz="UTC"), "kwh": pyarrow.float64()}
+    return pyarrow.schema(types)
+
+
+def _tally(known: int, people: int) -> SortedTally:
+    from chronodp.engines import entry_of
+
+    chance = np.random.default_rng(4)
+    words = chance.integers(0, 2**64, (known, 2), np.uint64)
+    met = min(known, people // 2)
+    words[:met] = np.fromiter(
+        (entry_of(SALT, f"meter {number}") for number in range(met)), np.dtype((np.uint64, 2)), met
+    )
+    return SortedTally(words[:, 0].copy(), words[:, 1].copy(), np.arange(known) % 6 * (LIFE * SHARE // 5))
+
+
+def _question() -> Any:
+    from chronodp.engines import Question
+    from chronodp.privacy import Calendar, Grid
+
+    month = Calendar("1mo", "2026-01-01", "2026-02-01")
+    return Question(month, "moment", "person", "kwh", Grid(2.0**-16), (0, 3 * 2**16))
+
+
+def _totals(path: str, known: int, people: int) -> Callable[[], int]:
+    from chronodp.engines import DuckDB, find_source
+
+    del known, people
+    return lambda: int(DuckDB().totals(find_source(path), _question(), key=KEY).people.sum())
+
+
+def _book(path: str, known: int, people: int, *, own: bool) -> Callable[[], int]:
+    from chronodp.engines import DuckDB, LifeQuestion, OwnPrice, WholePrice, find_source
+
+    price = OwnPrice(2**16, 3 * 2**16, squared=True) if own else WholePrice((SHARE,))
+    asked, tally = LifeQuestion(_question(), LIFE * SHARE, price, SALT), _tally(known, people)
+    return lambda: len(DuckDB().book(find_source(path), asked, tally, key=KEY).spent)
+
+
+WAYS: dict[str, Callable[[str, int, int], Callable[[], int]]] = {
+    "totals": _totals,
+    "book, a share each": lambda path, known, people: _book(path, known, people, own=False),
+    "book, own prices": lambda path, known, people: _book(path, known, people, own=True),
+}
+
+
+def _run(name: str, path: str, known: int, people: int) -> Run:
+    for module in ("duckdb", "pandas", "pyarrow", "sqlglot.dialects.duckdb"):  # imported when first needed
+        importlib.import_module(module)
+    work = WAYS[name](path, known, people)
+    start, busy = time.perf_counter(), time.process_time()
+    counted = work()
+    return Run(time.perf_counter() - start, time.process_time() - busy, peak(), counted)
+
+
+if __name__ == "__main__":
+    show(measure)

@@ -1,0 +1,5 @@
+"""What goes with what: every pair of features tried at every door, and the page that tells it.
+
+``python -m tests.contracts.combinations`` writes ``docs/reference/combinations.md``. A new feature is a line in
+``features.py``.
+"""

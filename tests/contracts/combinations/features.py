@@ -1,0 +1,96 @@
+"""Every feature of a question, a line for each: what is asked, and what changes how it is asked.
+
+A feature is said in the words of a curator's question (``QueryRequest``); ``doors.py`` turns them into calls, flags,
+JSON and settings. Two measures go together where they are planned together; a change goes with a measure where it may
+be made of it; and two changes where both may be made of one measure, the first of ``MEASURES`` that takes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import chronodp as cdp
+from chronodp.privacy.units import RecordUnit
+
+__all__ = ["CHANGES", "FEATURES", "MEASURES", "UNITS", "Feature"]
+
+UNITS: tuple[RecordUnit, ...] = (
+    cdp.User(),
+    cdp.UserPeriod("1D"),
+    cdp.Window(2),
+    cdp.Event(),
+    cdp.User("replace"),
+    cdp.UserPeriod("1D", "replace"),
+    cdp.Window(2, "replace"),
+    cdp.Event("replace"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One feature.
+
+    Attributes:
+        name: on the page.
+        says: what a question says that has it, by the names of ``QueryRequest``; ``find`` lists bounds.
+        needs: the argument of a measure without which it means nothing, such as ``clip``.
+        way: how it is planned, where that is not by a plan of its own; a name of ``ways.WAYS``.
+    """
+
+    name: str
+    says: Mapping[str, Any] = field(default_factory=dict)
+    needs: str | None = None
+    way: str | None = None
+
+    @property
+    def measures(self) -> bool:
+        """Whether it says what is asked, and not how."""
+        return "measure" in self.says
+
+
+def _measure(name: str, kind: str, **arguments: Any) -> Feature:
+    return Feature(name, {"measure": {"kind": kind, **arguments}})
+
+
+_CLIP = (0.0, 3.0)
+_EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 4.0)
+_KWH = {"column": "kwh"}
+
+MEASURES: tuple[Feature, ...] = (
+    _measure("sum", "sum", **_KWH, clip=_CLIP),
+    _measure("count of people", "count"),
+    _measure("count of rows", "count", at_most=2),
+    _measure("sum within a norm", "sum", **_KWH, norm=4.0),
+    _measure("mean of rows", "mean", **_KWH, clip=_CLIP, of="rows", at_most=2),
+    _measure("mean of people", "mean", **_KWH, clip=_CLIP, of="people"),
+    _measure("mean of totals", "mean", **_KWH, clip=_CLIP, of="totals"),
+    _measure("mean of totals, `people=`", "mean", **_KWH, clip=_CLIP, of="totals", people=24),
+    _measure("variance", "variance", **_KWH, clip=_CLIP),
+    _measure("histogram of people", "histogram", **_KWH, edges=_EDGES),
+    _measure("histogram of rows", "histogram", **_KWH, edges=_EDGES, of="rows", at_most=2),
+    _measure("quantiles of people", "quantiles", **_KWH, edges=_EDGES, fractions=(0.25, 0.5)),
+    _measure("quantiles of rows", "quantiles", **_KWH, edges=_EDGES, fractions=(0.5,), of="rows", at_most=2),
+    _measure("active people", "active", window="2D"),
+)
+
+CHANGES: tuple[Feature, ...] = (
+    Feature("peaks of blocks", {"block": {"statistic": "peak", "every": "2D"}}),
+    Feature("totals of blocks", {"block": {"statistic": "total", "every": "2D"}}),
+    Feature("`Find` of clip", {"find": ("clip",)}, needs="clip"),
+    Feature("`Find` of at_most", {"find": ("at_most",)}, needs="at_most"),
+    Feature("`Find` of a norm", {"find": ("norm",)}, needs="norm"),
+    Feature("`Find` of max_periods", {"find": ("max_periods",)}),
+    Feature("`Find` of max_groups", {"find": ("max_groups",), "by": {"region": ("north", "south")}}),
+    Feature("`Missing`", {"missing": {"share": 0.1}}),
+    Feature("public keys", {"by": {"region": ("north", "south")}}),
+    Feature("`Places`", {"places": (("all", "Ayr"), ("all", "Bath"))}),
+    Feature("`Discover`", {"by": {"page": {"max_keys": 2}}}),
+    Feature("`where`", {"where": "kwh > 0.25"}),
+    Feature("a derived column", {"columns": {"twice": "kwh * 2"}}, needs="column"),
+    Feature("tuned for running totals", {"tuned_for": {"kind": "running_total"}}),
+    Feature("`plan_together` with a count", way="together"),
+)
+
+FEATURES = (*MEASURES, *CHANGES)
