@@ -72,6 +72,7 @@ def test_an_issue_cut_off_at_each_gap_is_made_once(tmp_path: Path, monkeypatch: 
     silent(curator)
     assert runner.run_one()
     assert curator.job(ANA, job.id).state == "done"
+    assert (tmp_path / "load.tally" / "announced").exists()  # before anyone is told
     stored = curator.ledger.stored.release_of("meters", "ana/r")
     assert stored is not None
     assert before is None or before == stored

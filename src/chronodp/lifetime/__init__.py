@@ -3,7 +3,7 @@
 from chronodp.lifetime.design import LifetimeDesign as LifetimeDesign
 from chronodp.lifetime.owner import LifetimeDiagnosis as LifetimeDiagnosis, LifetimeStatus as LifetimeStatus
 from chronodp.lifetime.planner import LifetimePlan, make_lifetime_plan as make_lifetime_plan
-from chronodp.lifetime.public import status_of as status_of
+from chronodp.lifetime.public import mark_told as mark_told, status_of as status_of
 from chronodp.lifetime.series import LifetimeSeries as LifetimeSeries
 from chronodp.lifetime.words import describe_lifetime as describe_lifetime
 

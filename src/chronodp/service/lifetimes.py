@@ -11,7 +11,7 @@ import json
 from chronodp.dataset import Lifetime, ask_question
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownDocument
 from chronodp.ledger import Ledger, StoredStream
-from chronodp.lifetime import LifetimeDesign, LifetimePlan
+from chronodp.lifetime import LifetimeDesign, LifetimePlan, mark_told
 from chronodp.privacy import Calendar, dump, load
 from chronodp.service.policy import Dataset
 from chronodp.service.terms import LifetimeTerms
@@ -42,6 +42,7 @@ def open_lifetimes(ledger: Ledger, dataset: Dataset) -> None:
         else:
             _check_same(dataset, terms, stored)
             Lifetime.resume(ledger, name, tally=terms.tally)  # a tally that is not the ledger's is told now, not later
+            mark_told(ledger, name, tally=terms.tally)  # whatever was stored can be read from now on
 
 
 def opened_design(ledger: Ledger, dataset: Dataset, name: str) -> LifetimeDesign:

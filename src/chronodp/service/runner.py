@@ -22,6 +22,7 @@ from chronodp.errors import (
     RequestConflict,
     TallyMismatch,
 )
+from chronodp.lifetime import mark_told
 from chronodp.privacy import dump
 from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan
 from chronodp.service.curator import Curator
@@ -123,6 +124,7 @@ class Runner:
     def _run(self, job: Job) -> None:
         curator = self._curator
         if curator.ledger.stored.release_of(job.dataset, job.request) is not None:
+            self._mark(job)
             curator.jobs.end(job, "done")
             return
         if self._was_debited(job) and not curator.goes_on(job):
@@ -148,6 +150,12 @@ class Runner:
             self._fail(job, error)
         else:
             curator.jobs.end(job, "done")
+
+    def _mark(self, job: Job) -> None:
+        """Leave the mark of an issue that was stored by someone who died before leaving it."""
+        asked, dataset = issue_of(job), self._curator.policy.datasets.get(job.dataset)
+        if asked is not None and dataset is not None and asked.lifetime in dataset.lifetimes:
+            mark_told(self._curator.ledger, asked.lifetime, tally=dataset.lifetimes[asked.lifetime].tally)
 
     def _fail(self, job: Job, error: Exception) -> None:
         number, spent, mend = note_failure(error), "nothing was spent", "tell the owner that number"
