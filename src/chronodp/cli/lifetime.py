@@ -175,10 +175,10 @@ def status(name: Name, as_json: Json = False, ledger: Address = "budget.db", key
 
     `chronodp lifetime status --name load`
     """
-    from chronodp.lifetime import read_status
+    from chronodp.lifetime import status_of
 
     with existing_ledger(ledger, keys=keys) as opened:
-        found = read_status(opened, name)
+        found = status_of(opened, name)
     if as_json:
         content = {"name": found.name, "dataset": found.dataset, "issues": list(found.requests)}
         print(json.dumps({**content, "design": to_document(found.design)}, ensure_ascii=False, indent=2))
