@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chronodp.engines import LONGEST_LIFE
 from chronodp.errors import (
     ChronodpError,
     InvalidArgument,
@@ -113,6 +114,27 @@ def test_pieces_hold_whole_rows(tmp_path: Path, pieces: int, monkeypatch: pytest
     assert found == head
     assert [read.high.tolist(), read.low.tolist()] == [words.tolist(), words[::-1].tolist()]
     assert read.spent.tolist() == list(range(1, 1401))
+
+
+@pytest.mark.parametrize("life", [1, 255, 256, LONGEST_LIFE - 1, LONGEST_LIFE])
+def test_a_share_takes_the_bytes_that_a_life_needs(tmp_path: Path, life: int) -> None:
+    tally = tally_in(tmp_path / "t", life=life)
+    tally.make()
+    tally.verify(0, BEGINNING)
+    entries = Entries.of([(2**64 - 1, 0, life), (0, 2**64 - 1, 1)])
+    head = tally.write(1, entries)
+    tally.announce(1)
+    tally.write(2, entries)
+    tally.announce(2)
+    again = tally_in(tmp_path / "t", life=life)
+    (tmp_path / "t" / "announced").unlink()
+    again.verify(1, head)
+    assert used(again, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, 1]
+    assert used(tally, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, min(life, 2)]
+    size = segment_of(tmp_path / "t", 1).stat().st_size
+    assert size == 8 + 124 + 28 + 1024 * (16 + len(f"{life:x}") // 2 + len(f"{life:x}") % 2)
+    with pytest.raises(InvalidArgument, match="life"):
+        tally_in(tmp_path / "t", life=LONGEST_LIFE + 1)
 
 
 def test_a_ledger_behind_its_tally_is_refused(tmp_path: Path) -> None:
