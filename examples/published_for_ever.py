@@ -160,7 +160,7 @@ losses = {
 }
 for name, (epsilon, colour, how_long) in losses.items():
     figure.add_scatter(x=months[:-1], y=epsilon, yaxis="y2", name=name, line={"color": colour}, showlegend=False)
-    said = {"text": f"{name}: ε = {epsilon[-1]:.3g} {how_long}", "font": {"color": colour}, "showarrow": False}
+    said = {"text": f"{name}: ε = {epsilon[-1]:.3g} {how_long}", "showarrow": False}
     figure.add_annotation(said, x=months[-2], y=epsilon[-1], yref="y2", xanchor="right", yshift=11)
 figure.update_layout(
     yaxis_domain=[0.42, 1.0],

@@ -275,7 +275,7 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
     head = tally.write(5, steps_of(8)[0])
     tally.announce(5)
     tally.compact()
-    assert sorted(path.suffix for path in folder.iterdir()) == ["", ".base", ".new"]
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new"]
     again = tally_in(folder)
     again.verify(5, head)
     assert used(again, (1, 7)) == [9]
