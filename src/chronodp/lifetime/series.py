@@ -250,7 +250,8 @@ class LifetimeSeries(KeptSeries, ABC):
             if len(later) >= self._design.reissues:
                 allowed = f"corrected less than {self._design.reissues:,} times so far: no more were bought"
                 raise InvalidArgument("again", again, allowed)
-            return Corrected.of(tally, (*firsts, *later))
+            events = [number for number, step in enumerate(steps, 1) if step.request is None]
+            return Corrected.of(tally, (*firsts, *later), events)
         if self._design.stagger and all(step.request is None for step in steps):
             return Staggered(tally, self._design.max_periods, self._design.life // self._design.max_periods)
         return AsItStands(tally)
