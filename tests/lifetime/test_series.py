@@ -236,6 +236,31 @@ def test_a_tally_or_a_ledger_that_was_set_back_is_refused(tmp_path: Path) -> Non
             other.verify()
 
 
+def test_a_lost_tally_is_made_again_from_the_tables_or_not_at_all(tmp_path: Path) -> None:
+    ledger, load = open_series(tmp_path, count(2, reissues=1))
+    tables: dict[str, object] = {}
+    with ledger:
+        for number, some in enumerate((ALL, ALL[:2], [*ALL, ("di", 1.0)])):
+            tables[f"2026-0{number + 1}"] = counted(some, number)
+            issue(load, some, number)
+            if number == 0:
+                load.forget("bo")
+        tables["v2"] = counted(ALL[1:], 0)
+        issue(load, ALL[1:], 0, request="v2", again="2026-01")
+        load.same("cy", "di")
+        before = load.diagnose()
+        shutil.rmtree(tmp_path / "load.tally")
+        again = {"tally": tmp_path / "new.tally"} | QUIET
+        with pytest.raises(InvalidArgument, match="the table of every issue, by its request"):
+            cdp.Lifetime.rebuild(ledger, "load", tables={}, **again)
+        with pytest.raises(TallyMismatch, match="rows were changed or erased"):
+            cdp.Lifetime.rebuild(ledger, "load", tables=tables | {"2026-02": counted(ALL[1:], 1)}, **again)
+        load = cdp.Lifetime.rebuild(ledger, "load", tables=tables, **again)
+        assert load.diagnose() == before
+        load.verify()
+        assert value(issue(load, [*ALL, ("ed", 1.0)], 3)) == 1
+
+
 def test_nothing_of_the_tally_is_public(tmp_path: Path) -> None:
     """Two worlds that differ in a used-up person: all that anybody sees is the same, byte by byte."""
     ledger, load = open_series(tmp_path / "one", count(1))

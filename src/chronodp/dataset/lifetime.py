@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -40,6 +41,35 @@ class Lifetime(LifetimeSeries):
         """
         series = cls._resumed(ledger, name, tally=tally)
         series._engine = engine
+        return series
+
+    @classmethod
+    def rebuild(
+        cls,
+        ledger: Ledger,
+        name: str,
+        *,
+        tally: str | Path,
+        tables: Mapping[str, object],
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Make a lost tally again from the tables of all issues, and return the series.
+
+        It is taken only if it is the same to the last share. Where a row was changed or erased since, it is not, and
+        the series has ended.
+
+        Args:
+            ledger: where it was opened.
+            name: under which it was opened.
+            tally: a new or empty folder.
+            tables: by the request of each issue, its table as it was then.
+            engine: what reads the data; see `resume`.
+            progress: told which fraction is done; a bar on the terminal if not given.
+        """
+        series, stored, memory = cls._held(ledger, name, tally)
+        series._engine = engine
+        series._rebuild(stored, memory, tables, progress)
         return series
 
     @classmethod

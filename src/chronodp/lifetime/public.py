@@ -16,7 +16,7 @@ def status_of(ledger: Ledger, name: str) -> LifetimeStatus:
     """Return what anybody may know of a series: its terms, and which issues there were. The tally is not looked at."""
     stored = ledger.resume_stream(name)
     memory = Memory.from_bytes(stored.state, name)
-    steps = [Step.from_text(text) for text in ledger.released_steps(name)]
+    steps = [Step.from_text(text) for text in ledger.stored.steps(name, until=stored.step)]
     requests = tuple(step.request for step in steps if step.request is not None)
     return LifetimeStatus(name, stored.dataset, memory.design, requests, memory.seeded)
 

@@ -6,13 +6,14 @@ Each changes what one person has used by that person's own entry and nothing els
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from chronodp.engines import Booked
-from chronodp.lifetime.entries import Digests, Entries, Words, used_by
+from chronodp.lifetime.entries import Digests, Entries, Words, merge, nobody, used_by
 from chronodp.lifetime.tally import LifeTally
 
 __all__ = ["AsItStands", "Corrected", "Room", "Staggered", "Watched"]
@@ -85,6 +86,14 @@ class Corrected:
 
     tally: LifeTally = field(repr=False)
     bought: Entries = field(repr=False)
+
+    @classmethod
+    def of(cls, tally: LifeTally, steps: Sequence[int]) -> Corrected:
+        """Return the tally as a correction sees it, given the steps of what it corrects."""
+        bought = nobody()
+        for step in steps:
+            bought = merge(bought, tally.entries_of(step), tally.life)
+        return cls(tally, bought)
 
     def used(self, high: Digests, low: Digests) -> Words:
         """Return the shares that each entry has used for anything else."""
