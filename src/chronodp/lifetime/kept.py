@@ -17,8 +17,7 @@ from chronodp.lifetime.design import LifetimeDesign
 from chronodp.lifetime.entries import Entries
 from chronodp.lifetime.events import forget, pack_event, same
 from chronodp.lifetime.memory import Memory, Step
-from chronodp.lifetime.owner import LifetimeStatus, lives_of
-from chronodp.lifetime.public import status_of
+from chronodp.lifetime.owner import LifetimeStatus, lives_of, read_status
 from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import check_text, dump
 
@@ -55,7 +54,7 @@ class KeptSeries:
     @property
     def status(self) -> LifetimeStatus:
         """What anybody may know: the terms, and which issues there were."""
-        return status_of(self._ledger, self._name)
+        return read_status(self._ledger, self._name)
 
     def forget(self, person: str) -> None:
         """Set a person to used up: they count no more, also if they come back.

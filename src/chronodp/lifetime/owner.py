@@ -8,14 +8,16 @@ from typing import Self
 
 import numpy as np
 
+from chronodp.ledger import Ledger, check_ledger
 from chronodp.lifetime.design import LifetimeDesign
 from chronodp.lifetime.entries import Words
+from chronodp.lifetime.memory import Memory, Step
 from chronodp.lifetime.tally import LifeTally
 from chronodp.lifetime.words import cliff
 from chronodp.privacy import Guarantee, labelled
 from chronodp.series import full_periods
 
-__all__ = ["LifetimeDiagnosis", "LifetimeStatus", "lives_of"]
+__all__ = ["LifetimeDiagnosis", "LifetimeStatus", "lives_of", "read_status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,16 @@ class LifetimeDiagnosis:
         return "FOR THE OWNER ONLY: these figures are not private, and nothing may be chosen by them.\n" + labelled(
             rows
         )
+
+
+def read_status(ledger: Ledger, name: str) -> LifetimeStatus:
+    """Return what anybody may know of a series, from the ledger alone: nothing of it hangs on the tally."""
+    check_ledger(ledger)
+    stored = ledger.resume_stream(name)
+    memory = Memory.from_bytes(stored.state, name)
+    steps = [Step.from_text(text) for text in ledger.released_steps(name)]
+    requests = tuple(step.request for step in steps if step.request is not None)
+    return LifetimeStatus(name, stored.dataset, memory.design, requests, memory.seeded)
 
 
 def lives_of(tally: LifeTally, old: tuple[int, int], new: tuple[int, int], *, squared: bool) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chronodp.errors import LedgerError
 from chronodp.ledger import Ledger
-from chronodp.lifetime import status_of
+from chronodp.lifetime import read_status
 from chronodp.privacy import Calendar
 from chronodp.series import Life, Release, open_release
 from chronodp.service.issue_rules import Stretch
@@ -48,7 +48,7 @@ class IssueLog:
 
     def of(self, ledger: Ledger, name: str) -> list[Issue]:
         """Return the issues of a series, oldest first. People's tally is not looked at."""
-        status = status_of(ledger, name)
+        status = read_status(ledger, name)
         return [self._issue(ledger, status.dataset, request) for request in status.requests]
 
     def _issue(self, ledger: Ledger, dataset: str, request: str) -> Issue:
