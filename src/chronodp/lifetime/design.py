@@ -7,11 +7,14 @@ Its issues may have other dates and other bounds; noise and the size of a life s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from chronodp.engines import OwnPrice, WholePrice
 from chronodp.errors import InvalidArgument
+from chronodp.lifetime.asking import ask
 from chronodp.lifetime.shares import (
+    asked_price,
     has_both_signs,
     life_of,
     life_sensitivities,
@@ -19,9 +22,22 @@ from chronodp.lifetime.shares import (
     pays_own,
     takes_of,
     whole_price,
+    worth_of,
 )
-from chronodp.privacy import Calendar, Claim, User, check_column, check_flag, check_whole, check_word, document
-from chronodp.series import Count, Design, Life, Measure, Pays, Sum, Table
+from chronodp.privacy import (
+    Calendar,
+    Claim,
+    User,
+    check_column,
+    check_flag,
+    check_positive,
+    check_whole,
+    check_word,
+    decimal_value,
+    document,
+)
+from chronodp.series import Asks, Count, Design, EachPeriod, Life, Measure, Pays, Sum, Table
+from chronodp.series.shapes import White
 
 __all__ = ["LifetimeDesign", "check_table_of_lives"]
 
@@ -102,8 +118,17 @@ class LifetimeDesign:
         at_most: int | None = None,
         late: bool = False,
         again: str | None = None,
+        asked: Table | None = None,
+        takes: float | None = None,
     ) -> Design:
         """Return the design of an issue, but for its number."""
+        if asked is not None:
+            if clip is not None or at_most is not None:
+                name, given = ("clip", clip) if clip is not None else ("at_most", at_most)
+                raise InvalidArgument(name, given, "left out beside ask: the question has bounds of its own")
+            return self._asked(name, asked, takes, start=start, end=end, late=late, again=again)
+        if takes is not None:
+            raise InvalidArgument("takes", takes, "given with ask: the noise of the series itself stays as it is")
         old = self.calendar
         calendar = Calendar(old.every, start, end, old.timezone)
         measure = _measure(self.base.table.measure, clip, at_most)
@@ -119,18 +144,7 @@ class LifetimeDesign:
         if signed and self.pays == "own" and table.unit.relation == "replace":
             allowed = "of numbers on one side of 0: under relation='replace' those on both were not bought"
             raise InvalidArgument("clip", clip, allowed)
-        life = Life(
-            name,
-            self.user,
-            self.max_periods,
-            self.life,
-            takes_of(self.base, table, self.pays),
-            self.pays,
-            late=late,
-            reissues=self.reissues,
-            stagger=self.stagger,
-            again=again,
-        )
+        life = replace(self._life(name, late, again), takes=takes_of(self.base, table, self.pays))
         design = replace(self.base, table=table, life=life)
         self.price(design)  # refuses what cannot be booked, before anything is read
         return design
@@ -139,9 +153,58 @@ class LifetimeDesign:
         """Return what a person pays in an issue for what counts of them."""
         if issue.life is None:
             raise AssertionError("asked of issues only")
-        if self.pays == "own":
-            return own_price(self.base)
+        if issue.life.pays == "own":
+            asked = issue.life.asks is not None
+            return asked_price(issue.table, issue.noises[0], issue.life.takes) if asked else own_price(self.base)
         return whole_price(issue.life.takes, issue.table.horizon)
+
+    def _asked(
+        self, name: str, table: Table, takes: float | None, *, start: Any, end: Any, late: bool, again: str | None
+    ) -> Design:
+        """Return the design of an issue that asks another question, with noise for what it may take of a life."""
+        share = decimal_value(check_positive("takes", 1.0 if takes is None else takes))
+        if share > self.max_periods:
+            raise InvalidArgument("takes", takes, f"at most {self.max_periods:,}: a life has no more shares")
+        asked, base = check_table_of_lives(table), self.base
+        if asked.unit != base.table.unit:
+            raise InvalidArgument("ask", str(asked.unit), f"asked for the unit that was bought: {base.table.unit}")
+        if asked.calendar is None:
+            raise AssertionError("people's records have dates")
+        calendar = Calendar(asked.calendar.every, start, end, asked.calendar.timezone)
+        moved = replace(asked, horizon=len(calendar), calendar=calendar, max_periods=len(calendar))
+        found = ask(
+            base,
+            moved,
+            most=int(share * self.life / self.max_periods),
+            worth=self.worth,
+            life=self.life,
+            pays="own" if self.pays == "own" and pays_own(moved) else "share",
+        )
+        asks = Asks(base.table.released, self.calendar.every, base.cost)
+        life = replace(self._life(name, late, again), takes=found.takes, pays=found.pays, asks=asks)
+        design = replace(base, table=moved, noises=found.noises, tuned_for=EachPeriod(), shape=White(), life=life)
+        self.price(design)  # refuses what cannot be booked, before anything is read
+        return design
+
+    @property
+    def worth(self) -> Fraction:
+        """How much one quantum of a life stands for: of μ² under Gaussian noise, of ε under Laplace."""
+        return worth_of(self.base, self.pays)
+
+    def _life(self, name: str, late: bool, again: str | None) -> Life:
+        """Return what every issue says of a life, but for what it takes."""
+        return Life(
+            name,
+            self.user,
+            self.max_periods,
+            self.life,
+            1,
+            self.pays,
+            late=late,
+            reissues=self.reissues,
+            stagger=self.stagger,
+            again=again,
+        )
 
 
 def check_table_of_lives(table: Table) -> Table:

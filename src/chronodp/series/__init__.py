@@ -2,7 +2,7 @@
 
 from chronodp.series.answers import Memory as Memory
 from chronodp.series.comparison import compare, solve
-from chronodp.series.describe import describe as describe, half_width as half_width
+from chronodp.series.describe import describe as describe, every_of as every_of, half_width as half_width
 from chronodp.series.design import Design as Design
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.discover import Discover
@@ -23,7 +23,13 @@ from chronodp.series.finding import (
     make_find_plan as make_find_plan,
 )
 from chronodp.series.found import Find, Found
-from chronodp.series.life import Life as Life, Pays as Pays, full_periods as full_periods, so_many as so_many
+from chronodp.series.life import (
+    Asks as Asks,
+    Life as Life,
+    Pays as Pays,
+    full_periods as full_periods,
+    so_many as so_many,
+)
 from chronodp.series.measures import (
     Active as Active,
     Count,
