@@ -30,7 +30,7 @@ MEASURES: list[Measure] = [
     Variance("x", (0.0, 2.0)),
 ]
 measures = st.sampled_from(MEASURES)
-DAYS: dict[str, str] = {"start": "2026-03-01", "end": "2026-03-08"}
+DAYS: dict[str, Any] = {"start": "2026-03-01", "end": "2026-03-08"}
 
 
 def table(measure: Measure, relation: Any = "add_remove", max_groups: int = 1, every: str = "1D") -> Table:
@@ -220,7 +220,7 @@ def test_terms_that_do_not_go_together_are_refused() -> None:
         ({"asked": table(Count(), max_groups=3), "takes": 1e-10}, "cannot be drawn"),
     ):
         with pytest.raises(InvalidArgument, match=said):
-            design.issue("load", **DAYS, **more)  # type: ignore[arg-type]
+            design.issue("load", **DAYS, **more)
 
 
 @pytest.mark.long

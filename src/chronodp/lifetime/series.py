@@ -93,7 +93,7 @@ class LifetimeSeries(KeptSeries, ABC):
         """
         asked = None if ask is None else self._table(ask)
         calendar = self._design.calendar if asked is None or asked.calendar is None else asked.calendar
-        terms = {"clip": clip, "at_most": at_most, "asked": asked, "takes": takes}
+        terms: dict[str, Any] = {"clip": clip, "at_most": at_most, "asked": asked, "takes": takes}
         return _said(self._design.issue(self._name, start=calendar.start, end=calendar.end, **terms))
 
     def issue(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from chronodp.lifetime.design import LifetimeDesign
+from chronodp.lifetime.shaped import is_shaped
 from chronodp.privacy import parse_every
-from chronodp.series import Life, describe, so_many
+from chronodp.series import Design, Life, describe, half_width, so_many
 
 __all__ = ["YEARS", "describe_lifetime", "periods_in", "years_of"]
 
@@ -44,8 +45,8 @@ def years_of(every: str, periods: int) -> float:
     return periods * count * _SECONDS[letter] / _YEAR
 
 
-def describe_lifetime(design: LifetimeDesign, delta: float) -> list[tuple[str, str]]:
-    """Return the plan as labelled sentences."""
+def describe_lifetime(design: LifetimeDesign, delta: float, other: Design | None = None) -> list[tuple[str, str]]:
+    """Return the plan as labelled sentences, beside noise that is shaped where this is not, or the other way."""
     calendar, table = design.calendar, design.base.table
     issue = design.issue("the series", start=calendar.start, end=calendar.end)
     life, every, who = issue.life, calendar.every, table.unit.called or "person"
@@ -59,6 +60,7 @@ def describe_lifetime(design: LifetimeDesign, delta: float) -> list[tuple[str, s
         "Protects": f"{table.claimed}: {life.protects(who)}",
         "Price": f"{price}; paid once, when the series is opened",
         "Error": f"{said.pop('Error')}; the same in every issue",
+        **({} if other is None else {"Shape": _beside(design.base, other)}),
         "Life": f"{life.limit(every, who)}: {so_many(every, life.max_periods)} are {_years(every, life.max_periods)}",
         "Cliff": cliff(design),
         "Counted": life.counted(every, who),
@@ -71,7 +73,7 @@ def describe_lifetime(design: LifetimeDesign, delta: float) -> list[tuple[str, s
 
 def cliff(design: LifetimeDesign) -> str:
     """Return when those who were there from the start stop counting: public, from the size of a life alone."""
-    earliest = ", at the earliest" if design.pays == "own" else ""
+    earliest = ", at the earliest" if design.pays == "own" or is_shaped(design.base) else ""
     periods, every = design.max_periods, design.calendar.every
     stops = f"stop counting with issue {periods + 1:,}" if design.base.table.horizon == 1 else "stop counting"
     after = "" if design.base.table.horizon == 1 else f" after {so_many(every, periods)} of theirs"
@@ -108,9 +110,18 @@ def _years(every: str, periods: int) -> str:
     return "1 year" if years == 1 else f"{years:.3g} years"
 
 
+def _beside(base: Design, other: Design) -> str:
+    """Return how far noise of another shape would err for what the plan is tuned for."""
+    times, width = other.errors.rmse_mean / base.errors.rmse_mean, base.table.measure.error(half_width(other, 0.95))
+    first = f"{base.shape} inside an issue, fresh in each" if is_shaped(base) else f"{base.shape}"
+    return f"{first}; {other.shape} would err {times:.3g} times as much ({width} for {base.tuned_for}, at worst)"
+
+
 def _pays(life: Life, half: str) -> str:
     if life.pays == "own":
         text = f"each for what they add: a total at the bound takes a whole share, half as large a one {half}"
+    elif life.together is not None:
+        text = "whoever counts takes whole shares, more for periods of one issue than for as many of several"
     else:
         text = "whoever counts in a period takes a whole share, whatever they add"
     if life.reissues:

@@ -54,7 +54,11 @@ from chronodp.series.noise import Noise as Noise, calibrated as calibrated, cost
 from chronodp.series.norm import Norm, check_norm as check_norm
 from chronodp.series.places import Places
 from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms as Terms, make_plan as make_plan
-from chronodp.series.planner import check_drawable as check_drawable, design_release as design_release
+from chronodp.series.planner import (
+    check_drawable as check_drawable,
+    design_release as design_release,
+    release_shapes as release_shapes,
+)
 from chronodp.series.quantiles import (
     QuantileDesign as QuantileDesign,
     QuantilePlan as QuantilePlan,
@@ -71,7 +75,7 @@ from chronodp.series.reading_request import (
 )
 from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
-from chronodp.series.shaping import draw_noise as draw_noise
+from chronodp.series.shaping import draw_noise as draw_noise, rounding_bound as rounding_bound
 from chronodp.series.smoothed import smooth_view
 from chronodp.series.split import Split as Split, choice_prices as choice_prices, numbers_within as numbers_within
 from chronodp.series.stream import Stream, StreamAnswer
