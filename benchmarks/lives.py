@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.harness import Topic, alone, peak, show
 from benchmarks.records import KEY
 
-SALT, SHARE, LIFE, ROUNDS = "5a" * 16, 2**32, 12, 2
+SALT, SHARE, LIFE = "5a" * 16, 2**32, 12
 SIZES = ((10**6, 5 * 10**5), (10**7, 5 * 10**6))
 """People known to the tally, and people of the month."""
 
@@ -67,22 +67,19 @@ def measure() -> Topic:
         path = str(Path(folder) / "month.parquet")
         for known, people in SIZES:
             alone(make_month, path, people)
-            plain: float | None = None
-            for name in WAYS:
-                run = min((alone(_run, name, path, known, people) for _ in range(ROUNDS)), key=lambda run: run.seconds)
-                plain = run.seconds if plain is None else plain
-                size = 0 if name == "totals" else known * 24 // 10**6
-                topic.rows.append(
-                    (people * ROWS, known, people, name, run.seconds, run.seconds - plain, run.peak, size)
-                )
+            runs = {name: alone(_run, name, path, known, people) for name in WAYS}
+            plain = runs["totals"]
+            for name, run in runs.items():
+                times = (run.seconds, run.seconds - plain.seconds, run.processor, run.processor - plain.processor)
+                topic.rows.append((people * ROWS, known, people, name, *times, run.peak))
     topic.notes = [
         f"sums of a month, {ROWS} rows a person; half of the month's people are known to the tally, and a sixth of "
         "these have nothing left",
         "from a Parquet file to totals and to who paid what, in order of entries; the tally is an array in memory, and "
         "reading it from disk, sealing and writing what is booked are not in it",
         "of the processor: seconds of all threads together, which other work on the machine stretches less",
-        f"each run in a process of its own, imports and the making of the tally left out; the best of {ROUNDS}; peak: "
-        "the most that a run held, its libraries and its tally included",
+        "each run in a process of its own, imports and the making of the tally left out; peak: the most that a run "
+        "held, its libraries and its tally included",
     ]
     return topic
 

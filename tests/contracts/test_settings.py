@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chronodp.cli.asking import Asked, read_options
+from chronodp.cli.asking import Asked
 from chronodp.cli.live_settings import read_settings
+from chronodp.cli.question_options import read_options
 from chronodp.cli.workload import plan_workload
 from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.federated.training import read_plan

@@ -72,11 +72,14 @@ def test_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.processes
 def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (text,), (code,) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
+    (text, for_ever), (code, issues) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
     monkeypatch.chdir(tmp_path)
     Path("readings").mkdir()
     write_town(Path("readings/january.parquet"), households=20, progress=lambda _: None)
-    policy = Path("policy.toml")
+    Path("bills").mkdir()
+    read = {"read_at": "2025-01-10", "meter_id": ["a", "b"], "kwh": 200.0, "district": ["north", "south"]}
+    pd.DataFrame(read).to_parquet("bills/january.parquet")
+    policy, text = Path("policy.toml"), f"{text}\n{for_ever}"
     policy.write_text(text, encoding="utf-8")
     assert "meters" in run("curator", "check", "policy.toml")
     policy.write_text(text.replace(" = 2.0 ", " = 0.1 "), encoding="utf-8")
@@ -84,9 +87,11 @@ def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.
         code = code.replace("https://curator.example:8321", str(house.http.base_url))
         names: dict[str, object] = {}
         exec(code.replace("cdp_...", house.tokens["ana"]), names)
+        exec(issues, names)
         with names["client"]:  # type: ignore[attr-defined]
             pass  # its connections end here
     assert len(names["release"].to_pandas()) == 31 * 24 * 2  # type: ignore[attr-defined]
+    assert len(names["january"].to_pandas()) == 2  # type: ignore[attr-defined]
 
 
 def test_the_settings_of_a_live_stream(tmp_path: Path) -> None:

@@ -108,6 +108,13 @@ def winter() -> None:
         plan.release(ledger, dataset="visits", request="winter").save("winter.json")
 
 
+def lives() -> None:
+    rows = pd.DataFrame({"meter": range(40), "at": pd.Timestamp("2026-01-01"), "kwh": 0.5, "region": "north"})
+    rows.to_parquet("2026-01.parquet")
+    rows.head(5).to_parquet("late.parquet")
+    Path("erased.txt").write_text("7\n", encoding="utf-8")
+
+
 def nothing() -> None:
     """Some pages need no data."""
 
@@ -122,6 +129,7 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/find-bounds.md": flights,
     "docs/how-to/keep-a-budget.md": nothing,
     "docs/how-to/measure-leakage.md": model,
+    "docs/how-to/publish-for-ever.md": lives,
     "docs/how-to/publish-places.md": places,
     "docs/how-to/publish-ratios.md": winter,
     "docs/how-to/release-a-series.md": visits,

@@ -23,6 +23,7 @@ TOLD = {
     "building_occupancy": ("lie in their 95 % intervals", "present.html"),
     "federated_training": ("area under the curve", "north.db"),
     "fleet_of_devices": ("no change proven", "charging.html"),
+    "published_for_ever": ("15.1 after 10 years", "for-the-board.html"),
     "smart_meters": ("belongs to another release", "load.html"),
     "stream_with_alerts": ("quiet hours cost nothing", "visitors.html"),
     "ward_vitals": ("To publish", "usual-pulse.html"),
@@ -116,6 +117,18 @@ def test_a_stream_of_ones_own_twice(tmp_path: Path) -> None:
     again = _script("stream_with_alerts", tmp_path, "--data", "own.csv")
     assert again.count("Goes on with hour 30.\n") == 2
     assert "30 hours" in again
+
+
+def test_a_series_of_ones_own_twice(tmp_path: Path) -> None:
+    months = pd.date_range("2026-01-01", periods=3, freq="MS")
+    rows = {"meter_id": np.repeat(np.arange(50), 3), "month": np.tile(months, 50), "region": "all", "kwh": 250.0}
+    pd.DataFrame(rows).to_csv(tmp_path / "own.csv", index=False)
+    asked = ("--data", "own.csv", "--start", "2026-01-01", "--months", "3", "--regions", "all")
+    first, again = (_script("published_for_ever", tmp_path, *asked) for _ in range(2))
+    assert "and 0 issues are out" in first
+    assert "and 3 issues are out" in again
+    assert "1.81 by now" in again
+    assert "lie in their 95 % intervals" not in first
 
 
 def test_a_wrong_option_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from chronodp import User
-from chronodp.engines.lives import entry_of
+from chronodp.engines import entry_of
 from chronodp.errors import StreamConflict, UnknownStream
 from chronodp.ledger import FileWitness, Fulfilled, Ledger, StreamState
 from chronodp.lifetime.entries import Entries

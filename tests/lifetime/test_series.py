@@ -339,3 +339,15 @@ def test_bad_terms_of_an_issue_are_refused_before_anything_is_read(tmp_path: Pat
     terms: dict[str, Any] = {"request": "a", "start": "2026-01-01", "end": "2026-02-01"}
     with ledger, pytest.raises(InvalidArgument):
         load.issue("no such file", **(terms | wrong))
+
+
+def test_a_name_that_was_joined_or_forgotten_has_no_room_in_later_corrections(tmp_path: Path) -> None:
+    """Both names in one cell of a correction would move it by 2, which nobody paid for."""
+    ledger, load = open_series(tmp_path, count(2, reissues=1))
+    with ledger:
+        issue(load, [("old", 1.0), ("cy", 1.0), ("di", 1.0)], 0)
+        assert load.same("old", "new") == 0.5
+        load.forget("cy")
+        again = issue(load, [("old", 1.0), ("new", 1.0), ("cy", 1.0), ("di", 1.0)], 0, request="late", again="2026-01")
+        assert value(again) == 2  # the new name, which pays, and who bought it before
+        assert value(issue(load, [("old", 1.0), ("new", 1.0), ("di", 1.0)], 1)) == 1

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chronodp.engines import LONGEST_LIFE
 from chronodp.errors import (
     ChronodpError,
     InvalidArgument,
@@ -72,6 +73,20 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     assert over.used(high, low).tolist() == [LIFE, 1]
 
 
+def test_a_folder_is_of_one_series(tmp_path: Path) -> None:
+    """Two series in one folder would take each other's segments for orphans, and remove them."""
+    folder = tmp_path / "t"
+    tally_in(folder).make()
+    tally_in(folder).make()  # opened again, where the first time was not paid
+    other_keys = Keys(signing=bytes(32), sealing=bytes(32))
+    for other in (tally_in(folder, name="other"), tally_in(folder, keys=other_keys)):
+        with pytest.raises(InvalidArgument, match="new or empty"):
+            other.make()
+    filled(tmp_path / "u", steps_of(5))
+    with pytest.raises(InvalidArgument, match="new or empty"):
+        tally_in(tmp_path / "u").make()
+
+
 def test_the_head_is_a_chain_of_macs_of_step_and_sorted_rows(tmp_path: Path) -> None:
     steps = steps_of(5, 6)
     _, heads = filled(tmp_path / "t", steps)
@@ -99,6 +114,27 @@ def test_pieces_hold_whole_rows(tmp_path: Path, pieces: int, monkeypatch: pytest
     assert found == head
     assert [read.high.tolist(), read.low.tolist()] == [words.tolist(), words[::-1].tolist()]
     assert read.spent.tolist() == list(range(1, 1401))
+
+
+@pytest.mark.parametrize("life", [1, 255, 256, LONGEST_LIFE - 1, LONGEST_LIFE])
+def test_a_share_takes_the_bytes_that_a_life_needs(tmp_path: Path, life: int) -> None:
+    tally = tally_in(tmp_path / "t", life=life)
+    tally.make()
+    tally.verify(0, BEGINNING)
+    entries = Entries.of([(2**64 - 1, 0, life), (0, 2**64 - 1, 1)])
+    head = tally.write(1, entries)
+    tally.announce(1)
+    tally.write(2, entries)
+    tally.announce(2)
+    again = tally_in(tmp_path / "t", life=life)
+    (tmp_path / "t" / "announced").unlink()
+    again.verify(1, head)
+    assert used(again, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, 1]
+    assert used(tally, (2**64 - 1, 0), (0, 2**64 - 1)) == [life, min(life, 2)]
+    size = segment_of(tmp_path / "t", 1).stat().st_size
+    assert size == 8 + 124 + 28 + 1024 * (16 + len(f"{life:x}") // 2 + len(f"{life:x}") % 2)
+    with pytest.raises(InvalidArgument, match="life"):
+        tally_in(tmp_path / "t", life=LONGEST_LIFE + 1)
 
 
 def test_a_ledger_behind_its_tally_is_refused(tmp_path: Path) -> None:
@@ -224,7 +260,7 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
     at_work.touch()
     os.utime(abandoned, (0, 0))
     tally.compact(keep=2)
-    assert sorted(path.suffix for path in folder.iterdir()) == ["", ".base", ".new", ".segment", ".segment"]
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new", ".segment", ".segment"]
     assert at_work.exists()
     for one in (tally, tally_in(folder)):
         one.verify(4, heads[4])
@@ -239,7 +275,7 @@ def test_compacting_changes_nothing_but_files(tmp_path: Path) -> None:
     head = tally.write(5, steps_of(8)[0])
     tally.announce(5)
     tally.compact()
-    assert sorted(path.suffix for path in folder.iterdir()) == ["", ".base", ".new"]
+    assert sorted(path.suffix for path in folder.iterdir()) == ["", "", ".base", ".new"]
     again = tally_in(folder)
     again.verify(5, head)
     assert used(again, (1, 7)) == [9]
@@ -318,7 +354,7 @@ def test_files_are_their_owners_alone_and_of_padded_sizes(tmp_path: Path) -> Non
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for path in folder.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert re.fullmatch(r"announced|\d{12}\.[0-9a-f]{8}\.segment", path.name)
+        assert re.fullmatch(r"announced|series|\d{12}\.[0-9a-f]{8}\.segment", path.name)
     for rows in (1025, 5000, 10**5, 10**7):
         assert rows <= padded(rows) <= 1.05 * rows + 1
         assert padded(padded(rows)) == padded(rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chronodp.cli.asking import OPTIONS
+from chronodp.cli.question_options import OPTIONS
 from chronodp.dataset import BOUNDS
 from chronodp.errors import InvalidArgument
 from chronodp.series import (

@@ -24,6 +24,7 @@ FORBIDDEN = {
         ("POST", f"{API}/datasets/{{dataset}}/plan"),
         ("POST", f"{API}/datasets/{{dataset}}/try"),
         ("POST", f"{API}/datasets/{{dataset}}/jobs"),
+        ("POST", f"{API}/datasets/{{dataset}}/lifetimes/{{name}}/issues"),
     },
     "analyst": {("GET", f"{API}/datasets/{{dataset}}/chain"), ("GET", f"{API}/metrics")},
     "owner": set(),
@@ -32,6 +33,7 @@ BODIES: dict[str, Any] = {
     "/plan": SUM,
     "/try": SUM,
     "/jobs": {"request": "again", "question": SUM},
+    "/issues": {"request": "again", "start": "2026-01-01", "end": "2026-01-02"},
     "/verify": {"release": "x", "link": {"body": "b", "signature": "s"}},
     "/session": {"token": "x"},
 }

@@ -139,6 +139,8 @@ def test_what_is_found_survives_being_written_down(tmp_path: Path) -> None:
         ({"find": {"bounds": ["clip"], "from_zero": True, "between": [1, 6]}}, 403, "between"),
         ({"find": {"bounds": ["clip"]}}, 403, "clip"),
         ({"find": {"bounds": ["clip"], "from_zero": True}, "measure": {"kind": "sum", "column": "no"}}, 403, "column"),
+        ({"measure": {"kind": "histogram", "column": "kwh", "edges": [0, 1]}, "find": {"bounds": ["at_most"]}}, 422,
+         "it cannot be found for histogram"),
         ({"missing": {"share": 2}}, 422, "share"),
         ({"missing": {"assume": "hope"}}, 422, "assume"),
         ({"measure": {"kind": "histogram", "column": "kwh", "edges": [0, 1]}, "find": None}, 422, "missing"),

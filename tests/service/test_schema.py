@@ -14,12 +14,23 @@ from tests.service.town import COUNT, SUM, House, open_house, write_policy
 
 pytestmark = pytest.mark.processes
 
+LIFETIME = """
+[datasets.meters.lifetimes.load]
+measure = "count"
+every = "1D"
+epsilon = 1.0
+max_periods = 2
+tally = "load.tally"
+analysts = ["ana"]
+"""
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 
 @pytest.mark.parametrize("who", ["ana", "olga"])
 def test_no_server_error_and_no_undocumented_answer(tmp_path: Path, trials: Trials, who: str) -> None:
-    with open_house(write_policy(tmp_path, epsilon=1e5, parts={"ana": 1e5}), str(tmp_path / "budget.db")) as house:
+    policy = write_policy(tmp_path, epsilon=1e5, parts={"ana": 1e5})
+    policy.write_text(policy.read_text(encoding="utf-8") + LIFETIME, encoding="utf-8")
+    with open_house(policy, str(tmp_path / "budget.db")) as house:
         for number, question in enumerate((SUM, COUNT)):
             house.finish("ana", house.submit("ana", f"r{number}", question).json()["id"])
         said = fuzz(house, who, calls=trials(5_000, least=150), folder=tmp_path)

@@ -1,7 +1,7 @@
 """The program ``chronodp``: its commands, its version, and how it fails.
 
-Exit codes: 0 done; 1 a certificate is not valid, or an audit did not come out as it must; 2 the request was refused.
-A refusal is one sentence on standard error.
+Exit codes: 0 done; 1 a certificate is not valid, a tally is not its ledger's, or an audit did not come out as it must;
+2 the request was refused. A refusal is one sentence on standard error.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
 from chronodp.cli.key import key
 from chronodp.cli.leakage import leakage
+from chronodp.cli.lifetime import lifetime
 from chronodp.cli.live import live
 from chronodp.cli.plan import plan
 from chronodp.cli.read import read
@@ -54,6 +55,7 @@ app.command()(plan)
 app.command()(diagnose)
 app.command()(release)
 app.command()(read)
+app.add_typer(lifetime, name="lifetime")
 app.command()(stream)
 app.command()(spectrum)
 app.command()(watch)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chronodp.cli.asking import FILE_OPTIONS, Asked
+from chronodp.cli.asking import Asked
+from chronodp.cli.question_options import FILE_OPTIONS
 from chronodp.cli.watch import parse_noise
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import parse_record_unit

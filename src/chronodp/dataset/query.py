@@ -355,7 +355,8 @@ class Query(Generic[Planned_co]):
         everywhere = max(1, math.prod(len(grouping.keys) for grouping in split))
         whole_series = self.table.measure.norm is not None
         if whole_series and max_groups is not None:
-            raise InvalidArgument("max_groups", max_groups, "left out with bound=Norm(...): all of a person counts")
+            given = "Find()" if isinstance(max_groups, Find) else max_groups
+            raise InvalidArgument("max_groups", given, "left out with bound=Norm(...): all of a person counts")
         most = everywhere if whole_series or isinstance(max_groups, Find) else max_groups
         if discover is not None and isinstance(max_groups, Find):
             raise InvalidArgument("max_groups", "Find()", NOT_BOTH)

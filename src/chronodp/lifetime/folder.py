@@ -4,6 +4,7 @@
     000000000007.base                 what all steps up to 7 took
     000000000008.a01b7c44.new         a file that is being written
     announced                         the last step that anyone was told of
+    series                            whose folder it is: two series in one would take each other's files for orphans
 
 Several jobs may write a segment of the same step, each under a random name, and one of them commits: so nobody can
 write over what another has committed. Which one that was follows from the ledger's head, back to the first: a segment
@@ -26,6 +27,7 @@ from chronodp.lifetime.segments import BEGINNING, Damaged, Head, Sealer
 
 __all__ = [
     "MARK",
+    "SERIES",
     "Found",
     "Listing",
     "Missing",
@@ -42,6 +44,9 @@ __all__ = [
 
 MARK = "announced"
 """The name of the file of marks."""
+
+SERIES = "series"
+"""The name of the file that tells whose folder it is."""
 
 _ABANDONED = 86_400.0  # seconds since the last write to a file that never got its name
 _FILE = re.compile(r"(\d{12})\.(?:([0-9a-f]{8})\.)?(segment|base|new)")
@@ -142,13 +147,22 @@ def mismatch(name: str, step: int, what: str) -> TallyMismatch:
     )
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder for a new tally, which its owner alone may read; an empty one serves as well."""
+def make_folder(folder: Path, series: str) -> None:
+    """Make a folder for a new tally, which its owner alone may read; one that is empty, or the series' own, serves too.
+
+    Args:
+        folder: where.
+        series: a text that no other series has. Of two that are opened at once the first one gets the folder.
+    """
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        if any(folder.iterdir()):
-            raise InvalidArgument("tally", folder.name, "a folder that is new or empty: this one holds something")
         folder.chmod(0o700)
+        if not any(folder.iterdir()):
+            with contextlib.suppress(FileExistsError):
+                _write_alone(folder / SERIES, series)
+        others = any(path.name != SERIES for path in folder.iterdir())
+        if others or (folder / SERIES).read_text(encoding="ascii", errors="replace") != series:
+            raise InvalidArgument("tally", folder.name, "a folder that is new or empty: this one holds something")
         sync_folder(folder)
     except OSError:
         raise LedgerUnavailable(f"the folder {folder.name!r} cannot be made; nothing was spent") from None
@@ -160,6 +174,14 @@ def keep_name(path: Path, name: str) -> None:
         sync_folder(path)
     except OSError:
         raise LedgerUnavailable(f"the folder of the tally of {name!r} cannot be synced; nothing was told") from None
+
+
+def _write_alone(path: Path, text: str) -> None:
+    """Write a file that nobody has written, and that its owner alone may read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def new_paths(folder: Path, step: int) -> tuple[Path, Path]:
@@ -190,5 +212,5 @@ def remove_all(folder: Path) -> None:
     """Remove every file of a tally, and nothing else."""
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
-            if path.name == MARK or _FILE.fullmatch(path.name):
+            if path.name in (MARK, SERIES) or _FILE.fullmatch(path.name):
                 remove(path)

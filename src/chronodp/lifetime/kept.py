@@ -17,7 +17,8 @@ from chronodp.lifetime.design import LifetimeDesign
 from chronodp.lifetime.entries import Entries
 from chronodp.lifetime.events import forget, pack_event, same
 from chronodp.lifetime.memory import Memory, Step
-from chronodp.lifetime.owner import LifetimeStatus, lives_of
+from chronodp.lifetime.owner import lives_of
+from chronodp.lifetime.public import LifetimeStatus, status_of
 from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import check_text, dump
 
@@ -54,10 +55,7 @@ class KeptSeries:
     @property
     def status(self) -> LifetimeStatus:
         """What anybody may know: the terms, and which issues there were."""
-        stored = self._ledger.resume_stream(self._name)
-        memory = Memory.from_bytes(stored.state, self._name)
-        requests = tuple(step.request for step in self._steps(stored.step) if step.request is not None)
-        return LifetimeStatus(self._name, self._dataset, memory.design, requests, memory.seeded)
+        return status_of(self._ledger, self._name)
 
     def forget(self, person: str) -> None:
         """Set a person to used up: they count no more, also if they come back.

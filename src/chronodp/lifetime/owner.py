@@ -1,4 +1,4 @@
-"""What is told of a series: to anybody its terms and issues; to its owner alone how much of their lives people used."""
+"""What the owner alone is told of a series: how much of their lives people have used."""
 
 from __future__ import annotations
 
@@ -8,51 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from chronodp.lifetime.design import LifetimeDesign
 from chronodp.lifetime.entries import Words
 from chronodp.lifetime.tally import LifeTally
-from chronodp.lifetime.words import cliff
-from chronodp.privacy import Guarantee, labelled
-from chronodp.series import full_periods
+from chronodp.privacy import labelled
 
-__all__ = ["LifetimeDiagnosis", "LifetimeStatus", "lives_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class LifetimeStatus:
-    """What anybody may know of a series.
-
-    Attributes:
-        name: of the series.
-        dataset: whose budget paid.
-        design: its terms.
-        requests: of its issues, in their order.
-        seeded: whether any draw could be repeated, which voids the guarantee.
-    """
-
-    name: str
-    dataset: str
-    design: LifetimeDesign
-    requests: tuple[str, ...]
-    seeded: bool
-
-    @property
-    def issues(self) -> int:
-        """How many issues there were."""
-        return len(self.requests)
-
-    def __str__(self) -> str:
-        base, every = self.design.base, self.design.calendar.every
-        last = f", the last {self.requests[-1]!r}" if self.requests else ""
-        rows = [
-            ("Series", f"{self.name} of {self.dataset}: {base.table.released}"),
-            ("Issues", f"{self.issues:,}{last}"),
-            ("Price", f"{Guarantee(base.table.claimed, base.epsilon, base.delta)}, the same for ever"),
-            ("Life", f"{full_periods(every, self.design.max_periods)} of one {base.table.unit.called or 'person'}"),
-            ("Cliff", cliff(self.design)),
-        ]
-        warning = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise.\n" if self.seeded else ""
-        return warning + labelled(rows)
+__all__ = ["LifetimeDiagnosis", "lives_of"]
 
 
 @dataclass(frozen=True, slots=True)

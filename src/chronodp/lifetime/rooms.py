@@ -82,23 +82,31 @@ class Corrected:
     Attributes:
         tally: as it stands.
         bought: what was paid for the issue and for its corrections before.
+        ended: who was forgotten since, or goes by another name.
     """
 
     tally: LifeTally = field(repr=False)
     bought: Entries = field(repr=False)
+    ended: Entries = field(repr=False, default_factory=nobody)
 
     @classmethod
-    def of(cls, tally: LifeTally, steps: Sequence[int]) -> Corrected:
-        """Return the tally as a correction sees it, given the steps of what it corrects."""
-        bought = nobody()
+    def of(cls, tally: LifeTally, steps: Sequence[int], events: Sequence[int] = ()) -> Corrected:
+        """Return the tally as a correction sees it, given the steps of what it corrects, and those of all events."""
+        bought, ended = nobody(), nobody()
         for step in steps:
             bought = merge(bought, tally.entries_of(step), tally.life)
-        return cls(tally, bought)
+        for step in events:
+            taken = tally.entries_of(step)
+            whole = taken.spent == tally.life
+            ended = merge(ended, Entries(taken.high[whole], taken.low[whole], taken.spent[whole]), tally.life)
+        return cls(tally, bought, ended)
 
     def used(self, high: Digests, low: Digests) -> Words:
         """Return the shares that each entry has used for anything else."""
-        # What was bought is part of what was used, also of someone who was set to used up since.
-        return self.tally.used(high, low) - used_by(self.bought, high, low)
+        elsewhere = self.tally.used(high, low) - used_by(self.bought, high, low)
+        # Not even what was bought is left to a name that was joined with another: both in one cell would add up.
+        used: Words = np.maximum(elsewhere, used_by(self.ended, high, low))
+        return used
 
     def paid(self, booked: Booked) -> Entries:
         """Return what is added to the tally: what goes beyond what was bought before."""

@@ -188,6 +188,12 @@ class LifetimeSeries(KeptSeries, ABC):
     ) -> tuple[tuple[Quanta, ...], Booked]:
         """Return the exact numbers of a table as far as lives go, and what each person pays. Nobody may see either."""
 
+    def _pause(self) -> None:  # most series do not wait
+        """Be called when an issue is booked on disk, and before anything of it is drawn, committed or told.
+
+        So far it took as long as there are rows and people, which nobody may know: a curator waits here.
+        """
+
     def _issued(
         self, data: object, design: Design, request: str, identity: str, entropy: Entropy, progress: Progress
     ) -> Release:
@@ -203,6 +209,7 @@ class LifetimeSeries(KeptSeries, ABC):
         def produce() -> tuple[Written, Certificate]:
             return draw_release(numbered, numbers, entropy), certificate_of(numbered, seeded=seeded)
 
+        self._pause()
         claim = numbered.claim
         state, fulfilled = self._ledger.issue(
             stored,
@@ -243,7 +250,8 @@ class LifetimeSeries(KeptSeries, ABC):
             if len(later) >= self._design.reissues:
                 allowed = f"corrected less than {self._design.reissues:,} times so far: no more were bought"
                 raise InvalidArgument("again", again, allowed)
-            return Corrected.of(tally, (*firsts, *later))
+            events = [number for number, step in enumerate(steps, 1) if step.request is None]
+            return Corrected.of(tally, (*firsts, *later), events)
         if self._design.stagger and all(step.request is None for step in steps):
             return Staggered(tally, self._design.max_periods, self._design.life // self._design.max_periods)
         return AsItStands(tally)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chronodp.engines import LONGEST_LIFE
 from chronodp.errors import InvalidArgument, LedgerSetBack, StreamConflict
 from chronodp.ledger import FileWitness, Keys, check_name
 from chronodp.lifetime.entries import Digests, Entries, Overlay, Words, merge, nobody, used_by
@@ -89,9 +90,10 @@ class LifeTally:
     ) -> None:
         check_name("name", name)
         self._folder, self._name, self._reached = folder, name, reached
-        self._life = check_whole("life", life, most=2**62)  # so that eight bytes hold it, and its sign
+        self._life = check_whole("life", life, most=LONGEST_LIFE)
         self._sealer = Sealer(keys, dataset, name, life, reached)
         self._marks = FileWitness(folder / MARK)
+        self._series = keys.derive("lifetime folder", dataset, name).hex()
         self._step, self._head = 0, BEGINNING
         self._held: Entries | None = None
         self._written: _Written | None = None
@@ -102,7 +104,7 @@ class LifeTally:
 
     def make(self) -> None:
         """Make the folder of a new series, before its opening is paid; an empty one is taken as it is."""
-        make_folder(self._folder)
+        make_folder(self._folder, self._series)
 
     def discard(self) -> None:
         """Remove every file of a tally that is refused, or that was made for nothing."""
@@ -248,8 +250,9 @@ class LifeTally:
         if newest > step:
             raise LedgerSetBack(
                 f"the ledger knows {step} steps of {self._name!r} and its tally has seen {newest}: the ledger was set "
-                "back, or restored from a backup. Put the newest copy of the ledger back. Without one this series has "
-                "ended: people would count again for what they have used up. Nothing was released"
+                "back, or restored from a backup, or this is the folder of another series. Put the newest copy of the "
+                "ledger back. Without one this series has ended: people would count again for what they have used up. "
+                "Nothing was released"
             )
 
     def _read(self, listing: Listing, step: int, head: bytes) -> tuple[Entries, list[Found]]:

@@ -109,10 +109,10 @@ def check_text(name: str, value: object, allowed: str = "a text", *, private: bo
     return value
 
 
-def check_path(value: object, name: str = "path") -> Path:
-    """Return where a file stands, if that is what ``value`` says."""
+def check_path(value: object, allowed: str = "where a file stands, as a text or a Path") -> Path:
+    """Return the place of a file, if that is what ``value`` says."""
     if not isinstance(value, str | PurePath) or not str(value) or "\x00" in str(value):
-        raise InvalidArgument(name, value, "where a file stands, as a text or a Path")
+        raise InvalidArgument("path", value, allowed)
     return Path(value)
 
 

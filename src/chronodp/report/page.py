@@ -71,7 +71,7 @@ class Page:
 
 def write_page(page: Page, path: str | Path) -> Path:
     """Write the page to a file, whole or not at all, and return where it stands."""
-    target = check_path(path)
+    target = check_path(path, "a file in a folder that may be written to, as a text or a Path")
     content = render(page).encode("utf-8", "replace")
     try:
         _replace(target, content)

@@ -88,11 +88,10 @@ class Life:
 
     def counted(self, every: str, who: str) -> str:
         """Return of whom the numbers are, in words: whoever has used up their life is in none of them."""
-        people = "people" if who == "person" else f"each {who}"
+        people, theirs = ("people", "their") if who == "person" else (f"every {who}", "its")
         if self.pays == "own":
-            said = f"{people} until their life is used up"
+            said = f"{people} until {theirs} life is used up"
         else:
-            theirs = "their" if who == "person" else "its"
             said = f"{people} in {theirs} first {so_many(every, self.max_periods, 'counted')}"
         if self.stagger:
             said += "; those of the first issue began with a part of their life used, by a secret key"
@@ -100,18 +99,19 @@ class Life:
 
     def told_apart(self, who: str) -> str:
         """Return what is assumed about ids, in words."""
-        people, two = ("People are", "two people") if who == "person" else (f"Every {who} is", f"two of {who}")
-        return (
-            f"{people} told apart by {self.user}; someone with two ids is {two} here. The owner keeps a sealed tally; "
-            "nothing about it is published"
-        )
+        if who == "person":
+            said = f"People are told apart by {self.user}; someone with two ids is two people here"
+        else:
+            said = f"One {who} is told from another by {self.user}; one with two ids counts as two here"
+        return f"{said}. The owner keeps a sealed tally; nothing about it is published"
 
     def certified(self, every: str, who: str) -> str:
         """Return what a certificate says of it."""
         number = "an issue" if self.issue is None else f"issue {self.issue:,}"
+        verb = "are" if who == "person" else "is"
         return (
             f"{number} of {self.name!r}. E{self.protects(who)[1:]}, at one price. {self.limit(every, who)}; "
-            f"{self.price(every)}. Counted are {self.counted(every, who)}. {self.told_apart(who)}"
+            f"{self.price(every)}. Counted {verb} {self.counted(every, who)}. {self.told_apart(who)}"
         )
 
 

@@ -5,17 +5,13 @@ The declared things that a plan's design is computed from, *Argument* in ``docs/
 
 from __future__ import annotations
 
-import datetime as dt
-import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from chronodp.engines import Derived, Grouping, Reading, check_where, expressions_of
-from chronodp.errors import InvalidArgument, MissingBound
+from chronodp.errors import InvalidArgument
 from chronodp.ledger import MOST_CELLS
 from chronodp.privacy import (
-    LATER,
     LONGEST,
     Blocking,
     Bounds,
@@ -34,9 +30,8 @@ from chronodp.privacy import (
     presence_of,
 )
 from chronodp.privacy.units import PeriodBlocks, RecordUnit, check_record_unit
-from chronodp.series.measures import Active, Blocks, Count, Histogram, Measure, Statistic, Sum
+from chronodp.series.measures import Active, Blocks, Statistic
 from chronodp.series.places import (
-    PLACE_COLUMNS,
     PlaceLevels,
     Places,
     level_changes,
@@ -49,43 +44,17 @@ from chronodp.series.shapes.reach import above
 from chronodp.series.shapes.stays import stays_sensitivity
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import ReleasedShape
-from chronodp.series.windows import Windows, coarser
+from chronodp.series.table_checks import check_expressions, check_levels, check_norm, check_presence
+from chronodp.series.table_declared import DeclaredTable
+from chronodp.series.windows import coarser
 
 __all__ = ["Table"]
 
 
 @document("table")
 @dataclass(frozen=True)
-class Table:
-    """The table that is released, and whom its numbers are about.
-
-    Attributes:
-        measure: what is released of each period and group.
-        unit: who is protected, as it was written.
-        horizon: how many periods.
-        calendar: when they are; None if they are only numbered.
-        groupings: columns that split it, with their public keys.
-        max_periods: how many periods of one person count, for `User`.
-        max_groups: in how many groups one person counts within a period.
-        single_rows: whether every row stands for itself, there being no person.
-        reading: what the owner declared about how cells are written; None for nothing.
-        where: which rows count, as an expression over one row; None for all.
-        columns: columns made of others that it names; None for none.
-        levels: the public tree over the keys of one grouping, all of whose levels are released; None for none.
-    """
-
-    measure: Measure
-    unit: RecordUnit
-    horizon: int
-    calendar: Calendar | None = None
-    groupings: tuple[Grouping, ...] = ()
-    max_periods: int | None = None
-    max_groups: int = 1
-    single_rows: bool = False
-    reading: Reading | None = field(default=None, metadata=LATER)
-    where: str | None = field(default=None, metadata=LATER)
-    columns: tuple[Derived, ...] | None = field(default=None, metadata=LATER)
-    levels: PlaceLevels | None = field(default=None, metadata=LATER)
+class Table(DeclaredTable):
+    """The table that is released, and how far one unit moves its numbers. Fields are those of `DeclaredTable`."""
 
     def __post_init__(self) -> None:
         check_whole("horizon", self.horizon, most=LONGEST)
@@ -95,9 +64,9 @@ class Table:
             )
         check_record_unit("unit", self.unit)
         check_whole("max_groups", self.max_groups, most=None if self.finds_keys else self.groups)
-        self._check_norm()
-        self._check_levels()
-        self._check_presence()
+        check_norm(self)
+        check_levels(self)
+        check_presence(self)
         if self.cells > MOST_CELLS:
             kinds = "" if self.kinds == 1 else f" × {self.kinds} for {self.measure.noun}s"
             raise InvalidArgument(
@@ -116,71 +85,8 @@ class Table:
         if self.rows_apart and self.measure.row_weight not in (None, 1):
             allowed = f"1 or left out for {self.unit}: every row counts in full there"
             raise InvalidArgument("at_most", self.measure.row_weight, allowed)
-        self._check_expressions()
+        check_expressions(self)
         _ = self.bounds, self.claimed
-
-    def _check_norm(self) -> None:
-        """Refuse a bound on whole series where not whole people are protected, or limits beside it."""
-        if self.measure.norm is None:
-            return
-        if not self.unit.whole_person:
-            allowed = (
-                f"left out for {self.unit}: its factor looks at the whole history, so one day would move all others; "
-                "it is for User(), others take a clip"
-            )
-            raise InvalidArgument("bound", "Norm(...)", allowed)
-        if self.finds_keys:
-            allowed = "a clip where keys are found; or find them with a count, and use release.keys"
-            raise InvalidArgument("bound", "Norm(...)", allowed)
-        if self.max_periods is not None or self.max_groups != self.groups:
-            raise InvalidArgument("bound", "Norm(...)", "without max_periods and max_groups: all of a person counts")
-
-    def _check_levels(self) -> None:
-        """Refuse a tree over keys that are not its leaves, and measures whose numbers do not add up over places."""
-        if self.levels is None:
-            return
-        leaves = [grouping.keys for grouping in self.groupings if grouping.column == self.levels.column]
-        if len(leaves) != 1 or len(leaves[0]) != self.levels.tree.leaves or self.finds_keys:
-            raise InvalidArgument("levels", self.levels.column, "a grouping whose public keys are the leaves")
-        for grouping in self.groupings:
-            if grouping.column in PLACE_COLUMNS and grouping.column != self.levels.column:
-                raise InvalidArgument("by", grouping.column, "another name beside Places, whose columns these are")
-        measure = self.measure
-        if measure.block is not None:
-            allowed = "left out with Places; release.resample(...) adds periods up, and peaks of places do not add up"
-            raise InvalidArgument(measure.block.statistic, str(measure), allowed)
-        if measure.presence is not None:
-            allowed = "left out with Places: a person's stays in several leaves of a place are not bounded together"
-            raise InvalidArgument("window", measure.presence.window, allowed)
-        if measure.norm is not None:
-            raise InvalidArgument("bound", "Norm(...)", "a clip with Places: a norm over leaves bounds no place above")
-        if type(measure) not in (Count, Sum, Histogram):  # for no other is it argued what a place changes by
-            allowed = "a count, a sum or a histogram of people with Places: what adds up; a ratio of two is free"
-            raise InvalidArgument("measure", str(measure), allowed)
-
-    def _check_presence(self) -> None:
-        """Refuse to tell who was active lately where there is nobody, no date, or keys are still to be found."""
-        if self.measure.presence is None:
-            return
-        if self.single_rows:
-            raise MissingBound("user", "name the column with the person: who was active lately is counted once")
-        if self.calendar is None:
-            raise InvalidArgument("window", self.measure.presence.window, "used only where periods have dates")
-        if self.finds_keys:
-            allowed = "declared keys for active people; or find them with a count, and use release.keys"
-            raise InvalidArgument("by", "Discover()", allowed)
-        if self.read is not None and len(self.read) * self.places > MOST_CELLS:
-            allowed = f"shorter: with the periods before the start there are more than {MOST_CELLS:,} cells"
-            raise InvalidArgument("window", self.measure.presence.window, allowed)
-
-    def _check_expressions(self) -> None:
-        """Refuse a filter that is none, and derived columns that cannot be what they are named for."""
-        if self.columns == ():
-            raise InvalidArgument("columns", (), "left out where there are none")
-        derived = self.columns or ()
-        check_where(self.where, derived)
-        groups = tuple(grouping.column for grouping in self.groupings)
-        expressions_of(self.where, derived, self.periods.measure.read_column, groups)
 
     def with_places(self, places: Places, focus: object = None) -> Table:
         """Return the table of every level of a tree of places, whose leaves split it already."""
@@ -205,41 +111,6 @@ class Table:
         calendar = Calendar.from_length(every, self.calendar.start, len(outer.starts), self.calendar.timezone)
         measure = Blocks(statistic, self.measure, self.calendar)
         return replace(self, measure=measure, horizon=len(calendar), calendar=calendar)
-
-    @cached_property
-    def periods(self) -> Table:
-        """The table of the periods that blocks are made of; of other measures the table itself."""
-        block = self.measure.block
-        if block is None:
-            return self
-        return replace(self, measure=block.of, horizon=len(block.calendar), calendar=block.calendar)
-
-    @cached_property
-    def blocks(self) -> Windows:
-        """Which periods each block is made of."""
-        block = self.measure.block
-        if self.calendar is None or block is None:
-            raise AssertionError("asked of blocks only")
-        return coarser(block.calendar, self.calendar.every)
-
-    @property
-    def window(self) -> int:
-        """For how many periods an active one makes a person present: 1 where each period is counted by itself."""
-        present = self.measure.presence
-        return 1 if present is None or self.calendar is None else present.periods_on(self.calendar)
-
-    @cached_property
-    def read(self) -> Calendar | None:
-        """The periods whose rows are read: those of `periods`, and before them as many as a window reaches back."""
-        calendar = self.periods.calendar
-        return None if calendar is None else calendar.earlier(self.window - 1)
-
-    @property
-    def span(self) -> tuple[dt.datetime, dt.datetime] | None:
-        """When its data begin and end, also such as lie before the first period; None if periods are only numbered."""
-        if self.calendar is None:
-            return None
-        return self.calendar.span if self.read is None else (self.read.span[0], self.calendar.span[1])
 
     @cached_property
     def presence(self) -> Presence | None:
@@ -280,65 +151,6 @@ class Table:
         days = [] if self.max_periods is None else [replace(free, max_periods=self.max_periods)]
         stays = [] if measure.max_stays is None else [replace(free, measure=measure)]
         return (free, *days, *stays)
-
-    @property
-    def released(self) -> str:
-        """What is released, in plain words."""
-        return self.measure.words_alone() if self.rows_apart else self.measure.words(self.unit.called)
-
-    @property
-    def computed(self) -> str:
-        """Which rows count and how columns are made of others, in words; empty if all do and none is."""
-        parts = [] if self.where is None else [f"rows where {self.where}"]
-        return "; ".join([*parts, *(str(one) for one in self.columns or ())])
-
-    @property
-    def label(self) -> str:
-        """What its numbers are, in a word."""
-        return self.measure.label_for(self.unit.called)
-
-    @property
-    def groups(self) -> int:
-        """How many groups there are."""
-        return math.prod(len(grouping.keys) for grouping in self.groupings)
-
-    @property
-    def finds_keys(self) -> bool:
-        """Whether a private step finds keys of it: there may be fewer than one person has, or none."""
-        return any(grouping.found for grouping in self.groupings)
-
-    @property
-    def places(self) -> int:
-        """How many numbers of each kind a period has."""
-        return self.groups * self.measure.bins
-
-    @property
-    def kinds(self) -> int:
-        """How many numbers are stored of each place: a mean has its sum and its people."""
-        return 1 if self.measure.norm is not None else len(self.measure.contributions())
-
-    @property
-    def cells(self) -> int:
-        """How many numbers are stored of all periods and places."""
-        return self.horizon * self.places * self.kinds
-
-    @property
-    def max_places(self) -> int:
-        """In how many places one person counts within a period."""
-        return self.max_groups * self.measure.bins_of_one
-
-    @property
-    def places_touched(self) -> int:
-        """In how many places one person can change anything within a period."""
-        return self.max_groups * self.measure.bins_touched
-
-    @property
-    def rows_apart(self) -> bool:
-        """Whether rows are added up one by one: they stand for themselves, or single rows are protected and weighed.
-
-        With a person's other rows in its weight, one row would change theirs.
-        """
-        return self.single_rows or (self.unit.of_rows and self.measure.row_weight is not None)
 
     @cached_property
     def bounds(self) -> Bounds:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
 
 from chronodp.dataset import ReleaseTogether
 from chronodp.engines import Reading
@@ -20,6 +21,7 @@ from chronodp.reading import check_path
 from chronodp.series import Find, QuantileRelease, Release, open_release
 from chronodp.service.refusals import restore
 from chronodp.service.remote import Curated, RemoteSeries, dataset_path
+from chronodp.service.remote_lifetime import RemoteLifetime
 
 if TYPE_CHECKING:
     import httpx
@@ -104,6 +106,18 @@ class Client:
         declared = about.get("reading")
         reading: Reading | None = None if declared is None else load(declared, Reading)
         return RemoteSeries(calendar, unit, most, curated, reading, where=where, columns=columns)
+
+    def lifetimes(self, dataset: str) -> pandas.DataFrame:
+        """Return a dataset's lifetime series, one row each: bought once by the owner, and issued for ever."""
+        import pandas
+
+        columns = ["name", "what", "every", "epsilon", "delta", "max_periods", "pays", "half_width", "cliff", "may_ask"]
+        return pandas.DataFrame(self.call("GET", f"{dataset_path(dataset)}/lifetimes"), columns=columns)
+
+    def lifetime(self, dataset: str, name: str) -> RemoteLifetime:
+        """Return a lifetime series, to ask for its issues; ``print`` tells its terms, price, error and cliff."""
+        found = self.call("GET", f"{dataset_path(dataset)}/lifetimes/{quote(name, safe='')}")
+        return RemoteLifetime(self, found)
 
     def budget(self, dataset: str) -> dict[str, Any]:
         """Return what is spent and left: of the whole, and of your part."""

@@ -73,15 +73,15 @@ class Jobs:
         design: str,
         whose: str | None,
         fresh: bool,
-        check: Callable[[], None],
+        admit: Callable[[Transaction], None],
         most: int,
     ) -> tuple[Job, bool]:
         """Put a job on disk and return it, with whether it is new.
 
         The same request for the same design returns the same job. An earlier job of the same design answers it too,
         for nothing, unless ``fresh`` asks for a release of its own; ``whose`` limits that to requests that begin so.
-        ``check`` is called before a job that will cost something is written, and raises if it must not be; no more than
-        ``most`` jobs of one name may wait.
+        ``admit`` is called before a job that will release something is written, in the same transaction, and raises if
+        it must not be; no more than ``most`` jobs of one name may wait.
         """
         with self._store.transaction() as transaction:
             transaction.alone()  # of two alike that come together, the second must see the first
@@ -92,7 +92,7 @@ class Jobs:
             source = request if fresh else self._alike(transaction, dataset, design, whose) or request
             job = Job(secrets.token_hex(12), dataset, request, analyst, source, question, design, "waiting", made=now())
             if source == request:
-                check()
+                admit(transaction)
                 if self._waiting(transaction, request.partition("/")[0] + "/") >= most:
                     raise TooManyCalls(f"{most} jobs of yours wait already", mend="wait until some of them have ended")
             else:
@@ -168,9 +168,11 @@ class Jobs:
                 "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'", (job.id, worker)
             )
 
-    def reopen(self, job: Job) -> Job:
-        """Let a failed job wait again: it goes on from what the ledger has of it."""
+    def reopen(self, job: Job, *, admit: Callable[[Transaction], None] = lambda _: None) -> Job:
+        """Let a failed job wait again, if it is admitted: it goes on from what the ledger has of it."""
         with self._store.transaction() as transaction:
+            transaction.alone()
+            admit(transaction)
             transaction.run(
                 "UPDATE service_jobs SET state = 'waiting', lease = 0, ended = NULL, problem = NULL "
                 "WHERE id = ? AND state = 'failed'",

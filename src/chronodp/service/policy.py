@@ -14,6 +14,7 @@ from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Discover, Find
 from chronodp.series.measures import ASKABLE, Statistic
+from chronodp.service.terms import LifetimeTerms
 
 __all__ = [
     "EXPRESSION_FUNCTIONS",
@@ -135,6 +136,7 @@ class Dataset:
         share: whether analysts see each other's releases, and get them again for nothing.
         reading: how cells are written.
         reserve: the part of the whole budget's delta for failures, which finding keys needs; None for none.
+        lifetimes: series that are bought once and issued for ever.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Dataset:
     share: bool
     reading: Reading = field(default_factory=Reading)
     reserve: float | None = None
+    lifetimes: Mapping[str, LifetimeTerms] = field(default_factory=dict)
 
     def series(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,6 +26,7 @@ from chronodp.service.policy import (
     Policy,
     RunLimits,
 )
+from chronodp.service.terms_file import LIFETIMES, read_lifetimes
 from chronodp.settings import (
     Place,
     Section,
@@ -142,6 +144,7 @@ _DATASET = {
     "analysts": each(table(_ANALYST)),
     "share": truth(default=True),
     "reading": table(_READING, default=True),
+    "lifetimes": LIFETIMES,
 }
 _POLICY = {
     "service": table(_SERVICE, default=True),
@@ -154,6 +157,12 @@ def read_policy(path: str | Path) -> Policy:
     said = load_settings("policy", path, _POLICY)
     folder = Path(path).parent
     datasets = {name: _dataset(name, part, folder) for name, part in said["datasets"].items()}
+    taken: set[str] = set()
+    for dataset, part in zip(datasets.values(), said["datasets"].values(), strict=True):
+        for name in dataset.lifetimes:
+            if name in taken:
+                raise part["lifetimes"].place.below(name).wrong(name, "a name that no other series of the file has")
+        taken |= set(dataset.lifetimes)
     return Policy(datasets, RunLimits(**said["service"]))
 
 
@@ -194,7 +203,9 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
         )
         dataset.series().count()  # curators offer no bound on a whole series in place of a limit
     _check_sizes(part, dataset)
-    return dataset
+    for one, said in part["lifetimes"].items():
+        _check_name(said, one)
+    return replace(dataset, lifetimes=read_lifetimes(part, dataset, folder))
 
 
 def _allotment(name: str, part: Section, whole: Budget) -> Allotment:

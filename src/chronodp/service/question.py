@@ -229,7 +229,7 @@ def ask(series: Queries[Planned], question: QueryRequest) -> Query[Planned]:
     block = None if question.block is None else (question.block.statistic, question.block.every)
     query = ask_question(
         series,
-        question.measure.model_dump(),
+        question.measure.model_dump(exclude_unset=True),  # a default was not given, and so may be found
         by={name: keys.discover if isinstance(keys, DiscoverAsked) else keys for name, keys in question.by.items()},
         max_groups=question.max_groups,
         max_periods=question.max_periods,

@@ -29,7 +29,7 @@ from chronodp.service.written import write_question
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Curated", "RemotePlan", "RemoteSeries", "dataset_path"]
+__all__ = ["Curated", "Line", "RemotePlan", "RemoteSeries", "await_release", "dataset_path"]
 
 Designed = TypeVar("Designed", Design, FindDesign, DiscoverDesign, QuantileDesign)
 
@@ -51,6 +51,25 @@ class Line(Protocol):
 def dataset_path(dataset: str) -> str:
     """Return where a dataset's routes begin, whatever its name."""
     return f"/datasets/{quote(dataset, safe='')}"
+
+
+def await_release(
+    client: Line, dataset: str, job: dict[str, Any], *, request: str, timeout: float
+) -> Release | QuantileRelease:
+    """Wait until a job has ended, and return its release, or raise what went wrong."""
+    deadline, look = time.monotonic() + timeout, _FIRST_LOOK
+    while job["state"] in ("waiting", "running") or (job["state"] == "done" and job["release"] is None):
+        if time.monotonic() > deadline:
+            raise ServiceError(
+                f"request {request!r} is still {job['state']} after {timeout:g} s",
+                mend="ask again with the same request id: nothing is paid twice",
+            )
+        time.sleep(look)
+        look = min(2 * look, _LONGEST_LOOK)
+        job = client.call("GET", f"/jobs/{job['id']}")
+    if job["state"] != "done":
+        raise restore({"error": job["problem"]})
+    return client.release(dataset, job["release"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +112,7 @@ class _Planned(Generic[Designed]):
         """
         content = {"request": request, "question": self._question, "fresh": fresh}
         job = self._client.call("POST", f"{dataset_path(self._dataset)}/jobs", content)
-        deadline, look = time.monotonic() + timeout, _FIRST_LOOK
-        while job["state"] in ("waiting", "running") or (job["state"] == "done" and job["release"] is None):
-            if time.monotonic() > deadline:
-                raise ServiceError(
-                    f"request {request!r} is still {job['state']} after {timeout:g} s",
-                    mend="ask again with the same request id: nothing is paid twice",
-                )
-            time.sleep(look)
-            look = min(2 * look, _LONGEST_LOOK)
-            job = self._client.call("GET", f"/jobs/{job['id']}")
-        if job["state"] != "done":
-            raise restore({"error": job["problem"]})
-        return self._client.release(self._dataset, job["release"])
+        return await_release(self._client, self._dataset, job, request=request, timeout=timeout)
 
     def __str__(self) -> str:
         return labelled(self._facts)
@@ -201,8 +208,8 @@ class Curated:
         return RemoteQuantilePlan(design=design, **self._shown(found, question))
 
     def here(self) -> Records:
-        """Refuse: a curator keeps no tally of lives."""
-        allowed = "planned where the records are: a curator keeps no tally of lives yet"
+        """Refuse: what a life is worth is decided where the records are."""
+        allowed = "opened by the owner, in the policy: client.lifetime(dataset, name) asks for its issues"
         raise InvalidArgument("lifetime", "a curator's dataset", allowed)
 
     def plan(self, table: Table, **terms: Unpack[Terms]) -> RemotePlan:

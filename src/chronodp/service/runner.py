@@ -14,18 +14,24 @@ from dataclasses import replace
 from chronodp.errors import (
     BudgetExhausted,
     ChronodpError,
+    LedgerSetBack,
     LedgerUnavailable,
     NotAllowed,
     NotFound,
     ReleaseFailed,
     RequestConflict,
+    TallyMismatch,
 )
+from chronodp.lifetime import mark_told
 from chronodp.privacy import dump
 from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan
 from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure
+from chronodp.service.issue_rules import IssueAsked, check_may_issue, check_periods, issue_of
+from chronodp.service.issuing import make_issue
 from chronodp.service.jobs import Job
 from chronodp.service.pacing import Pace, Paced, Paces
+from chronodp.service.policy import Dataset
 from chronodp.service.question import QueryRequest
 from chronodp.service.refusals import describe
 from chronodp.service.resuming import resumed
@@ -118,6 +124,7 @@ class Runner:
     def _run(self, job: Job) -> None:
         curator = self._curator
         if curator.ledger.stored.release_of(job.dataset, job.request) is not None:
+            self._mark(job)
             curator.jobs.end(job, "done")
             return
         if self._was_debited(job) and not curator.goes_on(job):
@@ -130,24 +137,40 @@ class Runner:
                 self._lose(job)
                 return
             curator.jobs.end(job, "refused", describe(error)[1]["error"])
-        except LedgerUnavailable:
-            raise  # the job stays as it is and is taken up again
+        except LedgerUnavailable as error:
+            if not issue_of(job):
+                raise  # the job stays as it is and is taken up again
+            if not isinstance(error, TallyMismatch | LedgerSetBack):
+                note_failure(error)  # perhaps the tally's folder, which no sign of the ledger's health shows
+                raise
+            self._fail(job, error)
         except RequestConflict:
             return  # another worker has it; whoever comes next reads in the ledger how it ended
         except Exception as error:
-            number, spent, mend = note_failure(error), "nothing was spent", "tell the owner that number"
-            if self._was_debited(job):
-                if not curator.goes_on(job):
-                    self._lose(job)
-                    return
-                spent = "its price was debited"
-                mend += ", and ask again with the same request id: it goes on, and nothing is debited again"
-            failed = ReleaseFailed(
-                f"the release could not be made and {spent}; the owner's log has it under number {number}", mend=mend
-            )
-            curator.jobs.end(job, "failed", describe(failed)[1]["error"])
+            self._fail(job, error)
         else:
             curator.jobs.end(job, "done")
+
+    def _mark(self, job: Job) -> None:
+        """Leave the mark of an issue that was stored by someone who died before leaving it."""
+        asked, dataset = issue_of(job), self._curator.policy.datasets.get(job.dataset)
+        if asked is not None and dataset is not None and asked.lifetime in dataset.lifetimes:
+            mark_told(self._curator.ledger, asked.lifetime, tally=dataset.lifetimes[asked.lifetime].tally)
+
+    def _fail(self, job: Job, error: Exception) -> None:
+        number, spent, mend = note_failure(error), "nothing was spent", "tell the owner that number"
+        if self._was_debited(job):
+            if not self._curator.goes_on(job):
+                self._lose(job)
+                return
+            spent = "its price was debited"
+            mend += ", and ask again with the same request id: it goes on, and nothing is debited again"
+        elif issue_of(job):
+            mend += ", and ask again with the same request id: it is then made"
+        failed = ReleaseFailed(
+            f"the release could not be made and {spent}; the owner's log has it under number {number}", mend=mend
+        )
+        self._curator.jobs.end(job, "failed", describe(failed)[1]["error"])
 
     def _was_debited(self, job: Job) -> bool:
         return self._curator.ledger.stored.was_debited(job.dataset, job.request)
@@ -166,9 +189,12 @@ class Runner:
             raise NotFound(f"dataset {job.dataset!r} is no longer offered")
         if job.analyst and job.analyst not in dataset.analysts:
             raise NotAllowed(f"{job.analyst} may no longer ask about {job.dataset!r}")
+        if (asked := issue_of(job)) is not None:
+            self._issue(job, dataset, asked)
+            return
         plan = curator.plan(dataset, QueryRequest.model_validate_json(job.question))
         if dump(plan.design) != job.design:
-            raise NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")
+            raise _changed()
         paced: Plan | FindPlan | DiscoverPlan | QuantilePlan
         if isinstance(plan, Plan | QuantilePlan):
             paced = replace(plan, origin=Paced(plan.origin, self._pace))
@@ -181,3 +207,19 @@ class Runner:
             analyst=job.analyst,
             progress=lambda _: None,
         )
+
+    def _issue(self, job: Job, dataset: Dataset, asked: IssueAsked) -> None:
+        curator = self._curator
+        terms = curator.lifetime(dataset, asked.lifetime)
+        check_may_issue(terms, job.analyst)
+        design = curator.issue_design(dataset, asked)
+        if dump(design) != job.design:
+            raise _changed()
+        # The owner may have issued the same periods by other means while the job waited.
+        others = curator.issues.of(curator.ledger, terms.name)
+        check_periods(terms, design, [one.stretch for one in others if one.request != job.request])
+        make_issue(curator.ledger, dataset, terms, asked, request=job.request, pace=self._pace)
+
+
+def _changed() -> NotAllowed:
+    return NotAllowed("the dataset's terms have changed since this was asked", mend="plan and submit it anew")

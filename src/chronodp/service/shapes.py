@@ -120,6 +120,9 @@ class DatasetShape(BaseModel):
     delta: float
     reserve: float = Field(0.0, description="The part of delta for failures, which finding keys needs.")
     renews: str | None
+    lifetimes: list[str] = Field(
+        default_factory=list, description="Series that were bought once and are issued for ever, by name."
+    )
 
 
 class PlanShape(BaseModel):

@@ -67,8 +67,8 @@ class Commands:
         data = str(self.folder / "rows.parquet")
         if not question.ways:
             return [data, *_flags(options | self.options(question))]
-        if question.ways != ["together"]:
-            raise Unsaid(f"{_NO_FLAG} {question.ways[0]} here")
+        if question.ways != ["plan_together"]:
+            raise Unsaid(f"{_NO_FLAG} {question.ways[-1]}")
         beside = self.options(question.beside or question_of([MEASURES[1]], question.unit))
         text = _toml({**options, "data": data}, {"it": self.options(question), "beside": beside})
         path = self.folder / "together.toml"
@@ -93,7 +93,7 @@ class Commands:
             options["max_periods"] = question.max_periods
         for column, keys in question.by.items():
             if isinstance(keys, Mapping):
-                options |= {"discover": column} | (keys if question.unit.whole_person else {})
+                options |= {"discover": column, **(keys if question.unit.whole_person else {})}
             else:
                 options["by"] = {column: list(keys)}
         if question.places is not None:

@@ -36,11 +36,11 @@ class Feature:
         name: on the page.
         says: what a question says that has it, by the names of ``QueryRequest``; ``find`` lists bounds.
         needs: the argument of a measure without which it means nothing, such as ``clip``.
-        way: how it is planned, where that is not by a plan of its own; a name of ``ways.WAYS``.
+        way: how it is planned, where that is not by a plan of its own; named in ``ways.WAYS``.
     """
 
     name: str
-    says: Mapping[str, Any] = field(default_factory=dict)
+    says: Mapping[str, Any] = field(default_factory=dict, hash=False)
     needs: str | None = None
     way: str | None = None
 
@@ -66,7 +66,7 @@ MEASURES: tuple[Feature, ...] = (
     _measure("mean of rows", "mean", **_KWH, clip=_CLIP, of="rows", at_most=2),
     _measure("mean of people", "mean", **_KWH, clip=_CLIP, of="people"),
     _measure("mean of totals", "mean", **_KWH, clip=_CLIP, of="totals"),
-    _measure("mean of totals, `people=`", "mean", **_KWH, clip=_CLIP, of="totals", people=24),
+    _measure("mean of totals, `people=`", "mean", **_KWH, clip=_CLIP, of="totals", people=12),
     _measure("variance", "variance", **_KWH, clip=_CLIP),
     _measure("histogram of people", "histogram", **_KWH, edges=_EDGES),
     _measure("histogram of rows", "histogram", **_KWH, edges=_EDGES, of="rows", at_most=2),
@@ -90,7 +90,8 @@ CHANGES: tuple[Feature, ...] = (
     Feature("`where`", {"where": "kwh > 0.25"}),
     Feature("a derived column", {"columns": {"twice": "kwh * 2"}}, needs="column"),
     Feature("tuned for running totals", {"tuned_for": {"kind": "running_total"}}),
-    Feature("`plan_together` with a count", way="together"),
+    Feature("`plan_together` with a count", way="plan_together"),
+    Feature("a lifetime series", way="lifetime"),
 )
 
 FEATURES = (*MEASURES, *CHANGES)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.contracts.combinations.features import MEASURES, Feature
+from tests.contracts.combinations.ways import SPAN, TERMS, WAYS
 
 import chronodp as cdp
-from chronodp.dataset import Query, plan_together
+from chronodp.dataset import Query
 from chronodp.privacy import load
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Discover, Find, Missing, Norm, Places, Workload
 from chronodp.series.measures import ASKABLE
 
-__all__ = ["EVERY", "LEVELS", "SPAN", "TERMS", "WAYS", "Question", "Unsaid", "plan_of", "query_of", "question_of"]
+__all__ = ["EVERY", "LEVELS", "SPAN", "TERMS", "Question", "Unsaid", "plan_of", "query_of", "question_of"]
 
-EVERY, SPAN = "1D", ("2026-01-01", "2026-01-05")
+EVERY = "1D"
 LEVELS = ("country", "town")
-TERMS: Mapping[str, float] = {"epsilon": 20.0, "delta": 1e-6}
 
 
 class Unsaid(Exception):
@@ -38,7 +38,7 @@ class Question:
     places: Sequence[tuple[str, str]] | None = None
     where: str | None = None
     columns: dict[str, str] = field(default_factory=dict)
-    missing: Mapping[str, float] | None = None
+    missing: Mapping[str, Any] | None = None
     tuned_for: Mapping[str, str] | None = None
     ways: list[str] = field(default_factory=list)
     beside: Question | None = None
@@ -79,7 +79,7 @@ def question_of(features: Sequence[Feature], unit: RecordUnit) -> Question:
     if question.columns:
         question.measure["column"] = next(iter(question.columns))
     if len(measures) > 1:
-        question.ways, question.beside = ["together"], question_of(measures[1:], unit)
+        question.ways, question.beside = ["plan_together"], question_of(measures[1:], unit)
     return question
 
 
@@ -150,17 +150,9 @@ def plan_of(question: Question, data: object, engine: Any = None) -> Any:
         tuned = None if question.tuned_for is None else load(dict(question.tuned_for), Workload)
         missing = None if question.missing is None else Missing(**question.missing)
         return query.plan(**TERMS, tuned_for=tuned, missing=missing)
-    (way,) = question.ways
+    called, way = WAYS[tuple(question.ways)]
     for name in ("missing", "tuned_for"):
         if getattr(question, name) is not None:
-            raise Unsaid(f"{way.replace('together', 'plan_together')} takes no {name}")
+            raise Unsaid(f"{called} takes no {name}")
     beside = query_of(question.beside or question_of([MEASURES[1]], question.unit), data, engine)
-    return WAYS[way](query, beside)
-
-
-def _together(query: Query[Any], beside: Query[Any]) -> Any:
-    return plan_together({"it": query, "beside": beside}, **TERMS)
-
-
-WAYS: Mapping[str, Callable[[Query[Any], Query[Any]], Any]] = {"together": _together}
-"""How what is no plan of its own is planned, by name; the second query stands beside the first where two are asked."""
+    return way(query, beside, data)

@@ -49,7 +49,7 @@ def _settings(question: Question, folder: Path, begin: int, ledger: str) -> str:
         fields["group"] = next(iter(question.by))
     discovers = "discover" in measure
     start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begin))
-    tables = {
+    tables: dict[str, dict[str, Any]] = {
         "source": {"kind": "file", "path": str(folder / "in.jsonl")},
         "fields": fields,
         "windows": {"every": "1s", "lateness": "100ms", "start": start, "horizon": 4},

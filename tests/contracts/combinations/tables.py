@@ -15,8 +15,10 @@ from tests.contracts.combinations.features import UNITS
 
 import chronodp as cdp
 from chronodp.engines import (
+    Booked,
     HeldKeys,
     KeysQuestion,
+    LifeQuestion,
     LossesQuestion,
     MissingQuestion,
     Question,
@@ -24,6 +26,7 @@ from chronodp.engines import (
     Reference,
     Sizes,
     SizesQuestion,
+    Tally,
     Totals,
 )
 from chronodp.engines.reading import Reading, read_name, read_number
@@ -31,7 +34,7 @@ from chronodp.privacy.units import RecordUnit
 
 __all__ = ["PEOPLE", "InMemory", "dataset_of", "ledger_in", "rows", "table"]
 
-PEOPLE, DAYS = 24, 4
+PEOPLE, DAYS = 12, 4
 Row = dict[str, Any]
 
 
@@ -63,6 +66,11 @@ class InMemory(Reference):
 
     def totals(self, source: Any, question: Question, *, key: str, progress: Any = lambda _: None) -> Totals:
         return super().totals(_records(source, question), question, key=key, progress=progress)
+
+    def book(
+        self, source: Any, asked: LifeQuestion, tally: Tally, *, key: str, progress: Any = lambda _: None
+    ) -> Booked:
+        return super().book(_records(source, asked.question), asked, tally, key=key, progress=progress)
 
     def sizes(self, source: Any, asked: SizesQuestion) -> Sizes:
         return super().sizes(_records(source, asked.question), asked)

@@ -72,7 +72,7 @@ def released(plan: Any, ledger: cdp.Ledger, unit: RecordUnit, request: str) -> p
 def check_numbers(shown: pandas.DataFrame) -> None:
     """Numbers are sane: there are some, values are finite, and lie within their intervals where they have some."""
     assert len(shown)
-    for name in (name for name in shown if name.startswith("value")):
+    for name in (name for name in map(str, shown) if name.startswith("value")):
         value = shown[name].to_numpy(float)
         assert np.all(np.isfinite(value))
         lower, upper = (name.replace("value", end) for end in ("lower", "upper"))

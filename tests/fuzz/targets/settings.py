@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import chronodp as cdp
-from chronodp.cli.asking import Asked, read_options
+from chronodp.cli.asking import Asked
 from chronodp.cli.live_settings import read_settings
+from chronodp.cli.question_options import read_options
 from chronodp.cli.workload import plan_workload
 from chronodp.federated.aggregation import Identity
 from chronodp.federated.training import read_plan

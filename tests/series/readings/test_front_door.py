@@ -278,7 +278,7 @@ REFUSED: dict[str, tuple[Ask, str]] = {
     "times much": (lambda r: r["laplace"].over() * 1e308, "from 1e-60 to 1e+60"),
     "a flag in words": (lambda r: r["laplace"].share(simultaneous="no"), "simultaneous must be True or False"),  # type: ignore[arg-type]
     "a flag of a release": (lambda r: r["laplace"].rolling(7, simultaneous=1), "simultaneous must be True or False"),  # type: ignore[arg-type]
-    "a page nowhere": (lambda r: r["laplace"].over().report(None), "path must be where a file stands"),  # type: ignore[arg-type]
+    "a page nowhere": (lambda r: r["laplace"].over().report(None), "path must be a file in a folder"),  # type: ignore[arg-type]
     "saved nowhere": (lambda r: r["laplace"].save(None), "path must be where a file stands"),  # type: ignore[arg-type]
     "loaded from a number": (lambda _: cdp.Release.load(3), "path must be where a file stands"),  # type: ignore[arg-type]
     "loaded from half a name": (lambda _: cdp.Release.load("a\x00b"), "path must be where a file stands"),

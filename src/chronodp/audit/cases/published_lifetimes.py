@@ -6,7 +6,7 @@ import contextlib
 import io
 import json
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,14 @@ class Published:
         measure: 'count' or 'sum'.
         raised: the clip of the last issue, if it is another.
         corrected: whether the third and the fourth issue are the first and the second once more.
+        unit: a person, who is there or not, or is replaced.
     """
 
     law: str
     measure: str
     raised: tuple[float, float] | None = None
     corrected: bool = False
+    unit: User = field(default_factory=User)
 
     @property
     def delta(self) -> float:
@@ -55,9 +57,13 @@ class Published:
 
     def _planned(self, rows: Any, engine: Reference) -> Any:
         series = TimeSeries(
-            rows, time="at", user="who", every="1D", start="2026-01-01", end="2026-01-02", unit=User(), engine=engine
+            rows, time="at", user="who", every="1D", start="2026-01-01", end="2026-01-02", unit=self.unit, engine=engine
         )
-        asked = series.count() if self.measure == "count" else series.sum("used", clip=(0.0, 2.0))
+        asked = (
+            series.count()
+            if self.measure == "count"
+            else series.sum("used", clip=(-2.0 if self.unit.relation == "replace" else 0.0, 2.0))
+        )
         return asked.by(place=["a", "b"], max_groups=1).lifetime(
             epsilon=1.0, delta=self.delta, max_periods=2, reissues=int(self.corrected)
         )
@@ -65,7 +71,7 @@ class Published:
     def __call__(self, months: Months, *, entropy: Entropy) -> tuple[int, ...]:
         """Return the noisy numbers of every issue, in steps."""
         told: list[int] = []
-        with tempfile.TemporaryDirectory() as folder, temporary_ledger(User(), delta=0.1) as ledger:
+        with tempfile.TemporaryDirectory() as folder, temporary_ledger(self.unit, delta=0.1) as ledger:
             load = self.plan.open(ledger, dataset="audit", name="load", tally=Path(folder) / "tally")
             for number, rows in enumerate(months):
                 again = str(number - 2) if self.corrected and number >= 2 else None
@@ -99,22 +105,28 @@ def _series() -> tuple[AuditCase, ...]:
         (nobody, tuple((*one, *other) for one, other in zip(months, nobody, strict=True)))
         for months in (always, moving)
     )
-    return tuple(
-        AuditCase(
-            name=f"a lifetime series, {name}",
-            mechanism=published,
-            neighbours=pairs,
-            claim=published.plan.claim,
-            epsilon=1.0,
-            delta=published.delta,
-            checks=(Linear(),),
-        )
-        for name, published in (
-            ("people counted, Gaussian noise", Published("gaussian", "count")),
-            ("people counted, Laplace noise", Published("laplace", "count")),
-            ("sums by own loss, a clip raised midway", Published("gaussian", "sum", raised=(0.0, 3.0))),
-            ("people counted, corrections bought", Published("gaussian", "count", corrected=True)),
-        )
+    other: Months = tuple(tuple((who, place, -used) for who, place, used in month) for month in always)
+    replaced = User(relation="replace")
+    return (
+        _case("people counted, Gaussian noise", Published("gaussian", "count"), pairs),
+        _case("people counted, Laplace noise", Published("laplace", "count"), pairs),
+        _case("sums by own loss, a clip raised midway", Published("gaussian", "sum", raised=(0.0, 3.0)), pairs),
+        _case("people counted, corrections bought", Published("gaussian", "count", corrected=True), pairs),
+        _case(
+            "sums of both signs, one person replaced", Published("gaussian", "sum", unit=replaced), ((always, other),)
+        ),
+    )
+
+
+def _case(name: str, published: Published, pairs: tuple[tuple[Months, Months], ...]) -> AuditCase:
+    return AuditCase(
+        name=f"a lifetime series, {name}",
+        mechanism=published,
+        neighbours=pairs,
+        claim=published.plan.claim,
+        epsilon=1.0,
+        delta=published.delta,
+        checks=(Linear(),),
     )
 
 

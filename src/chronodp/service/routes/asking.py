@@ -19,7 +19,7 @@ from chronodp.service.jobs import Job
 from chronodp.service.question import QueryRequest
 from chronodp.service.stored import show_table
 
-__all__ = ["Submission", "router"]
+__all__ = ["Named", "Submission", "router", "shown_job"]
 
 _MOST_DRAWN = 2**14  # edges, each a choice of its own: some seconds
 
@@ -117,7 +117,7 @@ def submit(
     job, new = curator.submit(caller, asked, submission.question, request=submission.request, fresh=submission.fresh)
     request.app.state.runner.wake()
     response.status_code = 202 if new else 200
-    return _shown(curator, job)
+    return shown_job(curator, job)
 
 
 @router.get("/jobs", tags=["asking"], summary="List your jobs", responses=refusals_for())
@@ -127,7 +127,7 @@ def list_jobs(
     """The newest jobs first; owners and auditors see everyone's."""
     curator = curator_of(request)
     name = caller.name if caller.role == "analyst" else None
-    return [_shown(curator, job) for job in curator.jobs.newest(name=name, limit=limit)]
+    return [shown_job(curator, job) for job in curator.jobs.newest(name=name, limit=limit)]
 
 
 @router.get("/jobs/{job}", tags=["asking"], summary="See how far a job is", responses=refusals_for(404))
@@ -136,9 +136,10 @@ def get_job(
 ) -> shapes.JobShape:
     """Its state, the number of its release once it is done, and what went wrong if something did."""
     curator = curator_of(request)
-    return _shown(curator, curator.job(caller, job))
+    return shown_job(curator, curator.job(caller, job))
 
 
-def _shown(curator: Curator, job: Job) -> shapes.JobShape:
+def shown_job(curator: Curator, job: Job) -> shapes.JobShape:
+    """Return a job, with the number of its release once it is done."""
     stored = curator.ledger.stored.release_of(job.dataset, job.source) if job.state == "done" else None
     return presenting.show_job(job, None if stored is None else stored.number)

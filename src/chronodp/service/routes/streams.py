@@ -18,6 +18,7 @@ from chronodp.service import shapes
 from chronodp.service.access import Anyone, curator_of
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.documented import refusals_for
+from chronodp.service.lifetimes import is_lifetime
 from chronodp.service.refusals import describe
 from chronodp.service.released_steps import Reader, design_of
 
@@ -97,7 +98,9 @@ async def _events(
 
 def _streams(curator: Curator, caller: Caller) -> list[StoredStream]:
     names = {dataset.name for dataset in curator.datasets(caller)}
-    return [stream for stream in curator.ledger.stored.streams() if stream.dataset in names]
+    # Steps of a lifetime series tell when somebody was forgotten; its issues are shown beside their dataset.
+    streams = (stream for stream in curator.ledger.stored.streams() if not is_lifetime(stream))
+    return [stream for stream in streams if stream.dataset in names]
 
 
 def _stream(curator: Curator, caller: Caller, name: str) -> StoredStream:

@@ -1,0 +1,73 @@
+"""What anybody may know of a series, read from the ledger alone, and the mark that is left before it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from chronodp.ledger import Ledger, check_ledger
+from chronodp.lifetime.design import LifetimeDesign
+from chronodp.lifetime.memory import Memory, Step
+from chronodp.lifetime.tally import LifeTally
+from chronodp.lifetime.words import cliff
+from chronodp.privacy import Guarantee, labelled
+from chronodp.series import full_periods
+
+__all__ = ["LifetimeStatus", "mark_told", "status_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class LifetimeStatus:
+    """What anybody may know of a series.
+
+    Attributes:
+        name: of the series.
+        dataset: whose budget paid.
+        design: its terms.
+        requests: of its issues, in their order.
+        seeded: whether any draw could be repeated, which voids the guarantee.
+    """
+
+    name: str
+    dataset: str
+    design: LifetimeDesign
+    requests: tuple[str, ...]
+    seeded: bool
+
+    @property
+    def issues(self) -> int:
+        """How many issues there were."""
+        return len(self.requests)
+
+    def __str__(self) -> str:
+        base, every = self.design.base, self.design.calendar.every
+        last = f", the last {self.requests[-1]!r}" if self.requests else ""
+        rows = [
+            ("Series", f"{self.name} of {self.dataset}: {base.table.released}"),
+            ("Issues", f"{self.issues:,}{last}"),
+            ("Price", f"{Guarantee(base.table.claimed, base.epsilon, base.delta)}, the same for ever"),
+            ("Life", f"{full_periods(every, self.design.max_periods)} of one {base.table.unit.called or 'person'}"),
+            ("Cliff", cliff(self.design)),
+        ]
+        warning = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise.\n" if self.seeded else ""
+        return warning + labelled(rows)
+
+
+def status_of(ledger: Ledger, name: str) -> LifetimeStatus:
+    """Return what anybody may know of a series: its terms, and which issues there were. The tally is not looked at."""
+    check_ledger(ledger)
+    stored = ledger.resume_stream(name)
+    memory = Memory.from_bytes(stored.state, name)
+    steps = [Step.from_text(text) for text in ledger.released_steps(name)]
+    requests = tuple(step.request for step in steps if step.request is not None)
+    return LifetimeStatus(name, stored.dataset, memory.design, requests, memory.seeded)
+
+
+def mark_told(ledger: Ledger, name: str, *, tally: str | Path) -> None:
+    """Mark in a tally's folder how far its ledger has come, before an issue is told that another process stored.
+
+    That process may have died between its transaction and the mark. No entry of the tally is read.
+    """
+    stored = ledger.resume_stream(name)
+    life = Memory.from_bytes(stored.state, name).design.life
+    LifeTally(Path(tally), ledger.keys, stored.dataset, name, life).announce(stored.step)

@@ -1,0 +1,82 @@
+"""Lifetime series in a policy: what is wrong is told with its line, and what was opened keeps its terms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chronodp.errors import BudgetExhausted, InvalidArgument
+from chronodp.service.policy_file import read_policy
+from tests.service.lives import LIFETIMES, charges, started, write_life_policy
+
+
+def test_a_wider_grid_of_data_later_is_the_same_series(tmp_path: Path) -> None:
+    path = write_life_policy(tmp_path)
+    started(path).close()
+    text = path.read_text(encoding="utf-8").replace('start = "2020-01-01"', 'start = "2020-03-01"')
+    path.write_text(text.replace("max_periods = 24", "max_periods = 22"), encoding="utf-8")
+    later = started(path)
+    assert charges(later) == ["load"]
+    later.close()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("max_periods = 12", "max_periods = 24", "with other max_periods"),
+        ("epsilon = 1.0", "epsilon = 2.0", "with other epsilon"),
+        ("clip = [0.0, 3.0]", "clip = [0.0, 2.0]", "with other measure"),
+        ('["north", "south"]', '["north"]', "with other groups"),
+        ('every = "1mo"', 'every = "2mo"', "with other every"),
+        ('tally = "load.tally"', 'tally = "load.tally"\npays = "share"', "with other pays"),
+    ],
+)
+def test_a_policy_with_other_terms_than_were_opened_is_refused(tmp_path: Path, old: str, new: str, words: str) -> None:
+    started(write_life_policy(tmp_path)).close()
+    assert LIFETIMES.count(old) == 1
+    with pytest.raises(InvalidArgument, match=words):
+        started(write_life_policy(tmp_path, lifetimes=LIFETIMES.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("clip = [0.0, 3.0]", "", ("load", "clip")),
+        ('measure = "sum"', 'measure = "total"', ("load.measure", "count, sum")),
+        ('every = "1mo"', 'every = "1month"', ("load.every",)),
+        ("max_periods = 12", "max_periods = 0", ("load.max_periods",)),
+        ('tally = "load.tally"', "", ("load.tally", "given")),
+        ('analysts = ["ana"]', 'analysts = ["zoe"]', ("load.analysts", "ana, ben")),
+        ('analysts = ["ana"]', "times = 0", ("load.times", "at least 1")),
+        ('analysts = ["ana"]', "widest = [0.0, 2.0]", ("load.widest", "at least as wide")),
+        ('analysts = ["ana"]', 'pays = "none"', ("load.pays", "own, share")),
+        ('measure = "sum"', 'measure = "quantiles"', ("quantiles",)),
+        ("[datasets.meters.lifetimes.load]", '[datasets.meters.lifetimes."a/b"]', ("a/b", "letters, digits")),
+    ],
+)
+def test_a_mistake_in_a_policy_is_told_with_its_line(
+    tmp_path: Path, old: str, new: str, words: tuple[str, ...]
+) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        read_policy(write_life_policy(tmp_path, lifetimes=LIFETIMES.replace(old, new)))
+    said = str(refused.value)
+    assert all(word in said for word in words), said
+
+
+def test_a_budget_that_renews_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=r"meters\.renews must be left out beside lifetimes"):
+        read_policy(write_life_policy(tmp_path, more='renews = "1mo"'))
+
+
+def test_a_unit_that_is_not_a_person_is_refused(tmp_path: Path) -> None:
+    path = write_life_policy(tmp_path)
+    text = path.read_text(encoding="utf-8").replace('"user"', '"user_period:1mo"').replace("max_periods = 24\n", "")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidArgument, match=r"meters\.unit must be User"):
+        read_policy(path)
+
+
+def test_a_budget_that_cannot_pay_a_life_is_told_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(BudgetExhausted):
+        started(write_life_policy(tmp_path, lifetimes=LIFETIMES.replace("epsilon = 1.0", "epsilon = 5.0")))
