@@ -104,6 +104,8 @@ class LifetimeDesign:
         again: str | None = None,
     ) -> Design:
         """Return the design of an issue, but for its number."""
+        if late and again is not None:
+            raise InvalidArgument("late", late, "False in a correction, which holds all rows of its periods")
         old = self.calendar
         calendar = Calendar(old.every, start, end, old.timezone)
         measure = _measure(self.base.table.measure, clip, at_most)
