@@ -168,10 +168,10 @@ def test_records_without_people_or_with_something_to_find_have_no_lives() -> Non
         series(max_periods=cdp.Find()).count().lifetime(epsilon=1.0, max_periods=12)
 
 
-def test_a_curators_dataset_has_no_lives_yet() -> None:
+def test_a_curators_series_is_opened_by_its_owner() -> None:
     held = Curated(client=None, dataset="meters", user="who")  # type: ignore[arg-type]  # nothing is asked of it
-    asked = replace(series().count(), records=held)  # type: ignore[arg-type, misc, type-var]
-    with pytest.raises(InvalidArgument, match="a curator keeps no tally of lives yet"):
+    asked = replace(series().count(), records=held)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="opened by the owner"):
         asked.lifetime(epsilon=1.0, max_periods=12)
 
 
