@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from chronodp.errors import InvalidArgument, MissingBound
 from chronodp.ledger import Ledger
 from chronodp.lifetime.shares import quanta_of
 from chronodp.randomness import seeded
+from chronodp.service.remote import Curated
 
 REGIONS = ["north", "south"]
 
@@ -164,6 +166,13 @@ def test_records_without_people_or_with_something_to_find_have_no_lives() -> Non
         rows.count().lifetime(epsilon=1.0, max_periods=12)
     with pytest.raises(InvalidArgument, match="known before a life is sold"):
         series(max_periods=cdp.Find()).count().lifetime(epsilon=1.0, max_periods=12)
+
+
+def test_a_curators_series_is_opened_by_its_owner() -> None:
+    held = Curated(client=None, dataset="meters", user="who")  # type: ignore[arg-type]  # nothing is asked of it
+    asked = replace(series().count(), records=held)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="opened by the owner"):
+        asked.lifetime(epsilon=1.0, max_periods=12)
 
 
 def test_the_front_door_reads_nothing_before_it_is_paid(tmp_path: Path) -> None:

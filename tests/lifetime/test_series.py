@@ -165,6 +165,8 @@ def test_a_bought_correction_is_free_for_those_in_it_and_paid_by_newcomers(tmp_p
             issue(load, ALL, 0, request="v4", **again)
         with pytest.raises(InvalidArgument, match="the same periods with the same bounds"):
             issue(load, ALL, 2, request="v4", **again)
+        with pytest.raises(InvalidArgument, match="which holds all rows of its periods"):
+            issue(load, ALL, 0, request="v4", late=True, **again)
         with pytest.raises(InvalidArgument, match="which corrects no other"):
             issue(load, ALL, 0, request="v4", again="v2")
         with pytest.raises(InvalidArgument, match="the request of an earlier issue"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -118,6 +118,8 @@ class Kept:
     last: tuple[int, ...] = ()
 
 
+Booking: TypeAlias = Callable[..., tuple[tuple[int, ...], Spent]]
+"""Called as `booked` is."""
 Presenting: TypeAlias = Callable[[Kept, Table], Table]
 Remembering: TypeAlias = Callable[[Kept, int], Spent]
 Beside: TypeAlias = Callable[[Kept, int, Entropy], tuple[int, ...]]
@@ -173,9 +175,12 @@ class Issues:
 
     def walk(self) -> StepEnumerator[Kept]:
         """Return the series as the exact auditor walks it."""
-        return StepEnumerator(start=lambda entropy: Kept(), step=self._step, key=lambda kept: kept)  # noqa: ARG005
+        step = partial(self._step, lru_cache(maxsize=10_000)(booked))  # a walk asks for the same many times
+        return StepEnumerator(start=lambda entropy: Kept(), step=step, key=lambda kept: kept)  # noqa: ARG005
 
-    def _step(self, kept: Kept, given: Table | Forget | Again, entropy: Entropy) -> tuple[Kept, Hashable]:
+    def _step(
+        self, book: Booking, kept: Kept, given: Table | Forget | Again, entropy: Entropy
+    ) -> tuple[Kept, Hashable]:
         if isinstance(given, Forget):
             burnt = self.erasing(kept.tally, self.entry(entry_of(SALT, given.person)), self.life)
             return replace(kept, tally=burnt), None
@@ -187,9 +192,9 @@ class Issues:
         bought = dict(kept.bought[given.issue]) if isinstance(given, Again) and self.free else {}
         # Who bought this issue has room for it once more, and pays what goes beyond.
         room = tuple((entry, used - bought.get(entry, 0)) for entry, used in seen)
-        sums, spent = booked(rows, terms, self.life, room, self.key, self.entry)
+        sums, spent = book(rows, terms, self.life, room, self.key, self.entry)
         if self.booked_by is not None:
-            _, spent = booked(rows, terms, self.life, room, self.booked_by, self.entry)
+            _, spent = book(rows, terms, self.life, room, self.booked_by, self.entry)
         paid = [(entry, max(0, shares - bought.get(entry, 0))) for entry, shares in spent]
         after = dict(seen)
         for entry, shares in paid:
@@ -228,11 +233,10 @@ class _Memory:
         return np.array([self._spent.get(self._entry(one), 0) for one in entries], np.int64)
 
 
-@lru_cache(maxsize=100_000)
 def booked(
     rows: Table, terms: Terms, life: int, spent: Spent, key: str, entry: Callable[[Entry], Entry]
 ) -> tuple[tuple[int, ...], Spent]:
-    """Return totals and who paid what, by the rule that every engine follows; walks ask for the same many times."""
+    """Return totals and who paid what, by the rule that every engine follows."""
     question = _question(terms)
     records = [
         Record(row.person, int(question.calendar.edges[row.day]), float(row.value), (str(row.group),)) for row in rows

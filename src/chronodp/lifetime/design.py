@@ -138,10 +138,12 @@ class LifetimeDesign:
         takes: float | None = None,
     ) -> Design:
         """Return the design of an issue, but for its number."""
+        if late and again is not None:
+            raise InvalidArgument("late", late, "False in a correction, which holds all rows of its periods")
         if asked is not None:
-            if clip is not None or at_most is not None:
-                name, given = ("clip", clip) if clip is not None else ("at_most", at_most)
-                raise InvalidArgument(name, given, "left out beside ask: the question has bounds of its own")
+            for bound, given in (("clip", clip), ("at_most", at_most)):
+                if given is not None:
+                    raise InvalidArgument(bound, given, "left out beside ask: the question has bounds of its own")
             return self._asked(name, asked, takes, start=start, end=end, late=late, again=again)
         if takes is not None:
             raise InvalidArgument("takes", takes, "given with ask: the noise of the series itself stays as it is")

@@ -27,21 +27,11 @@ from chronodp.lifetime.rebuilding import rebuild
 from chronodp.lifetime.rooms import AsItStands, Corrected, Room, Staggered, Watched
 from chronodp.lifetime.segments import BEGINNING
 from chronodp.lifetime.tally import LifeTally
+from chronodp.lifetime.words import issue_takes
 from chronodp.privacy import Certificate, check_flag, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
-from chronodp.series import (
-    Design,
-    Life,
-    Quanta,
-    Release,
-    Table,
-    certificate_of,
-    describe,
-    draw_release,
-    every_of,
-    half_width,
-)
+from chronodp.series import Design, Life, Quanta, Release, Table, certificate_of, draw_release
 
 __all__ = ["LifetimeSeries"]
 
@@ -94,7 +84,7 @@ class LifetimeSeries(KeptSeries, ABC):
         asked = None if ask is None else self._table(ask)
         calendar = self._design.calendar if asked is None or asked.calendar is None else asked.calendar
         terms: dict[str, Any] = {"clip": clip, "at_most": at_most, "asked": asked, "takes": takes}
-        return _said(self._design.issue(self._name, start=calendar.start, end=calendar.end, **terms))
+        return issue_takes(self._design.issue(self._name, start=calendar.start, end=calendar.end, **terms))
 
     def issue(
         self,
@@ -146,7 +136,7 @@ class LifetimeSeries(KeptSeries, ABC):
         design = self._design.issue(self._name, asked=asked, takes=takes, **terms)
         identity = dump(design)
         if clip is not None or at_most is not None or asked is not None:
-            print(_said(design), file=sys.stderr)  # before anything is read
+            print(issue_takes(design), file=sys.stderr)  # before anything is read
         with watched(progress, f"Reading for {self._name}") as tell:
             for _ in range(TRIES):
                 stored = self._ledger.stored_issue(self._dataset, request=request, plan=identity)
@@ -290,27 +280,11 @@ class LifetimeSeries(KeptSeries, ABC):
             return Staggered(tally, self._design.max_periods, self._design.life // self._design.max_periods)
         return AsItStands(tally)
 
-    def _design_of(self, request: str) -> Design:
-        """Return the design of an issue that was made."""
-        made = self._ledger.stored.release_of(self._dataset, request)
-        if made is None:
-            raise AssertionError("an issue is stored with its step")
-        return Release(made.text, made.signed, parts=made.parts).design
-
 
 def _life_of(design: Design) -> Life:
     if design.life is None:
         raise AssertionError("asked of issues only")
     return design.life
-
-
-def _said(design: Design) -> str:
-    """Return what an issue with other terms takes, in words, and of another question how far it errs."""
-    price = _life_of(design).price(every_of(design.table))
-    if _life_of(design).asks is None:
-        return price
-    said = dict(describe(design, design.delta))
-    return f"{price}; {said['Noise']}; {design.table.measure.error(half_width(design, 0.95))}"
 
 
 def _released(fulfilled: Fulfilled) -> Release:

@@ -7,9 +7,9 @@ import math
 from chronodp.lifetime.design import LifetimeDesign
 from chronodp.lifetime.shaped import is_shaped
 from chronodp.privacy import parse_every
-from chronodp.series import Design, Life, describe, half_width, so_many
+from chronodp.series import Design, Life, describe, every_of, half_width, so_many
 
-__all__ = ["YEARS", "describe_lifetime", "periods_in", "years_of"]
+__all__ = ["YEARS", "cliff", "describe_lifetime", "issue_takes", "periods_in", "years_of"]
 
 YEARS = (1, 3, 5, 10, 20, 50, 100)
 """Lives that a plan is compared with."""
@@ -69,6 +69,17 @@ def describe_lifetime(design: LifetimeDesign, delta: float, other: Design | None
         "Instead": renewing(design, delta),
     }
     return [*first.items(), *((label, text) for label, text in said.items() if label in _SHOWN)]
+
+
+def issue_takes(issue: Design) -> str:
+    """Return what an issue with other terms takes of a life, and of another question how far it errs."""
+    if issue.life is None:
+        raise AssertionError("asked of issues only")
+    price = issue.life.price(every_of(issue.table))
+    if issue.life.asks is None:
+        return price
+    noise = dict(describe(issue, issue.delta))["Noise"]
+    return f"{price}; {noise}; {issue.table.measure.error(half_width(issue, 0.95))}"
 
 
 def cliff(design: LifetimeDesign) -> str:

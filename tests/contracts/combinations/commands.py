@@ -39,7 +39,7 @@ def run(*arguments: str) -> str:
 
 
 class Commands:
-    """``chronodp release`` with flags, or with a TOML file where several questions are asked."""
+    """``chronodp release`` and ``lifetime`` with flags, or with a TOML file where several questions are asked."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -47,6 +47,9 @@ class Commands:
 
     def plan(self, question: Question) -> None:
         """Plan a question as the command does once its flags are read."""
+        if question.ways == ["lifetime"]:
+            run("lifetime", "plan", *_flags(self.shared(question) | self.options(question)))
+            return
         first, *flags = self.arguments(question)
         if not flags:
             plan_workload(Asked({"data": first}))
@@ -56,9 +59,15 @@ class Commands:
 
     def release(self, question: Question, request: str) -> None:
         """Release a question, and check its numbers."""
-        ledger = str(self.folder / "budget.db")
-        paid = ("--dataset", dataset_of(question.unit), "--request", request, "--ledger", ledger, "--json")
-        said = json.loads(run("release", *self.arguments(question), *paid))
+        ledger = ("--ledger", str(self.folder / "budget.db"), "--json")
+        paid = ("--dataset", dataset_of(question.unit), *ledger)
+        if question.ways == ["lifetime"]:
+            life = ("--name", request, "--tally", str(self.folder / f"{request}.tally"))
+            run("lifetime", "open", *_flags(self.shared(question) | self.options(question)), *paid, *life)
+            dates = ("--start", SPAN[0], "--end", SPAN[1], "--request", request)
+            said = json.loads(run("lifetime", "issue", str(self.folder / "rows.parquet"), *life, *dates, *ledger))
+        else:
+            said = json.loads(run("release", *self.arguments(question), "--request", request, *paid))
         check_numbers(pandas.read_json(StringIO(json.dumps(said["series"])), orient="records"))
 
     def arguments(self, question: Question) -> list[str]:
