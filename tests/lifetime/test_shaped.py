@@ -19,7 +19,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.lifetime import LifetimeDesign
 from chronodp.lifetime.shaped import is_shaped, most_of, shaped_design, shaped_prices
 from chronodp.privacy import User, dump, load as read_back
-from chronodp.series import Count, Design, Mean, Measure, Noise, RunningTotal, Sum
+from chronodp.series import Count, Design, Mean, Measure, Noise, RunningTotal, Sum, draw_noise, release_shapes
 from chronodp.series.shapes import Banded, BufferedLinear, SquareRoot, White
 from tests.conftest import GOLDEN
 from tests.lifetime.lives import QUIET, open_series, series
@@ -105,8 +105,54 @@ def test_whatever_a_life_lets_through_is_within_what_was_bought(shape: Any, rela
                 difference[place][at] += value if side == 0 else -value
         for row, at in itertools.product(difference, range(31)):
             moved += sum((column[at - day] * row[day] for day in range(at + 1) if row[day]), Fraction(0)) ** 2
+    noise = design.base.noises[0]
+    told = moved / Fraction(noise.scale) ** 2
+    if relation == "add_remove":  # the rest of the life goes to another question, with white noise of its own
+        asked = design.issue("load", asked=days().count().table, takes=0.5, start="2026-02-01", end="2026-03-01")
+        price = design.price(asked)
+        assert isinstance(price, WholePrice)
+        told += int(price.most(np.array([design.life - used[0]]))[0]) / Fraction(asked.noises[0].scale) ** 2
     assert max(used) <= design.life
-    assert moved <= Fraction(design.base.noises[0].sensitivity) ** 2
+    assert told <= (Fraction(noise.sensitivity) / Fraction(noise.scale)) ** 2
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("length", [28, 31])
+def test_what_rounding_adds_is_in_the_price(shape: Any, length: int) -> None:
+    """Draws that tell the same numbers with and without a person lie no farther apart than the person pays for."""
+    design, chance = shaped(shape, 9), np.random.default_rng(5)
+    noise, made = design.base.noises[0], prices(design)
+    one = round(1 / noise.step)
+    for held in ([0], [3, 4], list(range(7)), [1, 9, 20, 27]):
+        draws = np.rint(chance.normal(0, noise.scale / noise.step, length)).astype(np.int64)
+        without = _noise(shape, draws).copy()
+        without[held] += one  # the same release, told by someone who is not there
+        other = np.zeros(length, np.int64)
+        for at in range(length):
+            other[at] = without[at] - _noise(shape, other)[at]
+        shift = sum(int(step) ** 2 for step in other - draws)
+        paid = made[len(held) - 1] * Fraction(noise.sensitivity) ** 2 / design.life
+        assert 2 * shift * Fraction(noise.step) ** 2 <= paid  # in both places of a person
+
+
+def _noise(shape: Any, draws: Any) -> Any:
+    """The noise that draws make, as a release makes it."""
+
+    class Given(Silent):
+        def gaussian(self, scale: float, size: Any) -> Any:
+            del scale
+            return draws.reshape(size)
+
+    return draw_noise(shape, Noise("gaussian", 1.0, 1.0, 1.0), len(draws), 1, Given())[:, 0]
+
+
+@pytest.mark.parametrize("workload", [cdp.RunningTotal(), cdp.Rolling(7), cdp.Ewm(0.3)], ids=str)
+def test_a_shorter_issue_has_the_same_shape(workload: Any) -> None:
+    for shape in release_shapes(days().count().table, "gaussian", workload):
+        if isinstance(shape, SquareRoot | Banded | BufferedLinear):
+            whole = shape.coefficients(31)
+            for length in (1, 7, 28):
+                assert shape.coefficients(length) == pytest.approx(whole[:length], rel=1e-13, abs=1e-15)
 
 
 @given(st.lists(st.integers(1, 31), min_size=1, max_size=12))
