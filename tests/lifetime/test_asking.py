@@ -247,6 +247,8 @@ def test_other_questions_take_of_the_same_life(tmp_path: Path, capsys: pytest.Ca
         assert [request for request, _ in load.status.asked] == ["2026-02", "days"]
         assert "Asked        mean of kwh" in str(load.status)
         assert len(ledger.history("meters")) == 1
+        assert [one.design.life and one.design.life.others for one in (first, mean, days, last)] == [None, None, 1, 2]
+        assert "2 earlier issues with other questions took a part" in " ".join(str(last.certificate).split())
         load.verify()
     tables: dict[str, object] = {"2026-01": counted(people, 0), "2026-02": counted(people, 1)}
     tables |= {"days": counted(people, 2), "2026-04": counted(people, 3)}

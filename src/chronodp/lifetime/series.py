@@ -224,11 +224,13 @@ class LifetimeSeries(KeptSeries, ABC):
         """Make one issue, or raise `StreamConflict` if another job was quicker."""
         life = _life_of(design)
         tally, stored, memory = self._stands()
-        numbers, paid = self._paid(data, design, request, tally, self._steps(stored.step), progress)
+        steps = self._steps(stored.step)
+        numbers, paid = self._paid(data, design, request, tally, steps, progress)
         head = tally.write(stored.step + 1, paid)
         seeded = memory.seeded or entropy.seeded
         after = replace(memory, issues=memory.issues + 1, head=head, seeded=seeded)
-        numbered = replace(design, life=replace(life, issue=after.issues))
+        others = sum(step.asked is not None for step in steps) or None
+        numbered = replace(design, life=replace(life, issue=after.issues, others=others))
 
         def produce() -> tuple[Written, Certificate]:
             return draw_release(numbered, numbers, entropy), certificate_of(numbered, seeded=seeded)

@@ -68,6 +68,7 @@ class Life:
         issue: its number in the series, from 1; None while it is only planned.
         together: what all periods of this issue take together, where its noise is shaped; None where each takes as
             much as any.
+        others: how many issues before this one asked other questions, which took of the same lives; None for none.
         asks: of an issue that asks another question than the series, whose noise hides less or more of a life.
     """
 
@@ -83,6 +84,7 @@ class Life:
     again: str | None = field(default=None, metadata=LATER)
     issue: int | None = field(default=None, metadata=LATER)
     together: int | None = field(default=None, metadata=LATER)
+    others: int | None = field(default=None, metadata=LATER)
     asks: Asks | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
@@ -99,6 +101,8 @@ class Life:
             check_whole("issue", self.issue)
         if self.together is not None:
             check_whole("together", self.together, least=self.takes)
+        if self.others is not None:
+            check_whole("others", self.others)
         if self.again is not None and not self.reissues:
             raise InvalidArgument("again", self.again, "left out: the series was bought without reissues")
 
@@ -135,8 +139,10 @@ class Life:
     def counted(self, every: str, who: str) -> str:
         """Return of whom the numbers are, in words: whoever has used up their life is in none of them."""
         people, theirs = ("people", "their") if who == "person" else (f"every {who}", "its")
-        if self.pays == "own" or self.together is not None or self.asks is not None:
+        if self.pays == "own" or (self.together, self.others, self.asks) != (None, None, None):
             said = f"{people} until {theirs} life is used up"
+            if self.others is not None:
+                said += f", of which {self.others:,} earlier issues with other questions took a part"
         else:
             said = f"{people} in {theirs} first {so_many(every, self.max_periods, 'counted')}"
         if self.stagger:
