@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -219,10 +219,15 @@ class RowHistogram(Weighed):
 
     edges: tuple[float, ...]
     at_most: int = 1
+    size_name: ClassVar[str] = "edges"
 
     def __post_init__(self) -> None:
         self.check_weight(self.at_most)
         settle(self, edges=check_edges(self.edges))
+
+    def with_edges(self, edges: tuple[float, ...]) -> RowHistogram:
+        """Return the histogram with other edges."""
+        return replace(self, edges=edges)
 
     @property
     def label(self) -> str:
@@ -290,6 +295,10 @@ class RowHistogram(Weighed):
     def words_alone(self) -> str:
         """Return the same where every row stands for itself."""
         return f"rows by {self.column} in {self.bins} bins"
+
+    def open_words(self, called: str | None = None) -> str:
+        """Return what is released in plain words while edges are still to be found."""
+        return f"{self.words(called)}, by a size that a private step finds"
 
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words."""
