@@ -230,5 +230,5 @@ def _check_mean(table: Table) -> None:
     if measure.ratio and measure.negative:
         allowed = "found from 0 on, as (0, Find()), or a pair of numbers: no step finds the middle of a mean's clip"
         raise InvalidArgument("clip", "Find()", allowed)
-    if measure.row_weight not in (None, 1):
+    if measure.ratio and measure.row_weight not in (None, 1):
         raise InvalidArgument("at_most", measure.row_weight, "1 or left out where the clip of rows is found")
