@@ -493,7 +493,8 @@ class Query(Generic[Planned_co]):
         return "Discover()" if self.discover is not None else "".join(name for name, _ in self.finds[:1])
 
     def __str__(self) -> str:
-        words = self.table.measure.open_words if self.finds else self.table.measure.words
+        measure = self.table.measure
+        words = measure.open_words if measure.size_name in dict(self.finds) else measure.words
         return f"{words(self.table.unit.called)}; {self.table.calendar}"
 
 

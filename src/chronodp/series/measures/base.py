@@ -259,8 +259,9 @@ class Measure(ABC):
         """Return what is released in plain words, with what one of those protected is called if that is no person."""
 
     def open_words(self, called: str | None = None) -> str:
-        """Return what is released in plain words while its sizes are still to be found."""
-        return self.words(called)
+        """Return what is released in plain words while its sizes, or edges, are still to be found."""
+        words = self.words(called)
+        return f"{words}, by a size that a private step finds" if self.size_name == "edges" else words
 
     def words_alone(self) -> str:
         """Return what is released in plain words where every row stands for itself."""

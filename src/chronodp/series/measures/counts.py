@@ -182,10 +182,6 @@ class Histogram(Measure):
         who = "people" if called is None else f"each {called} counted"
         return f"{who} by {self.column} in {self.bins} bins, one {called or 'person'} in at most {self.at_most} of them"
 
-    def open_words(self, called: str | None = None) -> str:
-        """Return what is released in plain words while edges are still to be found."""
-        return f"{self.words(called)}, by a size that a private step finds"
-
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words."""
         return f"± {width:.4g} a bin in 95 of 100 bins"

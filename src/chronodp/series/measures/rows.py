@@ -296,10 +296,6 @@ class RowHistogram(Weighed):
         """Return the same where every row stands for itself."""
         return f"rows by {self.column} in {self.bins} bins"
 
-    def open_words(self, called: str | None = None) -> str:
-        """Return what is released in plain words while edges are still to be found."""
-        return f"{self.words(called)}, by a size that a private step finds"
-
     def error(self, width: float) -> str:
         """Return the half-width of a band of 95 % in words."""
         return f"± {width:.4g} a bin in 95 of 100 bins"
