@@ -30,21 +30,16 @@ class Run(NamedTuple):
     counted: int
 
 
-class SortedTally:
-    """Entries in order of their first word, and what each has used: as a tally that was read lies in memory."""
+class Held(NamedTuple):
+    """A tally as it lies in memory once it is verified."""
 
-    def __init__(self, high: Any, low: Any, shares: Any) -> None:
-        order = np.argsort(high)
-        self._high, self._low, self._shares = high[order], low[order], shares[order]
+    entries: Any
 
     def used(self, high: Any, low: Any) -> Any:
         """Return what each entry has used."""
-        order = np.argsort(high)  # neighbours are near each other in memory
-        places = np.minimum(np.searchsorted(self._high, high[order]), len(self._high) - 1)
-        known = (self._high[places] == high[order]) & (self._low[places] == low[order])
-        found = np.empty(len(high), np.int64)
-        found[order] = np.where(known, self._shares[places], 0)
-        return found
+        from chronodp.lifetime.entries import used_by
+
+        return used_by(self.entries, high, low)
 
 
 def measure() -> Topic:
@@ -75,8 +70,8 @@ def measure() -> Topic:
     topic.notes = [
         f"sums of a month, {ROWS} rows a person; half of the month's people are known to the tally, and a sixth of "
         "these have nothing left",
-        "from a Parquet file to totals and to who paid what, in order of entries; the tally is an array in memory, and "
-        "reading it from disk, sealing and writing what is booked are not in it",
+        "from a Parquet file to totals and to who paid what, in order of entries; the tally is in memory, and what "
+        "is done to it on disk stands in a table of its own",
         "of the processor: seconds of all threads together, which other work on the machine stretches less",
         "each run in a process of its own, imports and the making of the tally left out; peak: the most that a run "
         "held, its libraries and its tally included",
@@ -112,8 +107,10 @@ def _schema() -> Any:
     return pyarrow.schema(types)
 
 
-def _tally(known: int, people: int) -> SortedTally:
+def make_tally(known: int, people: int) -> Held:
+    """Return a tally that knows half of a month's people, or as many of them as it knows people."""
     from chronodp.engines import entry_of
+    from chronodp.lifetime.entries import Entries
 
     chance = np.random.default_rng(4)
     words = chance.integers(0, 2**64, (known, 2), np.uint64)
@@ -121,7 +118,9 @@ def _tally(known: int, people: int) -> SortedTally:
     words[:met] = np.fromiter(
         (entry_of(SALT, f"meter {number}") for number in range(met)), np.dtype((np.uint64, 2)), met
     )
-    return SortedTally(words[:, 0].copy(), words[:, 1].copy(), np.arange(known) % 6 * (LIFE * SHARE // 5))
+    spent = np.maximum(np.arange(known) % 6 * (LIFE * SHARE // 5), 1)
+    order = np.argsort(words[:, 0])
+    return Held(Entries(words[order, 0], words[order, 1], spent[order]))
 
 
 def _question() -> Any:
@@ -143,7 +142,7 @@ def _book(path: str, known: int, people: int, *, own: bool) -> Callable[[], int]
     from chronodp.engines import DuckDB, LifeQuestion, OwnPrice, WholePrice, find_source
 
     price = OwnPrice(2**16, 3 * 2**16, squared=True) if own else WholePrice((SHARE,))
-    asked, tally = LifeQuestion(_question(), LIFE * SHARE, price, SALT), _tally(known, people)
+    asked, tally = LifeQuestion(_question(), LIFE * SHARE, price, SALT), make_tally(known, people)
     return lambda: len(DuckDB().book(find_source(path), asked, tally, key=KEY).spent)
 
 

@@ -125,6 +125,10 @@ def asked_lives(life: int = 3) -> Iterator[LifeQuestion]:
     # The dearest that there may be: sums of two leave 64 bits.
     yield LifeQuestion(plain, 2**62, OwnPrice(2**31, STEPS, squared=True), SALT)
     yield LifeQuestion(plain, 2**62 - 1, WholePrice((2**61, *[2**62] * (len(CALENDAR) - 1))), SALT)
+    # One period, of which all counts or nothing: nobody needs an order.
+    month = Calendar("1mo", "2026-01-01", "2026-02-01")
+    yield priced(replace(summed(month, groups=2), max_places=None), pays="share", life=life)
+    yield priced(replace(summed(month, groups=2), max_places=None), pays="own", life=life)
 
 
 def random_batch(chance: random.Random, rows: int, people: int, calendar: Calendar = CALENDAR) -> list[Record]:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from scipy import stats
+from sqlglot import exp
 
-from chronodp.engines.choice import PRIME, Seeds, priorities, seeds_of
-from chronodp.engines.statement import SEEDS, seeds_select
+from chronodp.engines.choice import PRIME, Seeds, priorities, seeds_of, seeds_of_none, seeds_of_words
+from chronodp.engines.entries import words_of
+from chronodp.engines.statement import SEEDS, person_digest, seed_terms
 from tests.conftest import Trials
 
 PERIODS, KEPT = 48, 12
@@ -83,9 +85,27 @@ def test_seeds_are_the_same_in_sql() -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE everyone (person VARCHAR, place INTEGER)")
         connection.executemany("INSERT INTO everyone VALUES (?, ?)", [(name, at) for at, name in enumerate(names)])
-        found: Any = connection.execute(seeds_select("k'ey|").order_by("place").sql("duckdb")).fetchall()
-    assert [tuple(row) for row in found] == [seeds_of("k'ey|", name) for name in names]
+        terms = [term.as_(name) for name, term in seed_terms("k'ey|", "duckdb").items()]
+        found: Any = connection.execute(exp.select(*terms).from_("everyone").order_by("place").sql("duckdb")).fetchall()
+        digits = exp.select(person_digest("k'ey|").as_("digits")).from_("everyone").order_by("place").sql("duckdb")
+        words = words_of(connection.sql(digits).to_arrow_table()["digits"].combine_chunks())
+    plain = [seeds_of("k'ey|", name) for name in names]
+    assert [tuple(row) for row in found] == plain
+    assert list(zip(*(seed.tolist() for seed in seeds_of_words(words)), strict=True)) == plain
     assert len(SEEDS) == 3
+
+
+@given(st.lists(st.integers(0, 2**128 - 1), min_size=1, max_size=9))
+def test_seeds_of_words_are_those_of_digits(digests: list[int]) -> None:
+    words = np.array([divmod(digest, 2**64) for digest in digests], np.uint64)
+    for digest, *seeds in zip(digests, *seeds_of_words(words), strict=True):
+        eights = [int(f"{digest:032x}"[at : at + 8], 16) for at in (0, 8, 16)]
+        assert list(map(int, seeds)) == [eights[0] % (PRIME - 1) + 1, eights[1] % PRIME, eights[2] % PRIME]
+
+
+def test_where_nothing_is_chosen_there_is_an_order_all_the_same() -> None:
+    multiplier, shift, offset = seeds_of_none(50)
+    assert len(np.unique(priorities(np.arange(50), (multiplier, shift, offset)))) == 50
 
 
 def test_a_long_key_and_a_short_name_are_not_a_short_key_and_a_long_name() -> None:

@@ -19,7 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-__all__ = ["PRIME", "Seeds", "Words", "priorities", "priority", "priority_text", "seed_texts", "seeds_of"]
+__all__ = [
+    "PRIME",
+    "Seeds",
+    "Words",
+    "priorities",
+    "priority",
+    "priority_text",
+    "seed_texts",
+    "seeds_of",
+    "seeds_of_none",
+    "seeds_of_words",
+]
 
 PRIME = 2**31 - 1
 _PRIME, _BITS = np.uint64(PRIME), np.uint64(31)
@@ -40,6 +51,26 @@ def seeds_of(key: str, person: str) -> tuple[int, int, int]:
     digest = hashlib.md5(f"{key}|{person}".encode(), usedforsecurity=False).hexdigest()
     multiplier, shift, offset = (int(digest[at - 1 : at + 7], 16) % size + least for at, size, least in _DIGITS)
     return multiplier, shift, offset
+
+
+def seeds_of_words(digests: NDArray[np.uint64]) -> Seeds:
+    """Return the seeds of digests, each as its first and last 64 bits.
+
+    >>> digest = hashlib.md5(("00" * 16 + "|meter 7").encode(), usedforsecurity=False).digest()
+    >>> [int(seed[0]) for seed in seeds_of_words(np.frombuffer(digest, ">u8").reshape(1, 2).astype(np.uint64))]
+    [1519543997, 1323890260, 283738588]
+    """
+    eights = digests[:, 0] >> np.uint64(32), digests[:, 0] & np.uint64(2**32 - 1), digests[:, 1] >> np.uint64(32)
+    multiplier, shift, offset = (
+        (eight % np.uint64(size) + np.uint64(least)).view(np.int64)
+        for eight, (_, size, least) in zip(eights, _DIGITS, strict=True)
+    )
+    return multiplier, shift, offset
+
+
+def seeds_of_none(people: int) -> Seeds:
+    """Return seeds for people of whom nothing has to be chosen: an order too, but the same for all."""
+    return np.ones(people, np.int64), np.zeros(people, np.int64), np.zeros(people, np.int64)
 
 
 def priority(number: int, seeds: tuple[int, int, int]) -> int:

@@ -19,12 +19,12 @@ from chronodp.engines.choice import Seeds
 from chronodp.engines.embedded_keys import Limits, gather_held_keys
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.kernel import Bounded, bound
-from chronodp.engines.lives import Booked, Digests, LifeQuestion, OwnPrice, Payers, Tally
+from chronodp.engines.lives import Booked, LifeQuestion, OwnPrice, Payers, Tally
 from chronodp.engines.lives_kernel import Kept, keep
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.partitions import Partitions, ahead
-from chronodp.engines.people_index import PeopleIndex
+from chronodp.engines.people_index import Entries, PeopleIndex
 from chronodp.engines.question import TALLIED, BoundsReport, Progress, Question, Totals
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
@@ -37,7 +37,6 @@ __all__ = ["DuckDB"]
 
 Result = TypeVar("Result")
 Known = TypeVar("Known")
-Entries = tuple[Digests, Digests]
 
 _BATCH = 2**20
 
@@ -199,7 +198,7 @@ class DuckDB:
         return self._stretches(
             session,
             question,
-            lambda crowd: crowd.seeds(key),
+            lambda crowd: crowd.seeds(key if question.chooses else None),
             lambda words, steps, cell_bits, seeds: bound(words, steps, cell_bits, question, seeds),
             progress,
         )
@@ -210,7 +209,7 @@ class DuckDB:
         """Yield what counts, one stretch of people at a time, and everyone's entries."""
 
         def beside(crowd: PeopleIndex) -> Iterator[tuple[Seeds, Entries]]:
-            return zip(crowd.seeds(key), crowd.entries(asked.salt), strict=True)
+            return crowd.seeds_and_entries(key if asked.chooses else None, asked.salt)
 
         def work(
             words: NDArray[np.uint64], steps: NDArray[np.int32], cell_bits: int, known: tuple[Seeds, Entries]

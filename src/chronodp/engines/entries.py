@@ -17,19 +17,19 @@ from chronodp.engines.reading import Term
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["DIGITS", "entries_select", "entry_digits", "words_of"]
+__all__ = ["DIGITS", "entry_digits", "words_of"]
 
 DIGITS = 32
 """Hexadecimal digits of an entry: 128 bits."""
 
 _CHUNK = 2**16
-_VALUES = np.zeros(256, np.uint8)
-_VALUES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
-
-
-def entries_select(salt: str) -> exp.Select:
-    """Return the SQL for the entries of everyone in the table ``everyone``, as digits."""
-    return exp.select(entry_digits(exp.Literal.string(salt), "duckdb").as_("entry")).from_("everyone")
+_LOW_HALVES, _LOW_BITS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+_LETTER, _NINE, _HALF = np.uint64(6), np.uint64(9), np.uint64(32)
+_CLOSER = [
+    (np.uint64(4), np.uint64(0x00FF00FF00FF00FF)),
+    (np.uint64(8), np.uint64(0x0000FFFF0000FFFF)),
+    (np.uint64(16), np.uint64(0x00000000FFFFFFFF)),
+]
 
 
 def entry_digits(salt: Term, dialect: str) -> Term:
@@ -50,12 +50,20 @@ def words_of(digits: pyarrow.Array[Any]) -> NDArray[np.uint64]:
     """
     import pyarrow
 
-    words = np.empty((len(digits), 2), np.uint64)
+    words = np.empty((2, len(digits)), np.uint64)  # what is looked up by the one or the other lies side by side
     # All are of one length, so that they lie side by side.
     plain: Any = digits.cast(pyarrow.string()).cast(pyarrow.binary()).cast(pyarrow.binary(DIGITS))
-    written = np.frombuffer(plain.buffers()[1] or b"", np.uint8)[DIGITS * plain.offset :].reshape(-1, DIGITS)
+    written = np.frombuffer(plain.buffers()[1] or b"", ">u8")[DIGITS // 8 * plain.offset :].reshape(-1, DIGITS // 8)
     for first in range(0, len(digits), _CHUNK):  # little memory at a time
-        values = _VALUES[written[first : min(first + _CHUNK, len(digits))]]
-        octets = values[:, 0::2] << np.uint8(4) | values[:, 1::2]
-        words[first : first + _CHUNK] = octets.view(">u8")
-    return words
+        values = written[first : min(first + _CHUNK, len(digits))].astype(np.uint64)  # eight digits in each
+        # The lower half of "0" … "9" is their value; that of "a" … "f", which alone have bit 6, is 9 less.
+        letters = values >> _LETTER
+        letters &= _LOW_BITS
+        letters *= _NINE
+        values &= _LOW_HALVES
+        values += letters
+        for shift, mask in _CLOSER:  # eight values of 4 bits move together: two to 8 bits, four to 16, all to 32
+            values |= values >> shift
+            values &= mask
+        words[:, first : first + _CHUNK] = (values[:, 0::2] << _HALF | values[:, 1::2]).T
+    return words.T

@@ -141,6 +141,11 @@ class LifeQuestion:
             ):
                 raise InvalidArgument("price", "own", f"at most {LONGEST_LIFE:,} of one person in a period")
 
+    @property
+    def chooses(self) -> bool:
+        """Whether some of a person's periods or places may have to be chosen: of one period all counts or nothing."""
+        return len(self.question.calendar) > 1 or self.question.chooses
+
     def room(self, tally: Tally, high: Digests, low: Digests) -> Words:
         """Return how many shares of a life each entry has left: none where more than a life is used."""
         left: Words = self.life - np.clip(tally.used(high, low), 0, self.life)

@@ -7,32 +7,33 @@ stretch; a block with more rows than a stretch shall have stands alone and needs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from chronodp.engines.attach import Session
-from chronodp.engines.choice import Seeds
-from chronodp.engines.entries import entries_select, words_of
+from chronodp.engines.choice import Seeds, seeds_of_none, seeds_of_words
+from chronodp.engines.entries import entry_digits, words_of
 from chronodp.engines.lives import Digests
 from chronodp.engines.question import Question
-from chronodp.engines.reading import Wanted
+from chronodp.engines.reading import Term, Wanted
 from chronodp.engines.rows import names_select
-from chronodp.engines.statement import SEEDS, seeds_select
+from chronodp.engines.statement import person_digest
 
-__all__ = ["PeopleIndex"]
+__all__ = ["Entries", "PeopleIndex"]
 
 Stretches: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
-Columns = TypeVar("Columns", bound=tuple[NDArray[Any], ...])
+Entries: TypeAlias = tuple[Digests, Digests]
 
 _TARGET = 2**19  # rows of a stretch: its words and their sorted copy stay near the processor
 _BLOCKS = 2**20  # people are counted in at most so many blocks
-_ASKED = 2**19  # people whose seeds are asked for together
+_ASKED = 2**19  # people whose digests are asked for together
 _WORD = 40  # bits for person and cell in a word; the others number the rows of a stretch
 
 
@@ -93,37 +94,43 @@ class PeopleIndex:
         """Return the stretch that each code is in."""
         return self.stretch_of_block[codes if self.block == 1 else codes // self.block]
 
-    def seeds(self, key: str) -> Iterator[Seeds]:
-        """Return the seeds of everyone in each stretch, in the order of their codes."""
-        text = seeds_select(key).sql("duckdb")
+    def seeds(self, key: str | None) -> Iterator[Seeds]:
+        """Return the seeds of everyone in each stretch, in the order of their codes.
 
-        def ask(where: str) -> Seeds:
-            multiplier, shift, offset = map(self.session.columns(f"{text} {where}").__getitem__, SEEDS)
-            return multiplier, shift, offset
+        Without a key they are the same for all: enough where nobody can have more than counts, and much quicker.
+        """
+        if key is None:
+            return (seeds_of_none(end - begin) for begin, end in self._spans())
+        return (seeds_of_words(words) for (words,) in self._digests([person_digest(key)]))
 
-        return self._by_stretch(ask)
+    def seeds_and_entries(self, key: str | None, salt: str) -> Iterator[tuple[Seeds, Entries]]:
+        """Return the same beside the entries of everyone: first and last 64 bits."""
+        entry = entry_digits(exp.Literal.string(salt), "duckdb")
+        digests = self._digests([entry] if key is None else [entry, person_digest(key)])
+        for entries, *chosen in digests:
+            seeds = seeds_of_words(*chosen) if chosen else seeds_of_none(len(entries))
+            yield seeds, (entries[:, 0], entries[:, 1])
 
-    def entries(self, salt: str) -> Iterator[tuple[Digests, Digests]]:
-        """Return the entries of everyone in each stretch, in the order of their codes: first and last 64 bits."""
-        text = entries_select(salt).sql("duckdb")
-
-        def ask(where: str) -> tuple[Digests, Digests]:
-            pieces = [words_of(batch.column(0)) for batch in self.session.batches(f"{text} {where}", _ASKED)]
-            words = np.concatenate([np.zeros((0, 2), np.uint64), *pieces])
-            return words[:, 0], words[:, 1]
-
-        return self._by_stretch(ask)
-
-    def _by_stretch(self, ask: Callable[[str], Columns]) -> Iterator[Columns]:
-        """Yield columns about everyone in each stretch; ``ask`` returns those of the codes that a condition names."""
+    def _digests(self, terms: Sequence[Term]) -> Iterator[list[Digests]]:
+        """Yield digests of everyone in each stretch, as words; each term is the SQL of one, as digits."""
+        columns = [term.as_(f"digest_{number}") for number, term in enumerate(terms)]
+        text = exp.select(*columns).from_("everyone").sql("duckdb")
         low = high = 0
-        columns: Any = ()
-        for begin, end in pairwise([*self.begins.tolist(), self.people]):
+        words: list[Digests] = []
+        for begin, end in self._spans():
             if end > high:  # a question takes as long for one stretch as for many
                 low, high = begin, max(end, begin + _ASKED)
-                columns = ask(f"WHERE code >= {low} AND code < {high} ORDER BY code")
-            own = slice(begin - low, end - low)
-            yield cast("Columns", tuple(column[own] for column in columns))
+                where = f"WHERE code >= {low} AND code < {high} ORDER BY code"
+                batches = list(self.session.batches(f"{text} {where}", _ASKED))
+                words = [
+                    np.concatenate([words_of(batch.column(number)) for batch in batches])
+                    for number in range(len(columns))
+                ]
+            yield [word[begin - low : end - low] for word in words]
+
+    def _spans(self) -> Iterator[tuple[int, int]]:
+        """Yield the first code of each stretch, and the one after its last."""
+        return pairwise([*self.begins.tolist(), self.people])
 
 
 def _stretches(visits: NDArray[np.int64], *, most_blocks: int) -> Stretches:

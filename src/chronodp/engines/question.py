@@ -250,6 +250,12 @@ class Question:
         """How many numbers are asked for."""
         return len(self.calendar) * self.places
 
+    @property
+    def chooses(self) -> bool:
+        """Whether a person can have more periods, or places in a period, than count."""
+        periods, places = len(self.calendar), self.places // self.weighed_bins
+        return (self.max_periods or periods) < periods or (self.max_places or places) < places
+
 
 @dataclass(frozen=True, slots=True)
 class BoundsReport:

@@ -34,7 +34,6 @@ __all__ = [
     "person_digest",
     "seed_terms",
     "seeds_of_digest",
-    "seeds_select",
     "statement",
     "tally_statement",
     "text_of",
@@ -148,11 +147,6 @@ def missing_statement(asked: MissingQuestion, parts: Sequence[Part], *, key: str
     sums_ = [exp.func("COALESCE", exact_sum(term), none.copy()) for term in (capped, counted)]
     answer = exp.select(sums_[0].as_("lost"), sums_[1].as_("beyond")).from_("voters")
     return text_of([*tables, ("voters", voters)], answer, dialect)
-
-
-def seeds_select(key: str, dialect: str = "duckdb") -> exp.Select:
-    """Return the SQL for the seeds of everyone in the table ``everyone``."""
-    return exp.select(*_named(seed_terms(key, dialect))).from_("everyone")
 
 
 def seed_terms(key: str, dialect: str) -> dict[str, Term]:

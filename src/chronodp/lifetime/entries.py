@@ -70,9 +70,10 @@ def used_by(held: Entries, high: Digests, low: Digests) -> Words:
     >>> used_by(Entries.of([(1, 5, 7), (1, 6, 8)]), np.array([1, 1, 2], np.uint64), np.array([6, 4, 6], np.uint64))
     array([8, 0, 0])
     """
-    place, known = _places(held, high, low)
+    order = np.argsort(high)  # so that neighbours are looked up near each other in memory: many times faster
+    place, known = _places(held, high[order], low[order])
     found = np.zeros(len(high), np.int64)
-    found[known] = held.spent[place[known]]
+    found[order[known]] = held.spent[place[known]]
     return found
 
 
