@@ -78,6 +78,19 @@ def test_a_release_tells_what_was_found_and_what_is_missing(shop: Path) -> None:
     assert shop.exists()
 
 
+@pytest.mark.parametrize("options", [(), ("--of", "rows", "--find-from-zero", "--find-between", "0.1", "50")])
+def test_edges_are_found_by_a_command(shop: Path, options: tuple[str, ...]) -> None:
+    asked = (*FLAGS, "--histogram", "kwh", "--find", "edges", "--max-periods", "3", *options)
+    assert "finds a typical size of a value" in " ".join(run("plan", *asked).split())
+    made = json.loads(run("release", *asked, "--dataset", "people", "--request", "edges", "--json"))
+    edges = made["found"]["edges"]
+    assert len(edges) == 25
+    assert edges[0] == (0.0 if options else -edges[-1])
+    assert json.loads(made["release"])["design"]["table"]["measure"]["edges"] == edges
+    assert len({row["bin_low"] for row in made["series"]}) == 24
+    assert shop.exists()
+
+
 def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Callable[..., str]) -> None:
     assert json.loads(run("diagnose", *FLAGS, *FINDS, "--json"))
     assert "found by the release" in refuse("diagnose", *FLAGS, *FINDS, "--bounds")
@@ -90,7 +103,7 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--sum", "kwh", "--find", "clip", "--clip", "0", "3", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "max_periods", "--max-periods", "3"), "given or found, not both"),
         (("--count", "--find", "at_most", "--at-most", "3", "--max-periods", "3"), "given or found, not both"),
-        (("--count", "--find", "width"), "made of clip, at_most, norm, max_periods, max_groups"),
+        (("--count", "--find", "width"), "made of clip, at_most, norm, edges, max_periods, max_groups"),
         (("--count", "--find", "max_periods", "--find", "max_periods"), "each once"),
         (("--count", "--find", "max_periods", "--find-share", "0.9"), "find_share must be"),
         (("--count", "--find", "max_periods", "--find-between", "1", "2"), "find_between must be left out unless"),
@@ -103,6 +116,10 @@ def test_the_owner_looks_at_cells_before_bounds_are_found(shop: Path, refuse: Ca
         (("--sum", "kwh", "--find", "clip", "--norm", "find"), "clip must be left out of what is found beside norm"),
         (("--sum", "kwh", "--find", "clip", "--norm", "3"), "clip must be left out of what is found beside norm"),
         (("--count", "--find", "clip", "--max-periods", "3"), "cannot be found for count"),
+        (("--sum", "kwh", "--clip", "0", "3", "--find", "edges", "--max-periods", "3"), "cannot be found for sum"),
+        (("--quantiles", "kwh", "--fractions", "0.5", "--find", "edges", "--max-periods", "3"), "found for quantiles"),
+        (("--histogram", "kwh", "--find", "edges", "--edges", "0,1", "--max-periods", "3"), "given or found, not both"),
+        (("--histogram", "kwh", "--find", "edges", "--find", "max_periods"), "use .bounded(release.found)"),
         (("--sum", "kwh", "--find", "clip", "--find", "at_most", "--max-periods", "3"), "cannot be found for sum"),
         (("--sum", "kwh", "--find", "clip"), "max_periods"),
         (("--count", "--find", "max_periods", "--unit", "event"), "max_periods"),

@@ -36,6 +36,7 @@ def asked_sizes() -> Iterator[SizesQuestion]:
             for top in (2**19, 2**61):
                 for means in (False, True):
                     yield SizesQuestion(question, _SIZES, top, whole_person, means=means)
+                yield SizesQuestion(question, _SIZES, top, whole_person, rows=True)
 
 
 def asked_losses() -> Iterator[LossesQuestion]:

@@ -51,6 +51,18 @@ def test_nobody_and_nothing_have_an_answer() -> None:
         assert DuckDB().losses(find_source(records), asked) == (0, 0, 0, 0)
 
 
+def test_a_voter_is_as_large_as_the_mean_of_its_rows_that_are_not_0() -> None:
+    # On the first day 3 and -5 do not cancel, and 0 does not count; on the second one row is cut at the top.
+    values = [(0, 3.0), (0, -5.0), (0, 0.0), (1, 1000.0), (2, 0.0)]
+    records = [Record("ann", int(DAYS.edges[day]), value) for day, value in values]
+    question = Question(DAYS, "at", "who", "number", Grid(1.0), (0, 1))
+    source, sizes = find_source(to_arrow(records)), (3, 4, 16, 17, 99, 100)
+    person = SizesQuestion(question, sizes, 100, whole_person=True, rows=True)
+    assert DuckDB().sizes(source, person) == Sizes((1, 1, 1, 1, 0, 0), 1)  # (3 + 5 + 100) // 3 = 36
+    days = SizesQuestion(question, sizes, 100, whole_person=False, rows=True)
+    assert DuckDB().sizes(source, days) == Sizes((2, 1, 1, 1, 1, 0), 2)
+
+
 def test_one_person_is_counted_once_and_capped_once() -> None:
     records = [Record("ann", int(DAYS.edges[day]), value) for day, value in enumerate([1.0, 2.0, 4.0])]
     source = find_source(to_arrow(records))

@@ -99,6 +99,22 @@ def test_a_client_finds_as_at_home(house: House) -> None:
         assert given.release(request="two").missing is not None
 
 
+def test_a_curator_finds_edges_within_the_widest_clip(house: House) -> None:
+    with cdp.Client(str(house.http.base_url), token=house.tokens["ana"]) as client:
+        far = client.dataset("meters", every="1D")
+        plan: Any = far.histogram("kwh", edges=(0, cdp.Find()), of="rows").plan(epsilon=2.0, delta=1e-7)
+        assert plan.design.finds == ("edges",)
+        assert plan.design.between == (5.0 / 2**20, 5.0)
+        assert "finds a typical size of a value" in " ".join(str(plan).split())
+        release = plan.release(request="edges")
+        assert len(release.found.edges) == 25
+        assert release.found.edges[0] == 0.0
+        assert release.found.edges[-1] <= 5.0
+        assert 0 < release.quantile(0.5).to_pandas().value.iloc[0] < 5
+        with pytest.raises(errors.ChronodpError, match="found from 0 on"):
+            far.histogram("kwh", edges=cdp.Find()).plan(epsilon=2.0, delta=1e-7)
+
+
 def test_what_is_found_survives_being_written_down(tmp_path: Path) -> None:
     dataset = read_policy(policy_for(tmp_path)).datasets["meters"]
     series = dataset.series(max_periods=cdp.Find())
@@ -110,6 +126,8 @@ def test_what_is_found_survives_being_written_down(tmp_path: Path) -> None:
         series.sum("kwh", bound=cdp.Norm(cdp.Find(0.1), signed=False)),
         series.mean("kwh", clip=(0, cdp.Find(0.1))),
         series.mean("kwh", clip=(0, cdp.Find(0.1)), of="totals"),
+        series.histogram("kwh", edges=cdp.Find(0.1)),
+        series.histogram("kwh", edges=(0, cdp.Find(0.1)), of="rows"),
         series.sum("kwh", clip=(0, cdp.Find(between=(1, 2)))).by(max_groups=cdp.Find(), focus=None, **keys),
     ):
         terms: Any = {"epsilon": 0.5, "delta": 1e-7, "tuned_for": cdp.EachPeriod(), "missing": cdp.Missing(0.1, None)}

@@ -69,7 +69,7 @@ def plan(
         console.print(str(made))
         title = "Candidates, the chosen one first"
         if isinstance(made, FindPlan):
-            of = " of a size of 1" if made.design.finds_size else ""
+            of = " of a size of 1" if made.design.finds_size and not made.design.finds_edges else ""
             title = f"What may be found, and the noise then{of}"
         console.print(table_of(made.alternatives, title))
         console.print("Before you pay, look at how the table is read: chronodp diagnose, with the same options.")

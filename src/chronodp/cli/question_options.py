@@ -144,7 +144,8 @@ OPTIONS: dict[str, Any] = {
     "find": Annotated[
         list[str] | None,
         typer.Option(
-            help="Find a bound privately: `clip`, `at_most`, `norm`, `max_periods` or `max_groups`. May be repeated."
+            help="Find a bound privately: `clip`, `at_most`, `norm`, `edges`, `max_periods` or `max_groups`. May be "
+            "repeated."
         ),
     ],
     "find_share": Annotated[float | None, typer.Option(help="Part of the price that finds bounds; 0.05 if not given.")],
@@ -154,7 +155,9 @@ OPTIONS: dict[str, Any] = {
     ],
     "find_from_zero": Annotated[
         bool | None,
-        typer.Option("--find-from-zero", help="Totals below 0 count as 0: only the most of a person is found."),
+        typer.Option(
+            "--find-from-zero", help="Totals below 0 count as 0: only the most of a person is found. Edges begin at 0."
+        ),
     ],
     "missing": Annotated[
         float | None,

@@ -10,14 +10,15 @@ from chronodp.dataset.query import Queries, Query
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_flag
 from chronodp.series import Discover, Find, Places
+from chronodp.series.finding import edges_shape
 from chronodp.series.measures import ASKABLE, Active, ask_for
 
 __all__ = ["BOUNDS", "FindBounds", "ask_question"]
 
-BOUNDS = ("clip", "at_most", "norm", "max_periods", "max_groups")
+BOUNDS = ("clip", "at_most", "norm", "edges", "max_periods", "max_groups")
 """The bounds that a private step can find."""
 
-_SIZES = ("clip", "at_most", "norm")
+_SIZES = ("clip", "at_most", "norm", "edges")
 _ARGUMENTS = {"norm": "bound"}  # where a bound has another name in Python, as in bound=Norm(Find())
 
 Planned = TypeVar("Planned")
@@ -31,8 +32,9 @@ class FindBounds:
     Attributes:
         bounds: of `BOUNDS`; none if all are given.
         share: the part of the price that finds them.
-        between: public ends of the largest size of a person in a period, or of the norm of a whole series.
-        from_zero: whether totals below 0 count as 0, so that of a clip only the most is found.
+        between: public ends of the largest size of a person in a period, of the norm of a whole series, or of edges.
+        from_zero: whether totals below 0 count as 0, so that of a clip only the most is found; of edges, whether values
+            below 0 are left out.
     """
 
     bounds: tuple[str, ...] = ()
@@ -47,8 +49,8 @@ class FindBounds:
             raise InvalidArgument("find", given, f"made of {', '.join(BOUNDS)}, each once")
         if self.between is not None and not set(_SIZES) & set(self.bounds):
             raise InvalidArgument("between", self.between, f"left out unless {' or '.join(_SIZES)} is found")
-        if check_flag("from_zero", self.from_zero) and "clip" not in self.bounds:
-            raise InvalidArgument("from_zero", True, "left out unless clip is found")
+        if check_flag("from_zero", self.from_zero) and not {"clip", "edges"} & set(self.bounds):
+            raise InvalidArgument("from_zero", True, "left out unless clip or edges are found")
         self.find("clip")  # refuses shares and ends before any question is made
 
     def find(self, name: str) -> Find:
@@ -117,7 +119,12 @@ def _measured(
             return series.active(measure.window, max_stays=measure.max_stays, max_periods=max_periods)
         return series.ask(measure)
     # What stands where a size is found is the reference that it is a multiple of, as `Queries.sum` and `count` have it.
-    reference: dict[str, Any] = {"clip": (0.0, 1.0) if finding.from_zero else (-1.0, 1.0), "at_most": 1, "norm": 1.0}
+    reference: dict[str, Any] = {
+        "clip": (0.0, 1.0) if finding.from_zero else (-1.0, 1.0),
+        "edges": edges_shape(from_zero=finding.from_zero),
+        "at_most": 1,
+        "norm": 1.0,
+    }
     asking = ASKABLE.get(str(said.get("kind")))
     takes = () if asking is None else tuple(argument.name for argument in asking.arguments)
     measure = ask_for({**said, **{name: reference[name] for name in names if name in takes}})

@@ -12,12 +12,14 @@ from chronodp.dataset.lifetime import Lifetime, lifetime_of
 from chronodp.dataset.records import Records
 from chronodp.dataset.unknowns import (
     CLIP_FOUND,
+    EDGES_FOUND,
     KNOWN,
     NOT_BOTH,
     ROWS_FOUND,
     bounds_of,
     check_given,
     clip_to_find,
+    edges_to_find,
     grouping_of,
     the_one,
 )
@@ -193,15 +195,26 @@ class Queries(Generic[Planned_co]):
         return self.ask(Variance(column, clip))
 
     def histogram(
-        self, column: str, *, edges: Sequence[float], of: Literal["people", "rows"] = "people", at_most: int = 1
+        self,
+        column: str,
+        *,
+        edges: Sequence[float] | tuple[float, Find] | Find,
+        of: Literal["people", "rows"] = "people",
+        at_most: int = 1,
     ) -> Query[Planned_co]:
         """Count people, or rows, by the bin of their value.
 
         One person counts in at most ``at_most`` bins of a period; of rows, one person's have the weight of at most
         ``at_most`` in all bins together. A bin holds its lower edge, the last one its upper edge too; values outside
         are left out. Quantiles of the release are free: ``release.quantile(0.5)``.
+
+        With ``edges=Find()`` a private step finds a typical size of a value, and the edges of 24 bins are a public
+        shape about it, on both sides of 0; with ``edges=(0, Find())`` values below 0 are left out, and bins are finer.
         """
         check_given("at_most", at_most, "a whole number, or left out for a histogram", ROWS_FOUND)
+        find, reference = edges_to_find(edges)
+        if find is not None:
+            return self.ask(histogram_of(column, reference, of=of, at_most=at_most)).finding(edges=find)
         ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         return self.ask(histogram_of(column, ascending, of=of, at_most=at_most))
 
@@ -221,6 +234,7 @@ class Queries(Generic[Planned_co]):
         edges cost little. People and rows are counted, and values outside the edges left out, as by `histogram`.
         """
         check_given("at_most", at_most, "a whole number, or left out for quantiles", ROWS_FOUND)
+        check_given("edges", edges, "a list of ascending numbers for quantiles", EDGES_FOUND)
         ascending = tuple(listed("edges", edges, "a list of finite ascending numbers"))
         asked = tuple(listed("fractions", fractions, "a list of ascending fractions above 0 and below 1"))
         return self.ask(quantiles_of(column, asked, ascending, of=of, at_most=at_most))
@@ -483,7 +497,8 @@ class Query(Generic[Planned_co]):
         return "Discover()" if self.discover is not None else "".join(name for name, _ in self.finds[:1])
 
     def __str__(self) -> str:
-        words = self.table.measure.open_words if self.finds else self.table.measure.words
+        measure = self.table.measure
+        words = measure.open_words if measure.size_name in dict(self.finds) else measure.words
         return f"{words(self.table.unit.called)}; {self.table.calendar}"
 
 

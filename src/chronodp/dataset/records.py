@@ -54,7 +54,7 @@ from chronodp.series import (
     make_quantile_plan,
     voters_of,
 )
-from chronodp.series.finding import Joint, Scale
+from chronodp.series.finding import Joint, Scale, Typical
 
 __all__ = ["Records", "numbers_of"]
 
@@ -125,13 +125,20 @@ class Records:
         )
         return self.reader.held_keys(self.source, asked, key=key)
 
-    def sizes(self, scale: Scale) -> Sizes:
+    def sizes(self, scale: Scale | Typical) -> Sizes:
         """Return how much voters hold, counted by the sizes of a scale, which nobody may see."""
-        question = self._sized(scale.table, scale.grid)
-        whole_person = voters_of(scale.table).whole_person
-        return self.reader.sizes(
-            self.source, SizesQuestion(question, scale.sizes, scale.top, whole_person, means=_of_means(scale.table))
+        question, of_rows = self._sized(scale.table, scale.grid), isinstance(scale, Typical)
+        if of_rows:
+            question = replace(question, edges=())  # there are none yet: values themselves are read
+        asked = SizesQuestion(
+            question,
+            scale.sizes,
+            scale.top,
+            voters_of(scale.table).whole_person,
+            means=_of_means(scale.table),
+            rows=of_rows,
         )
+        return self.reader.sizes(self.source, asked)
 
     def losses(self, joint: Joint) -> tuple[int, ...]:
         """Return what each candidate for bounds would take away, which nobody may see."""

@@ -23,6 +23,7 @@ from chronodp.engines.reference_cells import (
     computed_record,
     counted_rows,
     held_cells,
+    located_steps,
     location_of,
 )
 from chronodp.engines.reference_keys import held_keys_of
@@ -102,8 +103,11 @@ def _weighed(
 def reference_sizes(records: Iterable[Record], asked: SizesQuestion) -> Sizes:
     """Return how many voters hold more than each size, of rows in memory."""
     voters: dict[object, int] = defaultdict(int)
-    for (person, period, _), held in _sizes(records, asked.question, means=asked.means).items():
-        voters[person if asked.whole_person else (person, period)] += min(held, asked.top)
+    if asked.rows:
+        voters |= _mean_rows(records, asked)
+    else:
+        for (person, period, _), held in _sizes(records, asked.question, means=asked.means).items():
+            voters[person if asked.whole_person else (person, period)] += min(held, asked.top)
     held_by = [total for total in voters.values() if total]
     return Sizes(tuple(sum(total > size for total in held_by) for size in asked.sizes), len(held_by))
 
@@ -131,6 +135,15 @@ def reference_losses(records: Iterable[Record], asked: LossesQuestion) -> tuple[
                 lost += sum(asked.weighed(sum(cells) - kept[period]) for period, cells in visited.items())
         answer.append(lost)
     return tuple(answer)
+
+
+def _mean_rows(records: Iterable[Record], asked: SizesQuestion) -> dict[object, int]:
+    """The mean of the sizes of each voter's rows that are not 0, rounded down."""
+    sizes: dict[object, list[int]] = defaultdict(list)
+    for (person, period, _), steps in located_steps(records, asked.question):
+        if steps:
+            sizes[person if asked.whole_person else (person, period)].append(min(abs(steps), asked.top))
+    return {voter: sum(rows) // len(rows) for voter, rows in sizes.items()}
 
 
 def _scaled_loss(cells: list[int], norm: int) -> int:

@@ -15,7 +15,16 @@ from chronodp.engines.choice import priority, seeds_of
 from chronodp.engines.expressions import Cell, Value, evaluate
 from chronodp.engines.question import Question
 
-__all__ = ["PersonCell", "Record", "chosen_cells", "computed_record", "counted_rows", "held_cells", "location_of"]
+__all__ = [
+    "PersonCell",
+    "Record",
+    "chosen_cells",
+    "computed_record",
+    "counted_rows",
+    "held_cells",
+    "located_steps",
+    "location_of",
+]
 
 PersonCell = tuple[object, int, int]
 """A person, a period and a place."""
@@ -39,9 +48,14 @@ class Record:
 def held_cells(records: Iterable[Record], question: Question) -> dict[PersonCell, int]:
     """What each person has in each cell, unbounded; a row that stands alone is a person of its own."""
     cells: dict[PersonCell, int] = defaultdict(int)
-    for cell, record in _located(records, question):
-        cells[cell] += _steps(record, question)
+    for cell, steps in located_steps(records, question):
+        cells[cell] += steps
     return cells
+
+
+def located_steps(records: Iterable[Record], question: Question) -> Iterator[tuple[PersonCell, int]]:
+    """Return each row that counts: its person, period and place, and its number in steps."""
+    return ((cell, _steps(record, question)) for cell, record in _located(records, question))
 
 
 def counted_rows(records: Iterable[Record], question: Question) -> dict[PersonCell, int]:

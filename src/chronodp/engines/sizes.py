@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from chronodp.engines.lengths import wide
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Part
-from chronodp.engines.rows import Term, lookup, whole
-from chronodp.engines.statement import exact_sum, held_size, held_tables, text_of
+from chronodp.engines.rows import Term, between, lookup, rows_select, whole
+from chronodp.engines.statement import exact_sum, held_size, held_tables, keys_tables, text_of
 
 __all__ = ["Sizes", "SizesQuestion", "sizes_statement"]
 
@@ -29,6 +30,7 @@ class SizesQuestion:
         top: the most that a cell counts, in steps.
         whole_person: whether a person is a voter, and not each of their periods.
         means: whether a cell is the mean of its rows, and not their sum.
+        rows: whether a voter holds the mean of the sizes of its rows that are not 0, and not the sum of its cells.
     """
 
     question: Question
@@ -36,6 +38,7 @@ class SizesQuestion:
     top: int
     whole_person: bool
     means: bool = False
+    rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +65,37 @@ class Sizes:
 
 def sizes_statement(asked: SizesQuestion, parts: Sequence[Part], dialect: str = "duckdb") -> str:
     """Return the text that counts voters: of how many sizes one holds more, and how many such voters there are."""
-    question = asked.question
-    tables = held_tables(question, parts, dialect, counted=asked.means)
-    held = held_size(question, asked.top, dialect, means=asked.means)
-    if question.user is None:
-        tables.append(("voters", exp.select(held.as_("total")).from_("held")))
-    else:
-        period = exp.IntDiv(this=exp.column("cell"), expression=whole(question.places))
-        by: list[Term] = [exp.column("person")] if asked.whole_person else [exp.column("person"), period]
-        tables.append(("voters", exp.select(exact_sum(held).as_("total")).from_("held").group_by(*by)))
+    tables = _by_rows(asked, parts, dialect) if asked.rows else _by_cells(asked, parts, dialect)
     # Totals are whole numbers: more than a size is at least the size and 1.
     numbers: list[Term] = [whole(index) for index in range(len(asked.sizes) + 1)]
     size = lookup(exp.column("total"), [size + 1 for size in asked.sizes], numbers).as_("size_")
     tables.append(("sized", exp.select(size).from_("voters").where(exp.column("total") > 0)))
     answer = exp.select("size_", exp.Count(this=exp.Star()).as_("voters")).from_("sized").group_by("size_")
     return text_of(tables, answer, dialect)
+
+
+def _by_cells(asked: SizesQuestion, parts: Sequence[Part], dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``voters``: the sum of each voter's cells."""
+    question = asked.question
+    tables = held_tables(question, parts, dialect, counted=asked.means)
+    held = held_size(question, asked.top, dialect, means=asked.means)
+    if question.user is None:
+        return [*tables, ("voters", exp.select(held.as_("total")).from_("held"))]
+    period = exp.IntDiv(this=exp.column("cell"), expression=whole(question.places))
+    by: list[Term] = [exp.column("person")] if asked.whole_person else [exp.column("person"), period]
+    return [*tables, ("voters", exp.select(exact_sum(held).as_("total")).from_("held").group_by(*by))]
+
+
+def _by_rows(asked: SizesQuestion, parts: Sequence[Part], dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``voters``: the mean of the sizes of each voter's rows that are not 0, rounded down."""
+    question, steps = asked.question, exp.column("steps")
+    tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
+    size = between(whole(0), exp.Abs(this=steps), whole(asked.top))
+    if question.user is None:
+        return [*tables, ("voters", exp.select(size.as_("total")).from_("rows_"))]
+    by = ["person"] if asked.whole_person else ["person", "period"]
+    # Each row is within 64 bits, so their mean is; their sum need not be.
+    rows = exp.select(*by, size.as_("size_")).from_("rows_").where(steps.copy().neq(whole(0)))
+    count = wide(exp.Count(this=exp.Star()), dialect)
+    mean = exp.IntDiv(this=wide(exact_sum(exp.column("size_")), dialect), expression=count)
+    return [*tables, ("sizes", rows), ("voters", exp.select(mean.as_("total")).from_("sizes").group_by(*by))]

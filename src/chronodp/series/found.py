@@ -19,7 +19,8 @@ class Find:
 
     Args:
         share: the part of the price that finds bounds; of several, the largest counts.
-        between: public ends between which the largest size lies, where too few people are there to search widely.
+        between: public ends between which the largest size lies, where too few people are there to search widely. Of
+            edges, the ends of sizes of values: no edge lies beyond.
 
     >>> Find(0.1, between=(1, 1000))
     Find(share=0.1, between=(1.0, 1000.0))
@@ -41,11 +42,13 @@ class Found:
     """Bounds that were found. They may be published: finding them was paid for.
 
     Attributes:
-        scale: about how much those at the upper end hold a period, on average over all; a power of √2.
+        scale: about how much those at the upper end hold a period, on average over all; a power of √2. Of edges, about
+            how large a value is.
         size: the largest size that counts in a cell: the clip, or at most so many rows; None where it was declared.
         max_periods: how many periods of a person count; None where that was declared, or is not asked.
         max_groups: in how many groups of a period a person counts; None where that was declared.
         norm: the largest l2 norm of a person's whole series, where that was found.
+        edges: of a histogram's bins, where these were found.
     """
 
     scale: float
@@ -53,6 +56,13 @@ class Found:
     max_periods: int | None = None
     max_groups: int | None = None
     norm: float | None = field(default=None, metadata=LATER)
+    edges: tuple[float, ...] | None = field(default=None, metadata=LATER)
+
+    def sized(self, name: str) -> float | tuple[float, ...] | None:
+        """Return what was found for the argument of a measure that hangs on sizes, by its name; None if it was not."""
+        if name == "edges":
+            return self.edges
+        return self.norm if name == "bound" else self.size
 
     def __str__(self) -> str:
         parts = {
@@ -62,7 +72,10 @@ class Found:
             "max_groups": self.max_groups,
             "norm": self.norm,
         }
-        return ", ".join(f"{name} {value:g}" for name, value in parts.items() if value is not None)
+        said = [f"{name} {value:g}" for name, value in parts.items() if value is not None]
+        if self.edges is not None:
+            said.append(f"{len(self.edges) - 1} bins from {self.edges[0]:g} to {self.edges[-1]:g}")
+        return ", ".join(said)
 
 
 def _check_between(between: object) -> tuple[float, float]:

@@ -109,7 +109,7 @@ def check_missing(table: Table, missing: object) -> Missing:
     if not isinstance(missing, Missing):
         raise InvalidArgument("missing", missing, "Missing(...), or left out")
     measure = table.measure
-    if not measure.size_name or measure.block is not None or measure.averages:
+    if measure.size_name in ("", "edges") or measure.block is not None or measure.averages:
         raise InvalidArgument("missing", str(measure), "left out: the figure is for counts and sums of periods")
     return missing
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from chronodp.engines import BoundsReport, HeldKeys, Progress, ReadingCheck, Sizes
 from chronodp.series import Design, DiscoverDesign, FindingOrigin, KeysOrigin, Origin, Quanta, Table
-from chronodp.series.finding import Joint, Scale
+from chronodp.series.finding import Joint, Scale, Typical
 
 __all__ = ["Pace", "Paced", "PacedFinding", "PacedKeys", "Paces", "Unpaced"]
 
@@ -114,7 +114,7 @@ class PacedFinding(Paced):
 
     origin: FindingOrigin
 
-    def sizes(self, scale: Scale) -> Sizes:
+    def sizes(self, scale: Scale | Typical) -> Sizes:
         """Return how much voters hold, at an allowed moment."""
         began = self.pace.clock()
         try:

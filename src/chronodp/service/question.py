@@ -78,12 +78,16 @@ class WorkloadAsked(_Part):
 class FindAsked(_Part):
     """Bounds that a private step finds, from a part of the price; they are left out where they would stand."""
 
-    bounds: list[Literal["clip", "at_most", "norm", "max_periods", "max_groups"]] = Field(
+    bounds: list[Literal["clip", "at_most", "norm", "edges", "max_periods", "max_groups"]] = Field(
         min_length=1, max_length=len(BOUNDS)
     )
     share: _Number = Field(Find().share, gt=0, lt=1, description="The part of the price that finds them.")
-    between: _Clip | None = Field(None, description="Public ends of the largest size in a period, or of the norm.")
-    from_zero: bool = Field(False, description="Totals below 0 count as 0: of a clip only the most is found.")
+    between: _Clip | None = Field(
+        None, description="Public ends of the largest size in a period, of the norm or of edges."
+    )
+    from_zero: bool = Field(
+        False, description="Totals below 0 count as 0, and only the most of a clip is found; edges begin at 0."
+    )
 
 
 class DiscoverAsked(_Part):

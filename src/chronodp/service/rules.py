@@ -42,7 +42,7 @@ def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end:
 
 
 def allowed_search(dataset: Dataset, query: Query[Plan]) -> Query[Plan]:
-    """Return the query with its search for a clip kept within the widest that may be asked, or raise."""
+    """Return the query with its search for a clip or edges kept within the widest that may be asked, or raise."""
     finds, table = dict(query.finds), query.table.periods
     if finds and not dataset.allowed.find:
         raise _refuse("find", " and ".join(finds), "numbers that are publicly known")
@@ -51,13 +51,16 @@ def allowed_search(dataset: Dataset, query: Query[Plan]) -> Query[Plan]:
         return query  # of a derived column its own columns decide; one that is unknown is refused with the rest
     if "bound" in finds:
         return _within(query, "bound", _widest_norm(column, table), "norm")
-    if "clip" not in finds or table.measure.declared is None:
+    name = next((name for name in ("clip", "edges") if name in finds), None)
+    if name is None or table.measure.declared is None:
         return query
     _, (down, up) = table.measure.declared  # of a size of 1: how far the clip that is found reaches on each side
+    if name == "edges":
+        down, up = (-1.0 if down < 0 else 0.0), 1.0  # a search for edges ends at the farthest edge itself
     widest = min(column.clip[1] / up, column.clip[0] / down if down else math.inf)
     if widest <= 0:
-        raise _refuse("clip", "found", f"within {column.clip[0]:g} to {column.clip[1]:g}: found from 0 on, or given")
-    return _within(query, "clip", widest, "clip")
+        raise _refuse(name, "found", f"within {column.clip[0]:g} to {column.clip[1]:g}: found from 0 on, or given")
+    return _within(query, name, widest, "clip")
 
 
 def _within(query: Query[Plan], name: str, most: float, called: str) -> Query[Plan]:

@@ -65,13 +65,13 @@ def _found(discover: Discover) -> dict[str, Any]:
 
 def _leave_out(content: dict[str, Any], finds: Mapping[str, Find]) -> None:
     """Say what is found, in place of the references that a table holds there."""
-    sizes = [find for name, find in finds.items() if name in ("clip", "at_most", "bound")]
+    sizes = [find for name, find in finds.items() if name in ("clip", "at_most", "bound", "edges")]
     names = ["norm" if name == "bound" else name for name in finds]
     content["find"] = {
         "bounds": names,
         "share": max(find.share for find in finds.values()),
         "between": next((list(find.between) for find in sizes if find.between is not None), None),
-        "from_zero": "clip" in finds and content["measure"]["clip"][0] == 0,
+        "from_zero": any(name in finds and content["measure"][name][0] == 0 for name in ("clip", "edges")),
     }
     for name in names:
         (content if name in content else content["measure"]).pop(name)

@@ -96,7 +96,7 @@ class Commands:
         options: dict[str, Any] = {kind: said.pop("column", said.pop("window", True)), **said}
         if question.find:
             options["find"] = list(question.find)
-        if "clip" in question.find:
+        if {"clip", "edges"} & set(question.find):
             options["find_from_zero"] = True
         if question.max_periods is not None:
             options["max_periods"] = question.max_periods

@@ -162,7 +162,7 @@ def _json(question: Question) -> dict[str, Any]:
             "children": [[len(leaves)]],
         }
     if question.find:
-        asked["find"] = {"bounds": question.find, "from_zero": "clip" in question.find}
+        asked["find"] = {"bounds": question.find, "from_zero": bool({"clip", "edges"} & set(question.find))}
     if question.blocks:
         asked["block"] = question.blocks[0]
     for name in ("where", "columns", "missing", "tuned_for"):

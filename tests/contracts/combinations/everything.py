@@ -32,6 +32,7 @@ SPARK: tuple[tuple[str, ...], ...] = (
     ("mean of totals, `people=`",),
     ("histogram of people", "`Places`"),
     ("histogram of rows", "quantiles of people"),
+    ("histogram of rows", "`Find` of edges"),
     ("quantiles of rows", "`where`"),
     ("active people", "`plan_together` with a count"),
     ("count of people", "tuned for running totals"),

@@ -81,6 +81,7 @@ CHANGES: tuple[Feature, ...] = (
     Feature("`Find` of clip", {"find": ("clip",)}, needs="clip"),
     Feature("`Find` of at_most", {"find": ("at_most",)}, needs="at_most"),
     Feature("`Find` of a norm", {"find": ("norm",)}, needs="norm"),
+    Feature("`Find` of edges", {"find": ("edges",)}, needs="edges"),
     Feature("`Find` of max_periods", {"find": ("max_periods",)}),
     Feature("`Find` of max_groups", {"find": ("max_groups",), "by": {"region": ("north", "south")}}),
     Feature("`Missing`", {"missing": {"share": 0.1}}),

@@ -70,7 +70,7 @@ def question_of(features: Sequence[Feature], unit: RecordUnit) -> Question:
     for one in features:
         if not one.measures:
             _say(question, one)
-    for name in {"clip", "at_most", "norm"} & set(question.find):
+    for name in {"clip", "at_most", "norm", "edges"} & set(question.find):
         question.measure.pop(name, None)
     if "norm" in question.find and not measures:
         question.measure.pop("clip", None)  # a norm takes its place
@@ -122,6 +122,8 @@ def query_of(question: Question, data: object, engine: Any = None) -> Query[Any]
     method = getattr(series, said.pop("kind"))
     if "clip" in question.find:
         said["clip"] = (0, Find())
+    if "edges" in question.find:
+        said["edges"] = (0, Find())
     if "at_most" in question.find:
         said["at_most"] = Find()
     if "norm" in said or "norm" in question.find:

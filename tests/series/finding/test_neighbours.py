@@ -137,6 +137,27 @@ def test_one_unit_moves_utilities_of_a_mean_as_far_as_claimed(
     assert seen >= 0.5, name
 
 
+@pytest.mark.parametrize("of", ["rows", "people"])
+@pytest.mark.parametrize(("name", "unit", "user"), CASES, ids=[name for name, *_ in CASES])
+def test_one_unit_moves_utilities_of_a_typical_size_as_far_as_claimed(
+    name: str, unit: RecordUnit, user: str | None, of: Any, trials: Trials
+) -> None:
+    series = cdp.TimeSeries(
+        [], time="at", user=user, every="1D", start="2026-01-01", end="2026-01-05", unit=unit,
+        max_periods=2 if unit.whole_person else None, engine=Reference(),
+    )  # fmt: skip
+    plan: Any = series.histogram("number", edges=cdp.Find(), of=of).by(max_groups=2, **GROUPED).plan(epsilon=400.0)
+    typical, seen = plan.design.edges, 0.0
+    for one, other in pairs(unit, trials(1200, least=60), seed=9):
+        counts = [about(plan.origin, world).sizes(typical) for world in (one, other)]
+        before, after = (median_utilities(found.above, found.voters) for found in counts)
+        most = max(abs(new - old) for new, old in zip(after, before, strict=True))
+        assert most <= typical.median.change, name
+        _check_range(typical.median, before, after)
+        seen = max(seen, most / typical.median.change)
+    assert seen >= 0.5, name
+
+
 class _MeansOfHistories(Reference):
     """Mutant: of each cell, the share of a person's rows of all days."""
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +20,11 @@ from chronodp.postprocess import Law
 from chronodp.privacy import BoundedRangeCost, Cost, PureCost
 from chronodp.randomness import Entropy
 from chronodp.series import EachPeriod, FindDesign, FindingOrigin, Found, Split, Table, choice_prices
-from chronodp.series.finding import PARTS, choices_of, design_find, found_by
+from chronodp.series.finding import choices_of, design_find, found_by, parts_of
 
 __all__ = ["PricedSearch", "Search", "all_choices", "found_of", "left_for_numbers", "searches_for"]
 
 _MOST_FOR_FINDING = 0.5
-_STAGES = 2  # choices of one search
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,14 @@ class Search:
         """Return the search at its part of the whole price, weighed against the noise that its query will have."""
         # A query that another answers has the numbers of that one: the same table, or it would not be the finder.
         share = strategy.shares[strategy.sources.get(self.finder, self.finder)]
-        choices = choice_prices(strategy.law, whole, [part * self.share for part in PARTS])
+        names = tuple(name for name, _ in self.query.finds)
+        choices = choice_prices(strategy.law, whole, [part * self.share for part in parts_of(names)])
         epsilon, delta = terms_of(strategy.law, share)
         sizes = (find for name, find in self.query.finds if name == self.query.table.measure.size_name)
         between = next((find.between for find in sizes), None)
         design = FindDesign(
             self.query.table,
-            tuple(name for name, _ in self.query.finds),
+            names,
             self.share,
             between,
             epsilon,
@@ -113,15 +114,16 @@ class PricedSearch:
         """What is found, in a sentence of the plan."""
         design = self.design
         sizes = "; errors are in sizes found" if design.finds_size else ""
+        among = len(design.edges.first if design.finds_edges else design.typical.candidates)
+        told = "" if design.finds_edges else f"; errors are at most{sizes}"
         return (
-            f"{100 * design.share:.3g} % of the price finds {self.names}, once, among "
-            f"{len(design.typical.candidates):,} candidates; needs about {design.scale.needed:,} of those protected or "
-            f"more; errors are at most{sizes}"
+            f"{100 * design.share:.3g} % of the price finds {self.names}, once, among {among:,} candidates; needs "
+            f"about {design.votes.needed:,} of those protected or more{told}"
         )
 
     def sizes(self) -> Sizes:
         """Return how much voters hold, which nobody may see."""
-        return self.origin.sizes(self.design.scale)
+        return self.origin.sizes(self.design.votes)
 
 
 def searches_for(queries: Mapping[str, Shareable], *, epsilon: float, delta: float) -> tuple[Search, ...]:
@@ -158,8 +160,8 @@ def all_choices(
 ) -> tuple[Callable[[tuple[str, ...]], Callable[[], str]], ...]:
     """Return the private choices of all searches, one after another; each sees those of its own search."""
     return tuple(
-        _after(choose, _STAGES * place)
-        for place, (search, counts) in enumerate(zip(searches, sizes, strict=True))
+        _after(choose, before)
+        for before, search, counts in zip(_begins(searches), searches, sizes, strict=True)
         for choose in choices_of(search.design, search.origin, counts, entropy, progress=progress)
     )
 
@@ -167,9 +169,14 @@ def all_choices(
 def found_of(searches: Sequence[PricedSearch], chosen: Sequence[str]) -> tuple[Found, ...]:
     """Return the bounds that each search found."""
     return tuple(
-        found_by(search.design, tuple(chosen[_STAGES * place : _STAGES * (place + 1)]))
-        for place, search in enumerate(searches)
+        found_by(search.design, tuple(chosen[before : before + search.design.stages]))
+        for before, search in zip(_begins(searches), searches, strict=True)
     )
+
+
+def _begins(searches: Sequence[PricedSearch]) -> list[int]:
+    """Return after how many choices of others each search begins."""
+    return list(itertools.accumulate((search.design.stages for search in searches[:-1]), initial=0))
 
 
 def _after(

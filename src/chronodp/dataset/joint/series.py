@@ -181,11 +181,13 @@ class FoundPart:
         own = replace(
             found,
             size=found.size if measure.size_name in self.finds else None,
+            edges=found.edges if measure.size_name in self.finds else None,
             max_periods=found.max_periods if "max_periods" in self.finds else None,
             max_groups=found.max_groups if "max_groups" in self.finds else None,
         )
-        size = own.size if measure.norm is None else own.norm
-        table = bounded_table(self.table, size=size, max_periods=own.max_periods, max_groups=own.max_groups)
+        table = bounded_table(
+            self.table, size=own.sized(measure.size_name), max_periods=own.max_periods, max_groups=own.max_groups
+        )
         return Plan(replace(self._design(table), found=own), (), self.delta, self.origin)
 
     def _design(self, table: Table) -> Design:

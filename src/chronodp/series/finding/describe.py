@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chronodp.privacy import counted
 from chronodp.series.finding.design import FindDesign
+from chronodp.series.finding.edges import FARTHEST
 from chronodp.series.voters import voters_of
 
 __all__ = ["describe_find"]
@@ -37,6 +38,15 @@ def describe_find(design: FindDesign) -> list[tuple[str, str]]:
 def _finds(design: FindDesign) -> str:
     joint = design.typical
     names = " and ".join(design.finds)
+    if design.finds_edges:
+        most = "" if design.between is None else f" or beyond {design.between[1]:g}"
+        below = "" if design.table.measure.bin_edges[0] < 0 else " or below 0"
+        return (
+            f"{100 * design.share:.3g} % of the price finds a typical size of a value among "
+            f"{len(design.edges.first):,}, and edges are a public shape about it: values beyond "
+            f"{FARTHEST:,g} times it{most}{below} are left out; "
+            "which edges these are is published with the release"
+        )
     return (
         f"{100 * design.share:.3g} % of the price finds {names} among {len(joint.candidates):,} candidates, by what "
         "each would take away and its noise; which are found is published with the release"
@@ -45,11 +55,16 @@ def _finds(design: FindDesign) -> str:
 
 def _needs(design: FindDesign) -> str:
     table = design.table
-    few = "" if table.horizon >= _FEW_PERIODS else "; few periods: a bound that is publicly known errs less"
+    few = (
+        ""
+        if table.horizon >= _FEW_PERIODS or design.finds_edges
+        else "; few periods: a bound that is publicly known errs less"
+    )
     who = table.unit.called or "people" if voters_of(table).whole_person else "periods of people"
     instead = ", or Find(between=(least, most)) with ends that are publicly known"
+    what = "edges" if design.finds_edges else "bounds"
     shorter = "" if design.between or not design.finds_size else instead
-    return f"about {design.scale.needed:,} {who} or more{shorter}: with fewer the bounds may be far off{few}"
+    return f"about {design.votes.needed:,} {who} or more{shorter}: with fewer the {what} may be far off{few}"
 
 
 def _error(design: FindDesign) -> str:
@@ -57,19 +72,20 @@ def _error(design: FindDesign) -> str:
     joint = design.typical
     shown = sorted({joint.periods[0], joint.periods[len(joint.periods) // 2], joint.periods[-1]})
     what = "size" if design.table.measure.norm is None else "bound"
-    unit = f" times the {what} found" if design.finds_size else ""
+    unit = f" times the {what} found" if design.finds_size and not design.finds_edges else ""
+    where = "bins" if design.table.measure.bin_edges else "periods"
     # Of a mean, noise hangs on how many are present.
     by, present = (
         (1_000, ", with 1,000 present") if design.table.measure.ratio else (design.table.measure.divisor or 1, "")
     )
     widths = [f"± {design.half_widths[periods, joint.groups[-1]] / by:.4g}{unit}" for periods in shown]
     if len(shown) == 1:
-        return f"{widths[0]}{present} in 95 of 100 periods, noise only"
+        return f"{widths[0]}{present} in 95 of 100 {where}, noise only"
     listed = ", ".join(
         f"{width} if {counted(periods, 'period')} count{'s' if periods == 1 else ''}"
         for width, periods in zip(widths, shown, strict=True)
     )
-    return f"{listed}{present}, in 95 of 100 periods, noise only"
+    return f"{listed}{present}, in 95 of 100 {where}, noise only"
 
 
 def _price(design: FindDesign) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import deviations
 from chronodp.privacy import LATER, Claim, Cost, document
 from chronodp.series.design import Design
+from chronodp.series.finding.edges import Typical
 from chronodp.series.finding.joint import Joint, bounded_table, group_candidates, period_candidates
 from chronodp.series.finding.scale import Scale
 from chronodp.series.found import Find, Found
@@ -20,12 +21,17 @@ from chronodp.series.split import Split, split_price
 from chronodp.series.table import Table
 from chronodp.series.workloads import Workload
 
-__all__ = ["PARTS", "FindDesign", "design_find"]
+__all__ = ["FindDesign", "design_find", "parts_of"]
 
-PARTS = (0.08, 0.44, 0.48)  # of what finding costs: for the median, the upper end and the bounds
+_PARTS = (0.08, 0.44, 0.48)  # of what finding costs: for the median, the upper end and the bounds
 _ARGUMENT = "docs/explanation/proofs/finding.md"
 RULE = "1"
 """Which rule finds bounds. A change of grids, caps or parts is a new one, and another plan."""
+
+
+def parts_of(finds: Container[str]) -> tuple[float, ...]:
+    """Return the part that each choice has of what finding costs."""
+    return (1.0,) if "edges" in finds else _PARTS
 
 
 @document("find_design")
@@ -34,7 +40,8 @@ class FindDesign:
     """What is released, and which of its bounds are found.
 
     Attributes:
-        table: at the reference bounds: sizes of 1 where they are found, all periods and groups where these are.
+        table: at the reference bounds: sizes of 1 where they are found, all periods and groups where these are; edges
+            for a typical size of 1, where these are.
         finds: the bounds to find, by the arguments that they are.
         share: the part of the price that finds them.
         between: public ends of the search for a size.
@@ -59,8 +66,18 @@ class FindDesign:
 
     @property
     def finds_size(self) -> bool:
-        """Whether the largest size is found."""
+        """Whether the largest size is found, or edges."""
         return self.table.measure.size_name in self.finds
+
+    @property
+    def finds_edges(self) -> bool:
+        """Whether edges of bins are found, and so nothing else: one choice in place of three."""
+        return "edges" in self.finds
+
+    @property
+    def stages(self) -> int:
+        """How many times something chosen is stored before the numbers are read."""
+        return 1 if self.finds_edges else 2
 
     @cached_property
     def split(self) -> Split:
@@ -68,7 +85,7 @@ class FindDesign:
         if self.priced is not None:
             return self.priced
         figures = () if self.missing is None else self.missing.parts(self.table, found=self.finds_size)
-        choices = [part * self.share for part in PARTS]
+        choices = [part * self.share for part in parts_of(self.finds)]
         return split_price(self.epsilon, self.delta, choices=choices, figures=figures)
 
     @property
@@ -88,6 +105,16 @@ class FindDesign:
         if self.finds_size:
             return Scale(self.table, self.split.law, median, tail, between=self.between)
         return Scale(self.table, self.split.law, median, tail, reach=self.table.measure.reach)
+
+    @cached_property
+    def edges(self) -> Typical:
+        """The choice of a typical size, where edges are found."""
+        return Typical(self.table, self.split.law, self.split.choices[0], self.between)
+
+    @property
+    def votes(self) -> Scale | Typical:
+        """The choices that are drawn first, by what voters hold."""
+        return self.edges if self.finds_edges else self.scale
 
     @cached_property
     def noise(self) -> dict[tuple[int, int], float]:
@@ -139,12 +166,14 @@ class FindDesign:
 
     def bounded(self, found: Found) -> Table:
         """Return the table with bounds that were found."""
-        size = found.size if self.table.measure.norm is None else found.norm
+        name = self.table.measure.size_name
+        size = found.sized(name)
         if self.finds_size and size is None:
-            name = self.table.measure.size_name
+            what = name if self.finds_edges else f"a {name}"
             raise InvalidArgument(
-                "found", "other bounds", f"release.found of a release that found a {name}, as this plan"
+                "found", "other bounds", f"release.found of a release that found {what}, as this plan"
             )
+        size = size if self.finds_size else None  # what is declared stays
         return bounded_table(self.table, size=size, max_periods=found.max_periods, max_groups=found.max_groups)
 
     def release_design(self, found: Found) -> Design:
@@ -177,6 +206,10 @@ def design_find(
     for name in finds:
         if name not in known:
             raise InvalidArgument(name, "Find()", f"a number: it cannot be found for {table.measure}")
+    if "edges" in finds and len(finds) > 1:
+        other = next(name for name in finds if name != "edges")
+        allowed = "a number where edges are found: find it by count() first, then use .bounded(release.found)"
+        raise InvalidArgument(other, "Find()", allowed)
     if "max_periods" in finds and not table.unit.whole_person:
         raise InvalidArgument("max_periods", "Find()", f"left out for {table.unit}: no periods of a person are chosen")
     if table.measure.size_name in finds:
@@ -187,7 +220,7 @@ def design_find(
     if missing is not None:
         check_missing(table, missing)
     design = FindDesign(table, tuple(finds), share, between, epsilon, delta, tuned_for, missing=missing)
-    _ = design.scale.median  # refuses a search that cannot be drawn
+    _ = design.votes.median  # refuses a search that cannot be drawn
     return design
 
 
@@ -197,5 +230,5 @@ def _check_mean(table: Table) -> None:
     if measure.ratio and measure.negative:
         allowed = "found from 0 on, as (0, Find()), or a pair of numbers: no step finds the middle of a mean's clip"
         raise InvalidArgument("clip", "Find()", allowed)
-    if measure.row_weight not in (None, 1):
+    if measure.ratio and measure.row_weight not in (None, 1):
         raise InvalidArgument("at_most", measure.row_weight, "1 or left out where the clip of rows is found")

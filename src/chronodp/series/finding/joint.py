@@ -52,11 +52,16 @@ def group_candidates(table: Table, finds: Container[str]) -> tuple[int, ...]:
     return candidates_up_to(table.groups) if "max_groups" in finds else (table.max_groups,)
 
 
-def bounded_table(table: Table, *, size: float | None, max_periods: int | None, max_groups: int | None) -> Table:
-    """Return a table with the bounds that are given; the others stay."""
+def bounded_table(
+    table: Table, *, size: float | tuple[float, ...] | None, max_periods: int | None, max_groups: int | None
+) -> Table:
+    """Return a table with the bounds that are given, or with edges in place of a size; the others stay."""
+    measure = table.measure
+    if size is not None:
+        measure = measure.with_edges(size) if isinstance(size, tuple) else measure.bounded_by(size)
     return replace(
         table,
-        measure=table.measure if size is None else table.measure.bounded_by(size),
+        measure=measure,
         max_periods=table.max_periods if max_periods is None else max_periods,
         max_groups=table.max_groups if max_groups is None else max_groups,
     )

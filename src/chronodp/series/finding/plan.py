@@ -25,6 +25,7 @@ from chronodp.report import watched
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.finding.describe import describe_find
 from chronodp.series.finding.design import FindDesign, design_find
+from chronodp.series.finding.edges import Typical
 from chronodp.series.finding.joint import Joint
 from chronodp.series.finding.scale import Scale
 from chronodp.series.found import Find, Found
@@ -46,7 +47,7 @@ Choose: TypeAlias = Callable[[Chosen], Callable[[], str]]
 class FindingOrigin(Origin, Protocol):
     """Where numbers come from that bounds can be found for."""
 
-    def sizes(self, scale: Scale) -> Sizes:
+    def sizes(self, scale: Scale | Typical) -> Sizes:
         """Return how much voters hold, counted by the sizes of a scale, which nobody may see."""
         ...
 
@@ -78,7 +79,7 @@ class FindPlan(StagedPlan[Sizes, Release]):
     def read(self, *, key: str, progress: Progress) -> Sizes:
         """Return how much voters hold, counted by sizes, which nobody may see."""
         del key  # no periods of a person are left out here
-        counts = self.origin.sizes(self.design.scale)
+        counts = self.origin.sizes(self.design.votes)
         progress(1.0)
         return counts
 
@@ -103,7 +104,8 @@ class FindPlan(StagedPlan[Sizes, Release]):
             raise InvalidArgument("bounds", True, "left out: bounds are found by the release")
         # At the reference: how cells are read hangs on no bound.
         one = 1.0 if self.design.finds_size else None
-        design = self.design.release_design(Found(scale=1.0, size=one, norm=one))
+        reference = self.design.table.measure.bin_edges
+        design = self.design.release_design(Found(scale=1.0, size=one, norm=one, edges=reference))
         return Plan(design, (), self.design.delta, self.origin, self.design.missing).diagnose(progress=progress)
 
     def on(self, data: object, *, start: Any = None, end: Any = None, found: Found | None = None) -> FindPlan | Plan:
@@ -166,8 +168,11 @@ class FindPlan(StagedPlan[Sizes, Release]):
 
 def choices_of(
     design: FindDesign, origin: FindingOrigin, sizes: Sizes, entropy: Entropy, *, progress: Progress | None
-) -> tuple[Choose, Choose]:
-    """Return the two private choices, each of which is stored before what follows from it is read."""
+) -> tuple[Choose, ...]:
+    """Return the private choices, each of which is stored before what follows from it is read."""
+
+    def choose_typical(_: Chosen) -> Callable[[], str]:
+        return lambda: str(design.edges.pick(sizes, entropy))
 
     def choose_scale(_: Chosen) -> Callable[[], str]:
         return lambda: "{} {}".format(*design.scale.pick(sizes, entropy))
@@ -179,7 +184,7 @@ def choices_of(
             tell(1.0)
         return lambda: str(joint.pick(losses, entropy))
 
-    return choose_scale, choose_bounds
+    return (choose_typical,) if design.finds_edges else (choose_scale, choose_bounds)
 
 
 def identity_of(sizes: Sizes) -> bytes:
@@ -188,7 +193,9 @@ def identity_of(sizes: Sizes) -> bytes:
 
 
 def found_by(design: FindDesign, chosen: Chosen) -> Found:
-    """Return the bounds that the two choices of a design stand for."""
+    """Return the bounds that the choices of a design stand for."""
+    if design.finds_edges:
+        return design.edges.found(int(chosen[0]))
     return design.found(design.joint(*map(int, chosen[0].split())), int(chosen[1]))
 
 

@@ -26,10 +26,11 @@ from chronodp.selection import (
 from chronodp.series.table import Table
 from chronodp.series.voters import voters_of
 
-__all__ = ["Scale", "mechanism_for", "median_utilities"]
+__all__ = ["FINE", "WIDEST", "Scale", "mechanism_for", "median_choice", "median_utilities", "voters_needed"]
 
-_LEAST, _MOST = -40, 80  # the open grid spans 2^-20 to 2^40 in powers of √2, whatever the data
-_FINE = Grid(2.0**-22)  # a row of 2^40 has 2^62 steps
+_LEAST, _MOST = -40, 80
+WIDEST = range(_LEAST, _MOST + 1)  # the open grid spans 2^-20 to 2^40 in powers of √2, whatever the data
+FINE = Grid(2.0**-22)  # a row of 2^40 has 2^62 steps
 _BELOW, _ABOVE = -2, 20  # half octaves about the median within which the upper end is looked for
 _PER_OCTAVE = 2.2  # what a further octave costs in the exponent: overshooting falls faster than noise grows
 _MISS = 1e-3  # the chance of a far miss at which the voters needed are counted
@@ -64,13 +65,13 @@ class Scale:
     @property
     def grid(self) -> Grid:
         """The steps in which cells are added up here."""
-        return _FINE
+        return FINE
 
     @cached_property
     def first(self) -> range:
         """The half octaves of the open grid."""
         if self.between is None and self.reach is None:
-            return range(_LEAST, _MOST + 1)
+            return WIDEST
         low, high = (self.reach, self.reach) if self.reach is not None else self.between or (1.0, 1.0)
         if not 2.0 ** (_LEAST / 2) <= low <= high <= 2.0 ** (_MOST / 2):
             name = "between" if self.reach is None else self.table.measure.size_name
@@ -86,7 +87,7 @@ class Scale:
         """What voters hold over all periods at each point of the grid, with those for the upper end; in steps."""
         over = self.table.horizon if voters_of(self.table).whole_person else 1
         last = self.first[-1] + _ABOVE
-        points = (2.0 ** (index / 2) * over / _FINE.step for index in range(self.first[0] + _BELOW, last + 1))
+        points = (2.0 ** (index / 2) * over / FINE.step for index in range(self.first[0] + _BELOW, last + 1))
         return tuple(max(1, round(point)) for point in points)
 
     @property
@@ -97,41 +98,32 @@ class Scale:
     @property
     def top(self) -> int:
         """The most that one cell counts, in steps: what is declared, or so much that its voter is above every size."""
-        return self.sizes[-1] + 1 if self.reach is None else round(self.reach / _FINE.step)
+        return self.sizes[-1] + 1 if self.reach is None else round(self.reach / FINE.step)
 
     @cached_property
     def median(self) -> ChoiceDesign:
         """The first choice as it is drawn."""
-        return self._choice("median", list(self.first), self.median_epsilon, change=1)
+        return median_choice(self.table, self.law, list(self.first), self.median_epsilon)
 
     @cached_property
     def tail(self) -> ChoiceDesign:
         """The second choice as it is drawn, by half octaves from the median."""
-        steps = list(range(_BELOW, _ABOVE + 1))
-        return self._choice("upper end", steps, self.tail_epsilon, change=_PARTS)
-
-    def _choice(self, which: str, indices: list[int], epsilon: float, *, change: int) -> ChoiceDesign:
         voters = voters_of(self.table)
-        # A voter that comes or goes moves above - below by 1, one that is altered by 2; a count above by 1 either way,
-        # and all counts in one direction where voters only come or go.
-        monotone = which != "median" and not voters.altered
-        most = voters.held * change * (2 if which == "median" and voters.altered else 1)
         return design_choice(
             mechanism_for(self.law),
-            [str(index) for index in indices],
+            [str(index) for index in range(_BELOW, _ABOVE + 1)],
             unit=self.table.claimed,
-            change=float(most),
-            monotone=monotone,
-            epsilon=epsilon,
-            purpose=f"half octaves of the {which} of means",
+            # A count above moves by 1 for each voter, and all counts in one direction where voters only come or go.
+            change=float(voters.held * _PARTS),
+            monotone=not voters.altered,
+            epsilon=self.tail_epsilon,
+            purpose="half octaves of the upper end of means",
         )
 
     @property
     def needed(self) -> int:
         """Voters that it takes so that a far miss has a chance of about a thousandth."""
-        voters = voters_of(self.table)
-        moved = voters.held * (2 if voters.altered else 1)
-        return math.ceil(2 * moved / self.median_epsilon * math.log(len(self.first) / _MISS))
+        return voters_needed(self.table, self.median_epsilon, len(self.first))
 
     def pick(self, counts: Sizes, entropy: Entropy) -> tuple[int, int]:
         """Draw the half octaves of the median and of the upper end."""
@@ -148,6 +140,30 @@ class Scale:
         factor = 1 if self.tail.monotone else 2
         octave = _PER_OCTAVE * factor * voters.held * _PARTS / self.tail_epsilon
         return [-count * _PARTS - round(octave * index / 2) for index, count in enumerate(above)]
+
+
+def median_choice(table: Table, law: Law, indices: list[int], epsilon: float) -> ChoiceDesign:
+    """Return the choice of a median among half octaves, as it is drawn."""
+    return design_choice(
+        mechanism_for(law),
+        [str(index) for index in indices],
+        unit=table.claimed,
+        change=float(_moved(table)),
+        monotone=False,
+        epsilon=epsilon,
+        purpose="half octaves of the median of means",
+    )
+
+
+def voters_needed(table: Table, epsilon: float, points: int) -> int:
+    """Return how many voters it takes so that a far miss of the median has a chance of about a thousandth."""
+    return math.ceil(2 * _moved(table) / epsilon * math.log(points / _MISS))
+
+
+def _moved(table: Table) -> int:
+    """Return how far one unit moves above - below: by 1 for each voter that comes or goes, by 2 if it is altered."""
+    voters = voters_of(table)
+    return voters.held * (2 if voters.altered else 1)
 
 
 def median_utilities(above: tuple[int, ...], voters: int) -> list[int]:

@@ -97,7 +97,7 @@ class Measure(ABC):
     """Whether it is made of several noisy numbers, one of them a count: `read_out` then makes it and its band."""
 
     size_name: ClassVar[str] = ""
-    """The argument that bounds the size of what a person has in a cell, where that can be found; empty if it cannot."""
+    """The argument that hangs on the size of what people have, where that can be found; empty if it cannot."""
 
     noise_in_all: ClassVar[float] = 1.0
     """How many times the noise of its first kind of numbers the error of all of them together is, at most."""
@@ -199,6 +199,11 @@ class Measure(ABC):
         del size
         raise AssertionError("asked where a size is found only")
 
+    def with_edges(self, edges: tuple[float, ...]) -> Measure:
+        """Return the measure with other edges of its bins; of those whose `size_name` is 'edges' only."""
+        del edges
+        raise AssertionError("asked where edges are found only")
+
     def opposite(self, part: Contribution) -> Fraction | None:
         """Return how far what a person adds can go against the sign of its largest; None if as far."""
         return part.exchange - part.presence
@@ -254,8 +259,9 @@ class Measure(ABC):
         """Return what is released in plain words, with what one of those protected is called if that is no person."""
 
     def open_words(self, called: str | None = None) -> str:
-        """Return what is released in plain words while its sizes are still to be found."""
-        return self.words(called)
+        """Return what is released in plain words while its sizes, or edges, are still to be found."""
+        words = self.words(called)
+        return f"{words}, by a size that a private step finds" if self.size_name == "edges" else words
 
     def words_alone(self) -> str:
         """Return what is released in plain words where every row stands for itself."""

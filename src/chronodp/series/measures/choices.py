@@ -102,7 +102,7 @@ HISTOGRAM = Asking(
     "How many people, or rows, have a value in each bin; people where that is left out.",
     (
         Argument("column", "column"),
-        Argument("edges", "edges"),
+        Argument("edges", "edges", found=True),
         Argument("of", "word", "What is counted.", needed=False, words=_HISTOGRAMS),
         Argument(
             "at_most",

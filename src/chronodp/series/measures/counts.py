@@ -7,9 +7,9 @@ M = R of ``docs/explanation/proofs/sensitivity.md`` for a cell that is counted; 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Contribution, check_column, check_number, check_whole, document, settle
@@ -103,11 +103,16 @@ class Histogram(Measure):
     edges: tuple[float, ...]
     at_most: int = 1
     whole = True
+    size_name: ClassVar[str] = "edges"
 
     def __post_init__(self) -> None:
         check_column("column", self.column)
         settle(self, edges=check_edges(self.edges))
         check_whole("at_most", self.at_most, most=len(self.edges) - 1)
+
+    def with_edges(self, edges: tuple[float, ...]) -> Histogram:
+        """Return the histogram with other edges."""
+        return replace(self, edges=edges)
 
     @property
     def label(self) -> str:

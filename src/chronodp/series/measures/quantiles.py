@@ -42,6 +42,7 @@ class Quantiles(Histogram):
 
     quantiles: tuple[float, ...] = field(default=(0.5,))
     noun: ClassVar[str] = "quantile"
+    size_name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         super(Quantiles, self).__post_init__()  # slots make the class anew, which a bare super misses
@@ -80,6 +81,7 @@ class RowQuantiles(RowHistogram):
 
     quantiles: tuple[float, ...] = field(default=(0.5,))
     noun: ClassVar[str] = "quantile"
+    size_name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         super(RowQuantiles, self).__post_init__()  # as above

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -219,10 +219,15 @@ class RowHistogram(Weighed):
 
     edges: tuple[float, ...]
     at_most: int = 1
+    size_name: ClassVar[str] = "edges"
 
     def __post_init__(self) -> None:
         self.check_weight(self.at_most)
         settle(self, edges=check_edges(self.edges))
+
+    def with_edges(self, edges: tuple[float, ...]) -> RowHistogram:
+        """Return the histogram with other edges."""
+        return replace(self, edges=edges)
 
     @property
     def label(self) -> str:
