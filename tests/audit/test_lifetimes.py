@@ -192,16 +192,16 @@ def test_prices_of_shaped_issues_are_those_of_the_first_days_where_columns_never
 def test_shaped_and_rolling_lives_lose_what_the_page_says() -> None:
     across, linear, rolling = lifetime_noise.MUTANTS
     lowered = GAUSSIAN["sigma_lowered"][-1]
-    for mutant, ratio in (
-        (across, lowered["mu2_true"] / lowered["mu2_promised"]),
-        (linear, PRICES["twin_linear_understates"][-1]),
-        (rolling, 120 / 2),  # noise is for the two cells of a window
+    for mutant, ratio, near in (
+        (across, lowered["mu2_true"] / lowered["mu2_promised"], 1e-4),
+        (linear, PRICES["twin_linear_understates"][-1], 5e-4),  # the shipped price of one day also holds its rounding
+        (rolling, 120 / 2, 1e-4),  # noise is for the two cells of a window
     ):
         sound, caught = map(judge, mutant.cases)
         assert sound.outcome == "holds"
         assert caught.outcome == "refuted"
         true, claimed = (gaussian.mu_for(epsilon, mutant.delta) for epsilon in (caught.lower, mutant.epsilon))
-        assert (true / claimed) ** 2 == pytest.approx(ratio, rel=1e-4)
+        assert (true / claimed) ** 2 == pytest.approx(ratio, rel=near)
     always = (True,) * 120
     with_, without = (lifetime_noise.roll(one, True) for one in (always, (False, *always[1:])))
     assert sum(one != other for one, other in zip(with_, without, strict=True)) == 120

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from chronodp.dataset.records import Records
 from chronodp.engines import Booked, Engine, OwnPrice, Progress, Tally, WholePrice
@@ -15,6 +15,34 @@ from chronodp.lifetime import LifetimeDesign, LifetimePlan, LifetimeSeries, make
 from chronodp.series import Design, Quanta, Table
 
 __all__ = ["Lifetime", "lifetime_of"]
+
+
+class Held(Protocol):
+    """Where records lie."""
+
+    def here(self) -> Records:
+        """Return the records where lives can be booked, on this machine; a curator refuses."""
+        ...
+
+
+@runtime_checkable
+class Question(Protocol):
+    """What is asked of records: a `Query`."""
+
+    @property
+    def table(self) -> Table:
+        """What is released."""
+        ...
+
+    @property
+    def records(self) -> Held:
+        """Of whose columns it speaks."""
+        ...
+
+    @property
+    def unknown(self) -> str:
+        """What is still to be found, in a word; empty if nothing is."""
+        ...
 
 
 class Lifetime(LifetimeSeries):
@@ -78,6 +106,20 @@ class Lifetime(LifetimeSeries):
         series = cls._opened(design, ledger, **where)
         series._engine = engine
         return series
+
+    def _table(self, ask: object) -> Table:
+        if not isinstance(ask, Question):
+            allowed = "a question such as meters.count().by(region=regions), without a plan"
+            raise InvalidArgument("ask", type(ask).__name__, allowed)
+        records = ask.records.here()
+        if ask.unknown:
+            allowed = "known before a life pays: find it in a release of its own"
+            raise InvalidArgument("ask", ask.unknown, allowed)
+        own = {"time": self.design.time, "user": self.design.user}
+        for name, column in (("time", records.time), ("user", records.user)):
+            if column != own[name]:
+                raise InvalidArgument("ask", f"{name}={column!r}", f"asked with {name}={own[name]!r}, as the series is")
+        return ask.table
 
     def _book(
         self,

@@ -471,6 +471,7 @@ class Query(Generic[Planned_co]):
         pays: Pays | None = None,
         reissues: int = 0,
         stagger: bool = False,
+        tuned_for: Workload | None = None,
     ) -> LifetimePlan[Lifetime]:
         """Return the plan of a series that is bought once, for `User`, and issued for ever. Free, and reads no data.
 
@@ -483,8 +484,11 @@ class Query(Generic[Planned_co]):
                 if not given where it costs nothing more.
             reissues: how often each issue may be corrected, for nothing to those in it; paid for now.
             stagger: let those in the first issue begin with a part of their life used, by a secret key.
+            tuned_for: what the error is made small for inside each issue, such as `RunningTotal`: noise may then be
+                shaped over its periods, and everybody pays whole shares. Single periods if not given.
         """
-        terms = {"epsilon": epsilon, "delta": delta, "max_periods": max_periods, "pays": pays}
+        workload = EachPeriod() if tuned_for is None else tuned_for
+        terms = {"epsilon": epsilon, "delta": delta, "max_periods": max_periods, "pays": pays, "tuned_for": workload}
         return lifetime_of(self.table, self.records.here(), self.unknown, reissues=reissues, stagger=stagger, **terms)
 
     @property

@@ -21,6 +21,7 @@ from chronodp.lifetime.owner import lives_of
 from chronodp.lifetime.public import LifetimeStatus, status_of
 from chronodp.lifetime.tally import LifeTally
 from chronodp.privacy import check_text, dump
+from chronodp.series import Design, Release
 
 __all__ = ["TRIES", "KeptSeries"]
 
@@ -123,6 +124,13 @@ class KeptSeries:
     def _steps(self, until: int) -> list[Step]:
         """Return the public side of so many steps."""
         return [Step.from_text(text) for text in self._ledger.stored.steps(self._name, until=until)]
+
+    def _design_of(self, request: str) -> Design:
+        """Return the design of an issue that was made."""
+        made = self._ledger.stored.release_of(self._dataset, request)
+        if made is None:
+            raise AssertionError("an issue is stored with its step")
+        return Release(made.text, made.signed, parts=made.parts).design
 
     def _check_goes_on(self) -> None:
         """Raise if the series has ended: then no try will do better."""

@@ -56,14 +56,19 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The public side of a step: the request of an issue, and which one it corrects; of an event nothing."""
+    """The public side of a step: the request of an issue, which one it corrects, and what it asks if not the usual.
+
+    Of an event nothing.
+    """
 
     request: str | None = None
     again: str | None = None
+    asked: str | None = None
 
     def to_text(self) -> str:
         """Return what the ledger keeps of it."""
-        return json.dumps([self.request, self.again])
+        told = [self.request, self.again]
+        return json.dumps(told if self.asked is None else [*told, self.asked])
 
     @classmethod
     def from_text(cls, text: str) -> Self:

@@ -12,12 +12,24 @@ from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.lifetime.design import LifetimeDesign, check_table_of_lives
 from chronodp.lifetime.series import LifetimeSeries
+from chronodp.lifetime.shaped import LONGEST_ISSUE, InsideShape, is_shaped, shaped_design
 from chronodp.lifetime.shares import MOST_PERIODS, life_of, life_sensitivities, own_costs_the_same
 from chronodp.lifetime.words import YEARS, describe_lifetime, periods_in, years_of
 from chronodp.postprocess import Law
 from chronodp.privacy import Claim, check_delta, check_epsilon, check_fraction, check_whole, check_word, labelled
 from chronodp.report import Line, series_figure
-from chronodp.series import Count, Design, EachPeriod, Pays, Table, calibrated, check_drawable, half_width
+from chronodp.series import (
+    Count,
+    Design,
+    EachPeriod,
+    Pays,
+    Table,
+    Workload,
+    calibrated,
+    check_drawable,
+    half_width,
+    release_shapes,
+)
 from chronodp.series.shapes import White
 
 if TYPE_CHECKING:
@@ -36,11 +48,13 @@ class LifetimePlan(Generic[Opened]):
     Attributes:
         design: everything public about it.
         delta: the delta that was asked for.
+        other: an issue with white noise at the same price if it is shaped here, and the best that is shaped if not.
     """
 
     design: LifetimeDesign
     delta: float
     _open: Callable[..., Opened] = field(repr=False)
+    other: Design | None = None
 
     @property
     def claim(self) -> Claim:
@@ -64,6 +78,7 @@ class LifetimePlan(Generic[Opened]):
                     "years": years_of(design.calendar.every, periods),
                     "max_periods": periods,
                     "noise": noise.law,
+                    "shape": str(design.base.shape),
                     "scale": noise.scale,
                     "half_width": half_width(design.base, 0.95),
                     "stops": periods + 1,
@@ -99,12 +114,12 @@ class LifetimePlan(Generic[Opened]):
         counts = {periods_in(every, years) for years in YEARS} | {self.design.max_periods}
         lives = []
         for periods in sorted(count for count in counts if count <= most):
-            terms = (self.design.base.epsilon, self.delta, self.design.pays, self.design.reissues)
+            base = self.design.base
+            terms = (base.epsilon, self.delta, base.tuned_for, self.design.pays, self.design.reissues)
             try:
-                base = _best(self.design.base.table, periods, *terms)
+                base, life = _best(base.table, periods, *terms)[0]
             except InvalidArgument:  # noise that cannot be drawn is no alternative
                 continue
-            life = life_of(base.table, base.law, periods)
             lives.append(replace(self.design, base=base, max_periods=periods, life=life))
         return lives
 
@@ -112,11 +127,11 @@ class LifetimePlan(Generic[Opened]):
         return f"LifetimePlan({self.design.base.table.released}; {self.design.max_periods:,} periods of a life)"
 
     def __str__(self) -> str:
-        return labelled(describe_lifetime(self.design, self.delta))
+        return labelled(describe_lifetime(self.design, self.delta, self.other))
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        facts = describe_lifetime(self.design, self.delta)
+        facts = describe_lifetime(self.design, self.delta, self.other)
         listed = "".join(f"<li><b>{escape(label)}</b>: {escape(text)}</li>" for label, text in facts)
         table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
         return f"<div><ul>{listed}</ul>{table}</div>"
@@ -133,6 +148,7 @@ def make_lifetime_plan(
     pays: Pays | None,
     reissues: int,
     stagger: bool,
+    tuned_for: Workload,
     opens: Callable[..., Opened],
 ) -> LifetimePlan[Opened]:
     """Return the plan with the least error. Free, and reads no data."""
@@ -143,25 +159,35 @@ def make_lifetime_plan(
     check_whole("reissues", reissues, least=0, most=max(0, MOST_PERIODS // (table.max_places * max_periods) - 1))
     if pays is not None:
         check_word("pays", pays, ("own", "share"))
-    paid = pays or _default(table, reissues)
-    base = _best(table, max_periods, epsilon, delta, paid, reissues)
-    life = life_of(base.table, base.law, max_periods)
+    if pays == "own" and not isinstance(tuned_for, EachPeriod):
+        allowed = (
+            f"'share' or left out with tuned_for={tuned_for}: what totals add through shaped noise is not their size"
+        )
+        raise InvalidArgument("pays", "own", allowed)
+    paid = pays or _default(table, reissues, tuned_for)
+    ways = _best(table, max_periods, epsilon, delta, tuned_for, paid, reissues)
+    base, life = ways[0]
     design = LifetimeDesign(base, time, user, max_periods, life, paid, reissues, stagger)
-    return LifetimePlan(design, float(delta), opens)
+    other = next((one for one, _ in ways if is_shaped(one) != is_shaped(base)), None)
+    return LifetimePlan(design, float(delta), opens, other)
 
 
-def _default(table: Table, reissues: int) -> Pays:
+def _default(table: Table, reissues: int, tuned_for: Workload) -> Pays:
     """Return who pays what if nobody says: each for what they add where that costs the same and can be less."""
     alike = isinstance(table.measure, Count) and table.measure.at_most == 1 and table.max_places == 1
-    return "share" if reissues or alike or not own_costs_the_same(table) else "own"
+    shaped = not isinstance(tuned_for, EachPeriod)
+    return "share" if reissues or alike or shaped or not own_costs_the_same(table) else "own"
 
 
-def _best(table: Table, periods: int, epsilon: float, delta: float, pays: Pays, reissues: int) -> Design:
-    """Return an issue with the noise that hides one person in all issues, of the law that errs least."""
+def _best(
+    table: Table, periods: int, epsilon: float, delta: float, tuned_for: Workload, pays: Pays, reissues: int
+) -> list[tuple[Design, int]]:
+    """Return issues with noise that hides one person in all issues, that which errs least first, with their lives."""
     issue = replace(table, max_periods=min(periods, table.horizon))
     parts = life_sensitivities(issue, periods * (1 + reissues), pays)
     laws: tuple[Law, ...] = ("laplace", "gaussian") if delta else ("laplace",)
-    designs, refused = [], []
+    found: list[tuple[Design, int]] = []
+    refused = []
     for law in laws:
         scales = calibrated(law, parts, epsilon=epsilon, delta=delta)
         noises = tuple(issue.measure.on_grid(law, index, *scale, times=1) for index, scale in enumerate(scales))
@@ -172,7 +198,12 @@ def _best(table: Table, periods: int, epsilon: float, delta: float, pays: Pays, 
             refused.append(error)
             continue
         spent = float(delta) if law == "gaussian" else 0.0
-        designs.append(Design(issue, noises, epsilon, spent, EachPeriod(), White()))
-    if not designs:
+        white = Design(issue, noises, epsilon, spent, tuned_for, White())
+        found.append((white, life_of(issue, law, periods)))
+        if law == "gaussian" and issue.horizon <= LONGEST_ISSUE:
+            shapes = (shape for shape in release_shapes(issue, law, tuned_for) if isinstance(shape, InsideShape))
+            made = (shaped_design(white, shape, periods=periods, reissues=reissues) for shape in shapes)
+            found += [one for one in made if one is not None]
+    if not found:
         raise refused[-1]
-    return min(designs, key=lambda design: design.errors.rmse_mean)
+    return sorted(found, key=lambda one: one[0].errors.rmse_mean)

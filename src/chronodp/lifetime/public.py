@@ -26,6 +26,7 @@ class LifetimeStatus:
         design: its terms.
         requests: of its issues, in their order.
         seeded: whether any draw could be repeated, which voids the guarantee.
+        asked: the request and the question of every issue that asked something else than the series itself.
     """
 
     name: str
@@ -33,6 +34,7 @@ class LifetimeStatus:
     design: LifetimeDesign
     requests: tuple[str, ...]
     seeded: bool
+    asked: tuple[tuple[str, str], ...] = ()
 
     @property
     def issues(self) -> int:
@@ -45,9 +47,10 @@ class LifetimeStatus:
         rows = [
             ("Series", f"{self.name} of {self.dataset}: {base.table.released}"),
             ("Issues", f"{self.issues:,}{last}"),
+            *([("Asked", "; ".join(f"{said} ({request!r})" for request, said in self.asked))] if self.asked else []),
             ("Price", f"{Guarantee(base.table.claimed, base.epsilon, base.delta)}, the same for ever"),
             ("Life", f"{full_periods(every, self.design.max_periods)} of one {base.table.unit.called or 'person'}"),
-            ("Cliff", cliff(self.design)),
+            ("Cliff", cliff(self.design) + ("; other questions bring it forward" if self.asked else "")),
         ]
         warning = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise.\n" if self.seeded else ""
         return warning + labelled(rows)
@@ -60,7 +63,8 @@ def status_of(ledger: Ledger, name: str) -> LifetimeStatus:
     memory = Memory.from_bytes(stored.state, name)
     steps = [Step.from_text(text) for text in ledger.released_steps(name)]
     requests = tuple(step.request for step in steps if step.request is not None)
-    return LifetimeStatus(name, stored.dataset, memory.design, requests, memory.seeded)
+    asked = tuple((step.request, step.asked) for step in steps if step.request is not None and step.asked is not None)
+    return LifetimeStatus(name, stored.dataset, memory.design, requests, memory.seeded, asked)
 
 
 def mark_told(ledger: Ledger, name: str, *, tally: str | Path) -> None:

@@ -27,10 +27,11 @@ from chronodp.lifetime.rebuilding import rebuild
 from chronodp.lifetime.rooms import AsItStands, Corrected, Room, Staggered, Watched
 from chronodp.lifetime.segments import BEGINNING
 from chronodp.lifetime.tally import LifeTally
+from chronodp.lifetime.words import issue_takes
 from chronodp.privacy import Certificate, check_flag, dump
 from chronodp.randomness import Entropy, check_entropy
 from chronodp.report import watched
-from chronodp.series import Design, Life, Quanta, Release, certificate_of, draw_release
+from chronodp.series import Design, Life, Quanta, Release, Table, certificate_of, draw_release
 
 __all__ = ["LifetimeSeries"]
 
@@ -68,11 +69,22 @@ class LifetimeSeries(KeptSeries, ABC):
         series.verify()
         return series
 
-    def takes(self, *, clip: tuple[float, float] | None = None, at_most: int | None = None) -> str:
-        """Return what a counted period of an issue with other bounds takes of a life, in words. Free."""
-        calendar = self._design.calendar
-        issue = self._design.issue(self._name, start=calendar.start, end=calendar.end, clip=clip, at_most=at_most)
-        return _life_of(issue).price(calendar.every)
+    def takes(
+        self,
+        *,
+        clip: tuple[float, float] | None = None,
+        at_most: int | None = None,
+        ask: object = None,
+        takes: float | None = None,
+    ) -> str:
+        """Return what a counted period of an issue with other terms takes of a life, in words. Free.
+
+        Of another question also how large its noise is. Arguments are those of `issue`.
+        """
+        asked = None if ask is None else self._table(ask)
+        calendar = self._design.calendar if asked is None or asked.calendar is None else asked.calendar
+        terms: dict[str, Any] = {"clip": clip, "at_most": at_most, "asked": asked, "takes": takes}
+        return issue_takes(self._design.issue(self._name, start=calendar.start, end=calendar.end, **terms))
 
     def issue(
         self,
@@ -85,6 +97,8 @@ class LifetimeSeries(KeptSeries, ABC):
         again: str | None = None,
         clip: tuple[float, float] | None = None,
         at_most: int | None = None,
+        ask: object = None,
+        takes: float | None = None,
         entropy: Entropy | None = None,
         progress: Progress | None = None,
     ) -> Release:
@@ -104,6 +118,11 @@ class LifetimeSeries(KeptSeries, ABC):
             clip: of a sum, another clip than the series was opened with; noise stays, and it takes more shares, or
                 fewer. See `takes`.
             at_most: of a count, another number of rows of one person in a period; likewise.
+            ask: another question about the same people, such as ``meters.count().by(region=regions)``: any that a
+                series could be made of, with the same columns for time and people and the same unit. Its noise is
+                independent in every number, and such that it takes what it may. Its own dates are not used.
+            takes: how many shares a counted period of ``ask`` may take; 1, as much as a full period of the series
+                itself, if not given. Fewer mean more noise.
             entropy: of the noise; secure unless a test says otherwise.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
@@ -113,10 +132,11 @@ class LifetimeSeries(KeptSeries, ABC):
         if again is not None:
             check_name("again", again)
         terms = {"start": start, "end": end, "clip": clip, "at_most": at_most, "late": late, "again": again}
-        design = self._design.issue(self._name, **terms)
-        life, identity = _life_of(design), dump(design)
-        if clip is not None or at_most is not None:
-            print(life.price(self._design.calendar.every), file=sys.stderr)  # before anything is read
+        asked = None if ask is None else self._table(ask)
+        design = self._design.issue(self._name, asked=asked, takes=takes, **terms)
+        identity = dump(design)
+        if clip is not None or at_most is not None or asked is not None:
+            print(issue_takes(design), file=sys.stderr)  # before anything is read
         with watched(progress, f"Reading for {self._name}") as tell:
             for _ in range(TRIES):
                 stored = self._ledger.stored_issue(self._dataset, request=request, plan=identity)
@@ -175,6 +195,10 @@ class LifetimeSeries(KeptSeries, ABC):
         return series, stored, memory
 
     @abstractmethod
+    def _table(self, ask: object) -> Table:
+        """Return what another question asks, of the same columns."""
+
+    @abstractmethod
     def _book(
         self,
         data: object,
@@ -200,11 +224,13 @@ class LifetimeSeries(KeptSeries, ABC):
         """Make one issue, or raise `StreamConflict` if another job was quicker."""
         life = _life_of(design)
         tally, stored, memory = self._stands()
-        numbers, paid = self._paid(data, design, request, tally, self._steps(stored.step), progress)
+        steps = self._steps(stored.step)
+        numbers, paid = self._paid(data, design, request, tally, steps, progress)
         head = tally.write(stored.step + 1, paid)
         seeded = memory.seeded or entropy.seeded
         after = replace(memory, issues=memory.issues + 1, head=head, seeded=seeded)
-        numbered = replace(design, life=replace(life, issue=after.issues))
+        others = sum(step.asked is not None for step in steps) or None
+        numbered = replace(design, life=replace(life, issue=after.issues, others=others))
 
         def produce() -> tuple[Written, Certificate]:
             return draw_release(numbered, numbers, entropy), certificate_of(numbered, seeded=seeded)
@@ -218,7 +244,7 @@ class LifetimeSeries(KeptSeries, ABC):
             cost=claim.cost,
             unit=claim.unit,
             state=after.to_bytes(),
-            value=Step(request, life.again).to_text(),
+            value=Step(request, life.again, design.table.released if life.asks is not None else None).to_text(),
             produce=produce,
         )
         tally.announce(state.step)
@@ -240,7 +266,7 @@ class LifetimeSeries(KeptSeries, ABC):
         """Return the tally as an issue after some steps sees it; what is refused here hangs on public facts alone."""
         again = _life_of(design).again
         if again is not None:
-            firsts = [number for number, step in enumerate(steps, 1) if step == Step(again)]
+            firsts = [number for number, step in enumerate(steps, 1) if (step.request, step.again) == (again, None)]
             if not firsts:
                 raise InvalidArgument("again", again, "the request of an earlier issue, which corrects no other")
             first = self._design_of(again)
@@ -255,13 +281,6 @@ class LifetimeSeries(KeptSeries, ABC):
         if self._design.stagger and all(step.request is None for step in steps):
             return Staggered(tally, self._design.max_periods, self._design.life // self._design.max_periods)
         return AsItStands(tally)
-
-    def _design_of(self, request: str) -> Design:
-        """Return the design of an issue that was made."""
-        made = self._ledger.stored.release_of(self._dataset, request)
-        if made is None:
-            raise AssertionError("an issue is stored with its step")
-        return Release(made.text, made.signed, parts=made.parts).design
 
 
 def _life_of(design: Design) -> Life:

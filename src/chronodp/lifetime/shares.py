@@ -17,6 +17,8 @@ from chronodp.series import Count, Design, Histogram, Noise, Pays, Sum, Table
 
 __all__ = [
     "MOST_PERIODS",
+    "asked_price",
+    "folds_of",
     "has_both_signs",
     "life_of",
     "life_sensitivities",
@@ -24,13 +26,17 @@ __all__ = [
     "own_price",
     "pays_own",
     "quanta_of",
+    "reach_in_steps",
     "takes_of",
+    "weight_of",
     "whole_price",
+    "worth_of",
 ]
 
 MOST_PERIODS = 2**30
 """Most periods of a life, times the places that one person may touch in each."""
 
+_MOST_TIMES = 2**31  # of an OwnPrice
 _FARTHEST = 2**30
 _ROOT = 2**16
 
@@ -84,7 +90,7 @@ def has_both_signs(table: Table) -> bool:
     return isinstance(table.measure, Sum) and table.measure.clip[0] < 0 < table.measure.clip[1]
 
 
-def _weight(table: Table, noises: tuple[Noise, ...]) -> Fraction:
+def weight_of(table: Table, noises: tuple[Noise, ...]) -> Fraction:
     """Return what one counted period may move, in the noise's own measure: squares for Gaussian, sizes for Laplace."""
     power = 2 if noises[0].law == "gaussian" else 1
     held = table.max_places
@@ -101,9 +107,9 @@ def takes_of(base: Design, table: Table, pays: Pays) -> int:
     """Return the most that one counted period of a table takes, of a life bought at the terms of ``base``."""
     full = base.table.max_places * quanta_of(base.law)
     if pays == "own":
-        reach = _reach(table, base)
+        reach = reach_in_steps(table, base.noises[0])
         return int(table.max_places * _own(own_price(base), reach))
-    return math.ceil(full * _weight(table, base.noises) / _weight(base.table, base.noises))
+    return math.ceil(full * weight_of(table, base.noises) / weight_of(base.table, base.noises))
 
 
 def own_price(base: Design) -> OwnPrice:
@@ -113,7 +119,39 @@ def own_price(base: Design) -> OwnPrice:
     these pay more.
     """
     squared = base.law == "gaussian"
-    return OwnPrice(times=_ROOT if squared else quanta_of(base.law), over=_reach(base.table, base), squared=squared)
+    over = reach_in_steps(base.table, base.noises[0])
+    return OwnPrice(times=_ROOT if squared else quanta_of(base.law), over=over, squared=squared)
+
+
+def folds_of(table: Table, law: str) -> int:
+    """Return how many times what one life adds two lives may differ by, where each pays for what it adds.
+
+    Of someone replaced |f - f'|² is at most |f|² + |f'|² if totals have one sign, and twice that if not; sizes add up.
+    """
+    if table.unit.relation != "replace":
+        return 1
+    return 4 if law == "gaussian" and has_both_signs(table) else 2
+
+
+def worth_of(base: Design, pays: Pays) -> Fraction:
+    """Return how much one quantum of a life stands for: of μ² under Gaussian noise, of ε under Laplace."""
+    full = base.table.max_places * quanta_of(base.law)
+    if pays == "share":
+        return weight_of(base.table, base.noises) / full
+    noise = base.noises[0]
+    size = reach_in_steps(base.table, noise) * Fraction(noise.step) / Fraction(noise.scale)
+    power = 2 if base.law == "gaussian" else 1
+    return folds_of(base.table, base.law) * base.table.max_places * size**power / full
+
+
+def asked_price(table: Table, noise: Noise, takes: int) -> OwnPrice:
+    """Return what a total pays where one at the clip in every place takes at most so much."""
+    squared, reach = noise.law == "gaussian", reach_in_steps(table, noise)
+    most = takes // table.max_places
+    times = math.isqrt(most) if squared else most
+    if times > _MOST_TIMES:
+        return OwnPrice(times=_MOST_TIMES, over=-(-_MOST_TIMES * reach // times), squared=squared)
+    return OwnPrice(times=times, over=reach, squared=squared)
 
 
 def whole_price(takes: int, periods: int) -> WholePrice:
@@ -123,11 +161,11 @@ def whole_price(takes: int, periods: int) -> WholePrice:
     return WholePrice(tuple(takes * count for count in range(1, periods + 1)))
 
 
-def _reach(table: Table, base: Design) -> int:
+def reach_in_steps(table: Table, noise: Noise) -> int:
     """Return the largest total of a table in steps of the noise's grid."""
-    reach = max(map(abs, table.measure.clip_in_quanta(table.measure.row_step(base.noises[0].step))))
+    reach = max(map(abs, table.measure.clip_in_quanta(table.measure.row_step(noise.step))))
     if reach > _FARTHEST:
-        size = float(_FARTHEST * base.noises[0].step)
+        size = float(_FARTHEST * noise.step)
         raise InvalidArgument("clip", table.measure.reach, f"at most {size:.3g}: on the grid of this series' noise")
     return max(reach, 1)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from chronodp.lifetime.design import LifetimeDesign
+from chronodp.lifetime.shaped import is_shaped
 from chronodp.privacy import parse_every
-from chronodp.series import Life, describe, so_many
+from chronodp.series import Design, Life, describe, every_of, half_width, so_many
 
-__all__ = ["YEARS", "describe_lifetime", "periods_in", "years_of"]
+__all__ = ["YEARS", "cliff", "describe_lifetime", "issue_takes", "periods_in", "years_of"]
 
 YEARS = (1, 3, 5, 10, 20, 50, 100)
 """Lives that a plan is compared with."""
@@ -44,8 +45,8 @@ def years_of(every: str, periods: int) -> float:
     return periods * count * _SECONDS[letter] / _YEAR
 
 
-def describe_lifetime(design: LifetimeDesign, delta: float) -> list[tuple[str, str]]:
-    """Return the plan as labelled sentences."""
+def describe_lifetime(design: LifetimeDesign, delta: float, other: Design | None = None) -> list[tuple[str, str]]:
+    """Return the plan as labelled sentences, beside noise that is shaped where this is not, or the other way."""
     calendar, table = design.calendar, design.base.table
     issue = design.issue("the series", start=calendar.start, end=calendar.end)
     life, every, who = issue.life, calendar.every, table.unit.called or "person"
@@ -59,6 +60,7 @@ def describe_lifetime(design: LifetimeDesign, delta: float) -> list[tuple[str, s
         "Protects": f"{table.claimed}: {life.protects(who)}",
         "Price": f"{price}; paid once, when the series is opened",
         "Error": f"{said.pop('Error')}; the same in every issue",
+        **({} if other is None else {"Shape": _beside(design.base, other)}),
         "Life": f"{life.limit(every, who)}: {so_many(every, life.max_periods)} are {_years(every, life.max_periods)}",
         "Cliff": cliff(design),
         "Counted": life.counted(every, who),
@@ -69,9 +71,20 @@ def describe_lifetime(design: LifetimeDesign, delta: float) -> list[tuple[str, s
     return [*first.items(), *((label, text) for label, text in said.items() if label in _SHOWN)]
 
 
+def issue_takes(issue: Design) -> str:
+    """Return what an issue with other terms takes of a life, and of another question how far it errs."""
+    if issue.life is None:
+        raise AssertionError("asked of issues only")
+    price = issue.life.price(every_of(issue.table))
+    if issue.life.asks is None:
+        return price
+    noise = dict(describe(issue, issue.delta))["Noise"]
+    return f"{price}; {noise}; {issue.table.measure.error(half_width(issue, 0.95))}"
+
+
 def cliff(design: LifetimeDesign) -> str:
     """Return when those who were there from the start stop counting: public, from the size of a life alone."""
-    earliest = ", at the earliest" if design.pays == "own" else ""
+    earliest = ", at the earliest" if design.pays == "own" or is_shaped(design.base) else ""
     periods, every = design.max_periods, design.calendar.every
     stops = f"stop counting with issue {periods + 1:,}" if design.base.table.horizon == 1 else "stop counting"
     after = "" if design.base.table.horizon == 1 else f" after {so_many(every, periods)} of theirs"
@@ -108,9 +121,18 @@ def _years(every: str, periods: int) -> str:
     return "1 year" if years == 1 else f"{years:.3g} years"
 
 
+def _beside(base: Design, other: Design) -> str:
+    """Return how far noise of another shape would err for what the plan is tuned for."""
+    times, width = other.errors.rmse_mean / base.errors.rmse_mean, base.table.measure.error(half_width(other, 0.95))
+    first = f"{base.shape} inside an issue, fresh in each" if is_shaped(base) else f"{base.shape}"
+    return f"{first}; {other.shape} would err {times:.3g} times as much ({width} for {base.tuned_for}, at worst)"
+
+
 def _pays(life: Life, half: str) -> str:
     if life.pays == "own":
         text = f"each for what they add: a total at the bound takes a whole share, half as large a one {half}"
+    elif life.together is not None:
+        text = "whoever counts takes whole shares, more for periods of one issue than for as many of several"
     else:
         text = "whoever counts in a period takes a whole share, whatever they add"
     if life.reissues:

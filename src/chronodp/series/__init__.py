@@ -2,7 +2,7 @@
 
 from chronodp.series.answers import Memory as Memory
 from chronodp.series.comparison import compare, solve
-from chronodp.series.describe import describe as describe, half_width as half_width
+from chronodp.series.describe import describe as describe, every_of as every_of, half_width as half_width
 from chronodp.series.design import Design as Design
 from chronodp.series.diagnosis import Diagnosis
 from chronodp.series.discover import Discover
@@ -23,7 +23,13 @@ from chronodp.series.finding import (
     make_find_plan as make_find_plan,
 )
 from chronodp.series.found import Find, Found
-from chronodp.series.life import Life as Life, Pays as Pays, full_periods as full_periods, so_many as so_many
+from chronodp.series.life import (
+    Asks as Asks,
+    Life as Life,
+    Pays as Pays,
+    full_periods as full_periods,
+    so_many as so_many,
+)
 from chronodp.series.measures import (
     Active as Active,
     Count,
@@ -48,7 +54,11 @@ from chronodp.series.noise import Noise as Noise, calibrated as calibrated, cost
 from chronodp.series.norm import Norm, check_norm as check_norm
 from chronodp.series.places import Places
 from chronodp.series.plan import Origin as Origin, Plan, Quanta as Quanta, Terms as Terms, make_plan as make_plan
-from chronodp.series.planner import check_drawable as check_drawable, design_release as design_release
+from chronodp.series.planner import (
+    check_drawable as check_drawable,
+    design_release as design_release,
+    release_shapes as release_shapes,
+)
 from chronodp.series.quantiles import (
     QuantileDesign as QuantileDesign,
     QuantilePlan as QuantilePlan,
@@ -65,7 +75,7 @@ from chronodp.series.reading_request import (
 )
 from chronodp.series.release import Release
 from chronodp.series.releasing import ReleasePlan as ReleasePlan
-from chronodp.series.shaping import draw_noise as draw_noise
+from chronodp.series.shaping import draw_noise as draw_noise, rounding_bound as rounding_bound
 from chronodp.series.smoothed import smooth_view
 from chronodp.series.split import Split as Split, choice_prices as choice_prices, numbers_within as numbers_within
 from chronodp.series.stream import Stream, StreamAnswer

@@ -94,7 +94,9 @@ class Design:
 
     @property
     def cost(self) -> Cost:
-        """What the release costs, with the private steps before it."""
+        """What the release costs, with the private steps before it; of an issue, what its series was bought for."""
+        if self.life is not None and self.life.asks is not None:
+            return self.life.asks.cost
         return cost_of(self.noises) if self.split is None else self.split.cost
 
     @property

@@ -65,6 +65,8 @@ def _beside(design: Design) -> str:
     if design.missing is not None:
         text += f"; with a figure of what bounds took away, of cells up to {design.missing.top:g}"
     if design.life is not None:
+        if design.life.asks is not None:
+            text += f" of scale {' and '.join(f'{noise.scale:.6g}' for noise in design.noises)}"
         text += f"; {design.life.certified(every_of(design.table), design.table.unit.called or 'person')}"
     return text
 

@@ -12,11 +12,41 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import LATER, check_column, check_flag, check_text, check_whole, check_word, document, words_of
+from chronodp.privacy import (
+    LATER,
+    Cost,
+    check_column,
+    check_flag,
+    check_text,
+    check_whole,
+    check_word,
+    document,
+    words_of,
+)
 
-__all__ = ["Life", "Pays", "full_periods", "so_many"]
+__all__ = ["Asks", "Life", "Pays", "full_periods", "so_many"]
 
 Pays: TypeAlias = Literal["own", "share"]
+
+
+@document("asks")
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What an issue that asks another question keeps of the series that it belongs to.
+
+    Attributes:
+        series: what the series itself releases, in words.
+        every: how long the periods are in which a life is counted.
+        cost: at which the series was bought; the noise of this issue is chosen so that it adds nothing.
+    """
+
+    series: str
+    every: str
+    cost: Cost
+
+    def __post_init__(self) -> None:
+        check_text("series", self.series)
+        check_text("every", self.every)
 
 
 @document("life")
@@ -36,6 +66,10 @@ class Life:
         stagger: whether those in the first issue begin with a part of their life used.
         again: the request of the issue that this one corrects; None if it corrects none.
         issue: its number in the series, from 1; None while it is only planned.
+        together: what all periods of this issue take together, where its noise is shaped; None where each takes as
+            much as any.
+        others: how many issues before this one asked other questions, which took of the same lives; None for none.
+        asks: of an issue that asks another question than the series, whose noise hides less or more of a life.
     """
 
     name: str
@@ -49,6 +83,9 @@ class Life:
     stagger: bool = False
     again: str | None = field(default=None, metadata=LATER)
     issue: int | None = field(default=None, metadata=LATER)
+    together: int | None = field(default=None, metadata=LATER)
+    others: int | None = field(default=None, metadata=LATER)
+    asks: Asks | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         check_text("name", self.name)
@@ -62,13 +99,17 @@ class Life:
         check_flag("stagger", self.stagger)
         if self.issue is not None:
             check_whole("issue", self.issue)
+        if self.together is not None:
+            check_whole("together", self.together, least=self.takes)
+        if self.others is not None:
+            check_whole("others", self.others)
         if self.again is not None and not self.reissues:
             raise InvalidArgument("again", self.again, "left out: the series was bought without reissues")
 
     @property
     def taken(self) -> str:
         """What one counted period takes, in shares of which a life has as many as it has periods; 3 digits."""
-        return f"{float(Fraction(self.takes * self.max_periods, self.shares)):.3g}"
+        return self._in_shares(self.takes)
 
     def protects(self, who: str) -> str:
         """Return what is protected, in words."""
@@ -76,6 +117,12 @@ class Life:
 
     def limit(self, every: str, who: str) -> str:
         """Return how much of one counts, in words."""
+        if self.asks is not None:
+            own = f"{full_periods(self.asks.every, self.max_periods)} of what the series asks itself"
+            return f"One {who} has a life of {self.max_periods:,} shares: {own}"
+        if self.together is not None:
+            all_of = so_many(every, self.max_periods)
+            return f"One {who} counts for {all_of} at least, and for more where few of them lie in one issue"
         more = " (for more where theirs are small)" if self.pays == "own" else ""
         return f"One {who} counts for at most {full_periods(every, self.max_periods)} ever{more}"
 
@@ -84,13 +131,18 @@ class Life:
         most = "at most " if self.pays == "own" else ""
         if self.again is not None:
             return f"a correction of {self.again!r}: nothing of those who are in it, {self.taken} shares of others"
+        if self.together is not None:
+            first = f"the first counted {words_of(every)} of an issue takes {self.taken}"
+            return f"{first}, all its periods together {self._in_shares(self.together)} of {self.max_periods:,} shares"
         return f"a counted {words_of(every)} takes {most}{self.taken} of {self.max_periods:,} shares"
 
     def counted(self, every: str, who: str) -> str:
         """Return of whom the numbers are, in words: whoever has used up their life is in none of them."""
         people, theirs = ("people", "their") if who == "person" else (f"every {who}", "its")
-        if self.pays == "own":
+        if self.pays == "own" or (self.together, self.others, self.asks) != (None, None, None):
             said = f"{people} until {theirs} life is used up"
+            if self.others is not None:
+                said += f", of which {self.others:,} earlier issues with other questions took a part"
         else:
             said = f"{people} in {theirs} first {so_many(every, self.max_periods, 'counted')}"
         if self.stagger:
@@ -109,10 +161,14 @@ class Life:
         """Return what a certificate says of it."""
         number = "an issue" if self.issue is None else f"issue {self.issue:,}"
         verb = "are" if who == "person" else "is"
+        asks = "" if self.asks is None else f", which asks another question than the series itself ({self.asks.series})"
         return (
-            f"{number} of {self.name!r}. E{self.protects(who)[1:]}, at one price. {self.limit(every, who)}; "
+            f"{number} of {self.name!r}{asks}. E{self.protects(who)[1:]}, at one price. {self.limit(every, who)}; "
             f"{self.price(every)}. Counted {verb} {self.counted(every, who)}. {self.told_apart(who)}"
         )
+
+    def _in_shares(self, quanta: int) -> str:
+        return f"{float(Fraction(quanta * self.max_periods, self.shares)):.3g}"
 
 
 def so_many(every: str, periods: int, kind: str = "") -> str:

@@ -15,10 +15,11 @@ from chronodp.audit.issues import Row, Table, Terms, booked
 from chronodp.audit.mutants.mutant import Mutant
 from chronodp.audit.numerical import Linear
 from chronodp.engines import WholePrice
+from chronodp.lifetime import shaped_design, shaped_prices
 from chronodp.privacy import Claim, GaussianCost, Unit, User, Window
 from chronodp.randomness import Entropy
-from chronodp.series import RunningTotal
-from chronodp.series.shapes import SquareRoot
+from chronodp.series import Count, Design, Noise, RunningTotal, Table as DayTable
+from chronodp.series.shapes import SquareRoot, White
 
 __all__ = ["MUTANTS", "roll"]
 
@@ -83,13 +84,19 @@ def _less_noise_later() -> Mutant:
 
 
 def _linear_price() -> Mutant:
-    """A person on all days of an issue with shaped noise, at 31 times the price of one day."""
-    matrix = _shape(_DAYS)
-    reach, one = (float(np.linalg.norm(matrix @ ones)) for ones in (np.ones(_DAYS), np.eye(_DAYS)[0]))
+    """A person on all days of an issue with shaped noise, at the shipped prices and at 31 times that of one day."""
+    table = DayTable(Count(), User(), horizon=_DAYS, max_periods=_DAYS)
+    white = Design(table, (Noise("gaussian", 1.0, 1.0, _STEP),), 1.0, _DELTA, RunningTotal(), White())
+    made = shaped_design(white, SquareRoot(RunningTotal()), periods=_DAYS, reissues=0)
+    if made is None:
+        raise AssertionError("the square root never rises")
+    design, life = made
+    prices, scale = shaped_prices(design, table, life=life, reissues=0), design.noises[0].scale
+    # Noise is for a life of the dearest 31 days; at a price each it would be for 31 times the first.
     honest, linear = (
-        _released(matrix, np.full(_DAYS, size / _MU * (1 + 1e-9))) for size in (reach, math.sqrt(_DAYS) * one)
+        _released(_shape(_DAYS), np.full(_DAYS, scale * size)) for size in (1.0, math.sqrt(_DAYS * prices[0] / life))
     )
-    everyday = (1.0,) * _DAYS
+    reach, everyday = design.noises[0].sensitivity, (1.0,) * _DAYS
     return _mutant("days of shaped noise at a price each", User(), reach, honest, linear, ((0.0,) * _DAYS, everyday))
 
 
