@@ -22,7 +22,7 @@ from chronodp.privacy.units import RecordUnit
 
 PAGE = Path(__file__).parents[2] / "docs/reference/combinations.md"
 ARGUMENTS = (
-    *("at_most", "bound", "by", "clip", "lifetime", "max_groups", "max_periods", "measure", "missing", "peak"),
+    *("at_most", "bound", "by", "clip", "edges", "lifetime", "max_groups", "max_periods", "measure", "missing", "peak"),
     *("people", "query", "total", "tuned_for", "unit", "window"),
 )
 Plans = dict[RecordUnit, dict[Combination, Outcome]]

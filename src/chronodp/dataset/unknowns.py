@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 KNOWN = "known bounds and keys with Places: find them in a release without first, and use release.found"
-NOT_BOTH = "a number where keys are found: find keys first, and bounds by(...=release.keys)"
+NOT_BOTH = "given where keys are found: find keys first, and bounds by(...=release.keys)"
 ROWS_FOUND = "a private step finds it for count(at_most=Find()) alone"
 EDGES_FOUND = "a private step finds them for histograms; use their release.quantile(...), or release.found.edges"
 CLIP_FOUND = "a private step finds a clip for sums and means; find it with sum(...), and use release.found"
