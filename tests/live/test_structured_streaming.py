@@ -74,7 +74,7 @@ def test_a_batch_that_was_debited_and_lost_is_passed_over(
     sink = BatchSink(plan_for(), ledger, "meters", "visits", lambda number, _: seen.append(number))
     batch = spark.sql("SELECT TIMESTAMP '2026-01-01 00:00:00' AS at, 'a' AS who")
     with monkeypatch.context() as patch:
-        patch.setattr("chronodp.series.plan.draw_noise", die)
+        patch.setattr("chronodp.series.drawing.draw_noise", die)
         with pytest.raises(Died):
             sink(batch, 0)
     sink(batch, 0)
