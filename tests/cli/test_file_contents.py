@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from chronodp import User
+from chronodp import TimeSeries, User
 from chronodp.cli.shell import app
 from chronodp.ledger import Ledger
 
@@ -53,6 +53,9 @@ ORDER = (*GRID, "--value", "kwh", "--up-to", "1,0,0", "--epsilon", "1", *SPENDS)
 STREAM = ("s", "--dataset", "meters", "--horizon", "9", "--change", "1", "--epsilon", "1")
 WATCH = ("a", "--dataset", "meters", "--above", "1", "--change", "1", "--epsilon", "1")
 FEDERATED = ("--holder", "h", "--token-file")
+LIFE = ("--name", "load", "--tally", "load.tally")
+ISSUE = (*LIFE, "--start", "2026-01-01", "--end", "2026-01-02", "--request", "x")
+OPEN = (*SERIES, "--dataset", "lives", "--name", "other", "--tally", "other.tally")
 
 # Every option that names a file to be read, as the command's words with FILE in its place.
 READS: dict[tuple[str, str], tuple[str, ...]] = {
@@ -68,6 +71,13 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("release", "places"): ("x.csv", *SERIES, *SPENDS, "--places", "FILE", "--levels", "state,town"),
     ("release", "keys"): ("x.csv", *SERIES, *SPENDS, "--keys", "FILE"),
     ("release", "ledger"): ("x.csv", *SERIES, *SPENDS, "--ledger", "FILE"),
+    ("lifetime plan", "config"): ("--config", "FILE"),
+    ("lifetime plan", "places"): (*SERIES, "--places", "FILE", "--levels", "state,town"),
+    ("lifetime open", "config"): ("--config", "FILE", *OPEN[-6:]),
+    ("lifetime open", "places"): (*OPEN, "--places", "FILE", "--levels", "state,town"),
+    ("lifetime issue", "data"): ("FILE", *ISSUE),
+    ("lifetime forget", "ids"): (*LIFE, "--ids", "FILE"),
+    ("lifetime same", "ids"): (*LIFE, "--ids", "FILE"),
     ("spectrum", "data"): ("FILE", *SPECTRUM),
     ("blur-times", "data"): ("FILE", *BLUR),
     ("choose-order", "data"): ("FILE", *ORDER),
@@ -128,6 +138,13 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
             "blur-times": ("x.csv", *BLUR),
             "choose-order": ("x.csv", *ORDER),
             "serve": ("--policy", "policy.toml"),
+            "lifetime open": OPEN,
+            "lifetime issue": ("x.csv", *ISSUE),
+            "lifetime status": ("--name", "load"),
+            "lifetime verify": LIFE,
+            "lifetime compact": LIFE,
+            "lifetime forget": (*LIFE, "--ids", "x.csv"),
+            "lifetime same": (*LIFE, "--ids", "x.csv"),
         }.items()
         for option in ("keys", "ledger")
     },
@@ -158,6 +175,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     with Ledger("budget.db") as ledger:
         ledger.open("meters", unit=User(), epsilon=1.0)
+        ledger.open("lives", unit=User(), epsilon=9.0)
+        day = TimeSeries(None, time="at", user="who", every="1D", start="2026-01-01", end="2026-01-02", unit=User())
+        day.count().lifetime(epsilon=1.0, max_periods=1).open(ledger, dataset="lives", name="load", tally="load.tally")
         (tmp_path / "chain.json").write_text(json.dumps(ledger.export("meters")), encoding="utf-8")
     (tmp_path / "x.csv").write_text("at,who,kwh\n2026-01-01,a,1\n", encoding="utf-8")
     (tmp_path / "policy.toml").write_text("", encoding="utf-8")
