@@ -26,7 +26,11 @@ FORBIDDEN = {
         ("POST", f"{API}/datasets/{{dataset}}/jobs"),
         ("POST", f"{API}/datasets/{{dataset}}/lifetimes/{{name}}/issues"),
     },
-    "analyst": {("GET", f"{API}/datasets/{{dataset}}/chain"), ("GET", f"{API}/metrics")},
+    "analyst": {
+        ("GET", f"{API}/datasets/{{dataset}}/chain"),
+        ("GET", f"{API}/datasets/{{dataset}}/chain/file"),
+        ("GET", f"{API}/metrics"),
+    },
     "owner": set(),
 }
 BODIES: dict[str, Any] = {

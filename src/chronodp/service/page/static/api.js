@@ -25,12 +25,18 @@ export class Api {
     this.signedOut = () => {};
   }
 
-  get(path, signal) {
-    return this.#send("GET", path, undefined, signal);
+  async get(path, signal) {
+    return (await this.#send("GET", path, undefined, signal)).found;
   }
 
-  post(path, content, signal) {
-    return this.#send("POST", path, content, signal);
+  // One page of a list, and where the next begins; null after the last.
+  async page(path, signal) {
+    const { found, next } = await this.#send("GET", path, undefined, signal);
+    return { lines: found, next };
+  }
+
+  async post(path, content, signal) {
+    return (await this.#send("POST", path, content, signal)).found;
   }
 
   async signIn(token) {
@@ -62,12 +68,12 @@ export class Api {
       if (error.name === "AbortError") throw error;
       throw new Refused(LOST, 0);
     }
-    if (answer.status === 204) return null;
+    if (answer.status === 204) return { found: null };
     const found = await answer.json().catch((error) => {
       if (error.name === "AbortError") throw error; // nobody waits for it any more
       return null;
     });
-    if (answer.ok) return found;
+    if (answer.ok) return { found, next: answer.headers.get("X-Next") };
     const refused = new Refused(found?.error ?? LOST, answer.status);
     if (answer.status === 401 && path !== "/session") this.signedOut();
     throw refused;
