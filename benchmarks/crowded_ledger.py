@@ -32,7 +32,6 @@ MINE = 8
 """How many of them are ana's: the oldest."""
 
 _ANALYSTS = ("ana", "ben", "cem", "dea", "eli")
-_TERMS = {"epsilon": 1e6, "delta": 1e-6}
 _TRANSACTION = 2_000  # releases
 _BLANKS: tuple[str, int, str, str, int] = ("(dataset)", 8_888_888_881, "(previous)", "(request)", 8_888_888_882)
 _STATES = ("done",) * 7 + ("refused", "failed", "lost")
@@ -146,11 +145,19 @@ class _Template:
     def make(cls) -> _Template:
         times = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(np.arange(48), unit="h")
         rows = pandas.DataFrame({"read_at": times, "meter": "m1", "kwh": 1.0})
-        grid = {"every": "1h", "start": "2026-01-01", "end": "2026-01-03"}
-        series = TimeSeries(rows, time="read_at", user="meter", unit=User(), max_periods=48, **grid)
+        series = TimeSeries(
+            rows,
+            time="read_at",
+            user="meter",
+            every="1h",
+            start="2026-01-01",
+            end="2026-01-03",
+            unit=User(),
+            max_periods=48,
+        )
         plan = series.sum("kwh", clip=(0.0, 3.0)).plan(epsilon=0.5, delta=1e-7)
         with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "budget.db") as ledger:
-            ledger.open("one", unit=User(), **_TERMS)
+            ledger.open("one", unit=User(), epsilon=1e6, delta=1e-6)
             plan.release(ledger, dataset="one", request="one")
             (stored,) = ledger.stored.releases("one")
             store = open_store(str(Path(folder) / "budget.db"), timeout=10.0)
