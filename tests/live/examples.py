@@ -17,12 +17,17 @@ NAME = "door"
 
 
 class SetClock:
-    """A public clock that shows what it is set to."""
+    """A public clock that shows the right time, to which it is set, or is wrong by so much."""
 
-    def __init__(self, moment: int) -> None:
-        self.moment = moment
+    boot = "the first"
+
+    def __init__(self, moment: int, *, error: int = 0) -> None:
+        self.moment, self.error = moment, error
 
     def now(self) -> int:
+        return self.moment + self.error
+
+    def steady(self) -> int:
         return self.moment
 
 

@@ -18,6 +18,7 @@ class OwnerFigures:
         elsewhere: records of no group on the list, or after the last window.
         malformed: records that could not be read.
         waiting: messages known to wait at the source.
+        gaps: how often something was missing in what the source brought.
     """
 
     counted: int = 0
@@ -26,6 +27,7 @@ class OwnerFigures:
     elsewhere: int = 0
     malformed: int = 0
     waiting: int | None = None
+    gaps: int = 0
 
     @property
     def records(self) -> int:
@@ -44,6 +46,7 @@ class Progress:
         alerts: alerts told by this process.
         share: how much of the budget is spent, from 0 to 1.
         reachable: whether the source could be reached.
+        waits: why windows wait for the clock, in plain words; empty if they do not.
         polled: when the source was last asked, in seconds of a steady clock.
         owner: what is not public.
     """
@@ -54,5 +57,6 @@ class Progress:
     alerts: int = 0
     share: float = 0.0
     reachable: bool = False
+    waits: str = ""
     polled: float = 0.0
     owner: OwnerFigures = field(default_factory=OwnerFigures)
