@@ -19,10 +19,9 @@ NAME = "door"
 class SetClock:
     """A public clock that shows the right time, to which it is set, or is wrong by so much."""
 
-    boot = "the first"
-
     def __init__(self, moment: int, *, error: int = 0) -> None:
         self.moment, self.error = moment, error
+        self.boot = "the first"
 
     def now(self) -> int:
         return self.moment + self.error
@@ -70,6 +69,7 @@ class Bench:
         self.clock = SetClock(limits.windows.begins(0))
         self.said: list[str] = []
         self.rows: list[dict[str, Any]] = []
+        self.running: Live | None = None
 
     def start(
         self,
@@ -106,6 +106,7 @@ class Bench:
             say=self.said.append,
             reached=reached,
         )
+        self.running = live
         return live, state, ledger
 
     def run_to(self, window: int, **options: Any) -> Live:
