@@ -106,11 +106,11 @@ def test_the_same_in_a_stream_loses_nothing_of_what_is_there(tmp_path: Path) -> 
     bench.path.write_text("".join(refilled), encoding="utf-8")
     live = bench.run_to(2)
     assert bench.totals() == [10, 50]
-    assert live.progress.owner.gaps == 1
+    assert live.progress.owner.missing == 1
     assert bench.said == [OTHER]
     with Ledger(tmp_path / "budget.db") as ledger:
         state = State(tmp_path / "live.db", keys=ledger.keys, name=NAME)
-        assert [gap["what"] for gap in state.gaps] == [OTHER]
+        assert [gap.what for gap in state.gaps] == [OTHER]
         state.close()
 
 
@@ -266,7 +266,7 @@ def test_windows_wait_for_a_file_that_was_read_and_is_gone(tmp_path: Path) -> No
     assert bench.totals() == [1, 1]
     gone = "in.jsonl was read before and is gone: windows wait for it; trying again"
     assert bench.said == [gone, "source: the source is there again"]
-    assert live.progress.owner.gaps == 0
+    assert not live.progress.owner.missing
 
 
 def test_a_mark_in_a_file_that_was_cut_is_set_anew(running: Followed) -> None:
@@ -316,7 +316,7 @@ def test_positions_of_a_state_without_digests_are_read(tmp_path: Path, cut: bool
     write(bench.path, {"at": at(COUNTS, 1), "who": "b"})
     live = bench.run_to(2)
     assert bench.totals() == [1, 1]
-    assert live.progress.owner.gaps == cut
+    assert live.progress.owner.missing == cut
 
 
 def test_positions_on_disk_tell_nothing_of_the_file(tmp_path: Path) -> None:

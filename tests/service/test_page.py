@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Error
 
 import chronodp as cdp
+from chronodp.ledger import Feeding, Gap, feeding_path, write_feeding
 from chronodp.service.tokens import add_token, revoke_token
 from tests.service.town import API, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number, visiting
@@ -295,7 +296,12 @@ def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, hou
 
 def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -> None:
     page = visit("ben")
+    path = feeding_path(house.curator.address, "load")
+    assert path is not None
+    write_feeding(path, Feeding("noon", ("the clock <b>went</b> ahead",), (Gap("then", "was cut short"),)))
     page.open("live/load")
+    assert page.slot("said").locator("li").all_inner_texts() == ["Waits, as of noon: the clock <b>went</b> ahead."]
+    path.unlink()
     steps = "() => document.querySelector('[data-slot=chart]').data?.at(-1).x.length"
     page.tab.wait_for_function(f"{steps} === 40")
     line = page.slot("chart").locator(".scatterlayer path.js-line").last

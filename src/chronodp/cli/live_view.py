@@ -124,7 +124,8 @@ class ScreenView:
         waiting = "not known" if owner.waiting is None else f"{owner.waiting:,}"
         state = f"next window {progress.next_window:,}; budget left {1 - progress.share:.1%}"
         private = f"for the owner only: {self._rate:,.0f} records/s, waiting {waiting}; {_figures(progress)}"
-        return Group(table, Text(state), Text(private, style="dim"), *(Text(one) for one in self._sentences))
+        waits = [Text(f"waits: {wait}", style="yellow") for wait in progress.waits]
+        return Group(table, Text(state), *waits, Text(private, style="dim"), *(Text(one) for one in self._sentences))
 
 
 def _cell(cell: Any, form: str) -> str:
@@ -137,7 +138,7 @@ def _figures(progress: Progress) -> str:
     owner = progress.owner
     return (
         f"{owner.counted:,} records counted; left out: {owner.late:,} late, {owner.future:,} dated too far ahead, "
-        f"{owner.elsewhere:,} of other groups or times, {owner.malformed:,} unreadable"
+        f"{owner.elsewhere:,} of other groups or times, {owner.malformed:,} unreadable; {owner.missing:,} gaps"
     )
 
 

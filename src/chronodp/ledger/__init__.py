@@ -24,6 +24,13 @@ from chronodp.ledger.codec import (
 )
 from chronodp.ledger.debits import Charge as Charge, Spend, now as now
 from chronodp.ledger.durable import DurableStream as DurableStream
+from chronodp.ledger.feeding import (
+    Feeding as Feeding,
+    Gap as Gap,
+    feeding_path as feeding_path,
+    read_feeding as read_feeding,
+    write_feeding as write_feeding,
+)
 from chronodp.ledger.files import (
     is_arrow_file as is_arrow_file,
     load_release as load_release,

@@ -10,7 +10,7 @@ from chronodp.live.runner import Live
 from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream as TotalsStream, alert_design, open_streams, stream_design
 from chronodp.live.structured_streaming import BatchSink
-from chronodp.live.windows import Windows, begin_of as begin_of
+from chronodp.live.windows import Windows, begin_of as begin_of, parse_duration as parse_duration
 
 __all__ = [
     "BatchSink",

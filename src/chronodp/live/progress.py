@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from chronodp.ledger import Gap
+
 __all__ = ["OwnerFigures", "Progress"]
 
 
@@ -18,7 +20,8 @@ class OwnerFigures:
         elsewhere: records of no group on the list, or after the last window.
         malformed: records that could not be read.
         waiting: messages known to wait at the source.
-        gaps: how often something was missing in what the source brought.
+        missing: how many gaps this process has noticed in what the source brought.
+        gaps: the last ones, also of processes before.
     """
 
     counted: int = 0
@@ -27,7 +30,8 @@ class OwnerFigures:
     elsewhere: int = 0
     malformed: int = 0
     waiting: int | None = None
-    gaps: int = 0
+    missing: int = 0
+    gaps: list[Gap] = field(default_factory=list)
 
     @property
     def records(self) -> int:
@@ -46,7 +50,7 @@ class Progress:
         alerts: alerts told by this process.
         share: how much of the budget is spent, from 0 to 1.
         reachable: whether the source could be reached.
-        waits: why windows wait for the clock, in plain words; empty if they do not.
+        doubted: why windows wait for the clock, in plain words; empty if they do not.
         polled: when the source was last asked, in seconds of a steady clock.
         owner: what is not public.
     """
@@ -57,6 +61,12 @@ class Progress:
     alerts: int = 0
     share: float = 0.0
     reachable: bool = False
-    waits: str = ""
+    doubted: str = ""
     polled: float = 0.0
     owner: OwnerFigures = field(default_factory=OwnerFigures)
+
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """What windows wait for, in plain words: nothing of it depends on a record."""
+        source = () if self.reachable else ("the source cannot be reached",)
+        return (*source, *((self.doubted,) if self.doubted else ()))

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chronodp.ledger import Ledger
+from chronodp.ledger import Gap, Ledger
 from chronodp.live.agreement import check_agreement
 from chronodp.live.clock_guard import ClockGuard, Look
 from chronodp.live.clocks import Clock, SystemClock
@@ -32,6 +32,7 @@ __all__ = ["Live"]
 _MOST = 20_000  # messages read at once
 _WAIT = 0.05  # seconds to wait for the first of them
 _COMMIT = 0.5  # seconds after which counts are put on disk
+_GAPS = 20  # gaps that are remembered
 _AT_ONCE = 256  # windows closed in one go after a pause
 
 
@@ -89,7 +90,6 @@ class Live:
         self._counted = False
         self._committed = time.monotonic()
         self._due: int | None = None
-        self._gaps: list[dict[str, str]] = []
         check_agreement(state, self._streams)
         self._first = max([state.settled, *(stream.period for stream in self._streams)])
         self._deliveries = [Delivery(sink, state=state, columns=self.columns) for sink in sinks]
@@ -148,6 +148,7 @@ class Live:
     def _begin(self) -> None:
         for part in self._state.parts():
             self._tally.restore(part)
+        self.progress.owner.gaps = self._state.gaps
         released = self._state.settled
         for delivery in self._deliveries:
             delivery.catch_up(released, self._history)
@@ -176,7 +177,7 @@ class Live:
         self.progress.polled = time.monotonic()
         self._notices.notice("source", self._source.trouble, "the source is there again")
         self.progress.reachable = not self._source.trouble
-        self._report_gaps()
+        self._report_gaps(now)
         if not len(batch) and not batch.malformed:
             return
         # A clock that is ahead and may be right closes nothing yet; what is dated by it waits in its windows.
@@ -202,24 +203,27 @@ class Live:
             self._state.write(clock=fact)
             self._clock_written = fact
             self._reached("clock written")
-        self.progress.waits = self._guard.wait
+        self.progress.doubted = self._guard.wait
         self._notices.wait("clock", self._guard.wait, "it is believed again")
         return now
 
-    def _report_gaps(self) -> None:
+    def _report_gaps(self, now: Look) -> None:
         """Tell the owner where records may be missing; it is on disk with the place from which reading goes on."""
         for gap in self._source.take_gaps():
             self._notices.say(gap)
-            self._gaps.append({"at": moment_at(self._guard.look().closing).isoformat(timespec="seconds"), "what": gap})
-            self.progress.owner.gaps += 1
+            figures = self.progress.owner
+            figures.gaps = [*figures.gaps, Gap(moment_at(now.closing).isoformat(timespec="seconds"), gap)][-_GAPS:]
+            figures.missing += 1
             self._counted = True
 
     def _commit(self, closing: int | None = None) -> None:
         self._committed = time.monotonic()
         if self._counted or closing is not None:
-            self._state.commit(self._pending, positions=self._source.positions, closing=closing, gaps=self._gaps)
+            self._state.commit(
+                self._pending, positions=self._source.positions, closing=closing, gaps=self.progress.owner.gaps
+            )
             self._reached("state committed")
-            self._pending, self._gaps, self._counted = [], [], False
+            self._pending, self._counted = [], False
             self._source.confirm()
             self._reached("source confirmed")
 

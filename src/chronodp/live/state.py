@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable, StreamConflict
-from chronodp.ledger import Keys
+from chronodp.ledger import Gap, Keys
 from chronodp.live.window_keys import KeysClosing
 from chronodp.live.window_totals import Closing, Part
 
@@ -30,7 +30,6 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS people (person BLOB PRIMARY KEY, used INTEGER NOT NULL) WITHOUT ROWID",
 )
 _ASKED = 500  # people asked for in one statement
-_GAPS = 20  # gaps that are remembered
 
 
 class State:
@@ -79,10 +78,9 @@ class State:
         return known if not known or known.startswith("{") else self._keys.unseal(known, self._place_context).decode()
 
     @property
-    def gaps(self) -> list[dict[str, str]]:
-        """The last gaps that were noticed in what the source brought: when, and what was said. For the owner."""
-        found: list[dict[str, str]] = json.loads(self.fact("gaps") or "[]")
-        return found
+    def gaps(self) -> list[Gap]:
+        """The last gaps that were noticed in what the source brought. For the owner."""
+        return [Gap(*gap) for gap in json.loads(self.fact("gaps") or "[]")]
 
     def fact(self, name: str) -> str | None:
         """Return what was written under a name."""
@@ -112,15 +110,15 @@ class State:
         *,
         positions: str,
         closing: int | None = None,
-        gaps: Sequence[dict[str, str]] = (),
+        gaps: Sequence[Gap] = (),
     ) -> None:
-        """Write what was counted, how far the source was read for it, and what was missing, all or nothing."""
+        """Write what was counted, how far the source was read for it, and the gaps in it, all or nothing."""
         sealed = [(part.window, self._keys.seal(part.content, self._context(part.window))) for part in parts]
         facts = {"positions": self._keys.seal(positions.encode(), self._place_context)}
         if closing is not None:
             facts["closing"] = str(closing)
         if gaps:
-            facts["gaps"] = json.dumps([*self.gaps, *gaps][-_GAPS:])
+            facts["gaps"] = json.dumps([(gap.at, gap.what) for gap in gaps])
         with self._translated(), self._transaction():
             self._database.executemany("INSERT INTO counts (window, sealed) VALUES (?, ?)", sealed)
             self._write(facts)
