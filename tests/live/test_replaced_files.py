@@ -256,6 +256,7 @@ def test_windows_wait_for_a_file_that_was_read_and_is_gone(tmp_path: Path) -> No
         if rounds == 5:
             assert live.progress.next_window == 1
             assert not live.progress.reachable
+            assert live.progress.waits == ("the source cannot be reached",)
             write(away, {"at": at(COUNTS, 1), "who": "bo"})
             away.rename(bench.path)
         return live.progress.next_window == 2

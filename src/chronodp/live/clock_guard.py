@@ -115,10 +115,10 @@ class ClockGuard:
 
 
 def _about(duration: int) -> str:
-    """Return a stretch of time in the largest unit that it fills twice.
+    """Return a stretch of time, rounded, in the largest unit that it fills twice.
 
-    >>> _about(600_000_000), _about(90_000_000)
+    >>> _about(599_999_000), _about(90_000_000)
     ('10 min', '90 s')
     """
     size, unit = next((one for one in _UNITS if duration >= 2 * one[0]), _UNITS[-1])
-    return f"{duration // size:,} {unit}"
+    return f"{(duration + size // 2) // size:,} {unit}"

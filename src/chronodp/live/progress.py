@@ -50,6 +50,7 @@ class Progress:
         alerts: alerts told by this process.
         share: how much of the budget is spent, from 0 to 1.
         reachable: whether the source could be reached.
+        held_up: whether windows that are due wait for the source.
         doubted: why windows wait for the clock, in plain words; empty if they do not.
         polled: when the source was last asked, in seconds of a steady clock.
         owner: what is not public.
@@ -61,6 +62,7 @@ class Progress:
     alerts: int = 0
     share: float = 0.0
     reachable: bool = False
+    held_up: bool = False
     doubted: str = ""
     polled: float = 0.0
     owner: OwnerFigures = field(default_factory=OwnerFigures)
@@ -68,5 +70,5 @@ class Progress:
     @property
     def waits(self) -> tuple[str, ...]:
         """What windows wait for, in plain words: nothing of it depends on a record."""
-        source = () if self.reachable else ("the source cannot be reached",)
+        source = ("the source cannot be reached",) if self.held_up else ()
         return (*source, *((self.doubted,) if self.doubted else ()))

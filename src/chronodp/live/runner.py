@@ -173,6 +173,7 @@ class Live:
         due = self._limits.windows.due(now.closing)
         if self._due is None and due > self._first and self._source.mark():
             self._due = due
+        self.progress.held_up = self._due is None and due > self._first
         batch = self._source.read(_MOST, wait=_WAIT)
         self.progress.polled = time.monotonic()
         self._notices.notice("source", self._source.trouble, "the source is there again")

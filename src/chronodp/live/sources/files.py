@@ -145,7 +145,7 @@ class FileSource:
         whole, newline, rest = content.rpartition(b"\n")
         self._unfinished = len(rest)
         if newline:
-            followed.read = followed.read.and_then(whole + newline)
+            followed.read = followed.read.and_then(memoryview(content)[: len(whole) + 1])
             return self._whole_lines(whole)
         if len(rest) > LARGEST:  # no record is so long: pass over it, up to where its line ends
             self._skipping = True

@@ -56,9 +56,10 @@ class ReadBytes:
         head, tail = read_at(file, 0, span), read_at(file, offset - span, span)
         return cls(offset, head, tail) if len(head) == len(tail) == span else None
 
-    def and_then(self, more: bytes) -> ReadBytes:
+    def and_then(self, more: bytes | memoryview) -> ReadBytes:
         """Return the same with what was read next."""
-        return ReadBytes(self.offset + len(more), (self.head + more[:_SPAN])[:_SPAN], (self.tail + more)[-_SPAN:])
+        head, tail = self.head + bytes(more[:_SPAN]), self.tail + bytes(more[-_SPAN:])
+        return ReadBytes(self.offset + len(more), head[:_SPAN], tail[-_SPAN:])
 
     def still_in(self, file: FileIO) -> bool:
         """Return whether a file begins with what was read, as far as it is remembered."""
