@@ -325,7 +325,8 @@ def test_positions_on_disk_tell_nothing_of_the_file(tmp_path: Path) -> None:
     write(bench.path, {"at": at(COUNTS, 0), "who": "ann"})
     bench.run_to(1)
     with bench.path.open("rb", buffering=0) as file:
-        read = ReadBytes.of(file, bench.path.stat().st_size)
+        size = bench.path.stat().st_size
+        read = ReadBytes.of(file, size, size)
     assert read is not None
     with Ledger(tmp_path / "budget.db") as ledger:
         digest = read.digest(ledger.keys.derive("live", "visits", NAME))

@@ -83,11 +83,17 @@ class FileSource:
 
     def mark(self) -> bool:
         """Fix the size of the newest file as what has come; False while a file is waited for."""
-        self._followed.open()
-        if self._followed.awaited:
+        followed = self._followed
+        try:
+            if followed.open() and followed.file is not None:
+                followed.look(os.fstat(followed.file.fileno()))  # what was exchanged before the mark is noticed by it
+        except OSError:
+            followed.lose()
+        self._begin_file()
+        if followed.awaited:
             return False
-        self._followed.check_left()
-        self._mark = self._followed.end or _NOTHING
+        followed.check_left()
+        self._mark = followed.end or _NOTHING
         return True
 
     @property

@@ -12,7 +12,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from chronodp.live.sources.read_bytes import Identity, ReadBytes, identity_of
+from chronodp.live.sources.read_bytes import SPAN, Identity, ReadBytes, identity_of
 from chronodp.live.sources.rotation import Found, find_content, find_identity, next_rotated, open_plain
 
 __all__ = ["FollowedFile"]
@@ -55,6 +55,7 @@ class FollowedFile:
                 "device": self.identity.device,
                 "inode": self.identity.inode,
                 "offset": self.read.offset,
+                "head": len(self.read.head),
                 "written": self._written,
                 "digest": self.read.digest(self._key),
             }
@@ -103,9 +104,11 @@ class FollowedFile:
             least: how long it was when it was marked.
         """
         assert self.file is not None
-        if not self.read.still_in(self.file):
+        found = self.read.found_in(self.file)
+        if found is None:
             self._replace()
             return False
+        self.read = found
         size, self._size, self._written = self._size, status.st_size, status.st_mtime_ns
         if status.st_size < max(size, least):
             self.report("was cut short behind what was read of it")
@@ -131,9 +134,9 @@ class FollowedFile:
         except OSError:
             return  # gone again: the next look finds another
         # A file that has no name any more, and whose content lies here under another number, was saved anew.
-        same = not status.st_nlink and self.read.offset > 0 and self.read.still_in(file)
+        same = self.read.found_in(file) if self.read.offset and not status.st_nlink else None
         self._leave(status.st_size)
-        self._adopt((file, self.read if same else ReadBytes()))
+        self._adopt((file, same or ReadBytes()))
         if packed:
             self.report("was rotated and compressed before all of it was read")
         if unfinished and not same:
@@ -171,7 +174,7 @@ class FollowedFile:
         offset, digest = known["offset"], known.get("digest")
 
         def read_of(file: FileIO) -> ReadBytes | None:
-            read = ReadBytes.of(file, offset)
+            read = ReadBytes.of(file, offset, known.get("head", min(offset, SPAN)))
             return read if read is not None and digest in (None, read.digest(self._key)) else None
 
         named = find_identity(self._path, Identity(known.get("device"), known["inode"]))
@@ -182,17 +185,12 @@ class FollowedFile:
                 if read is not None:
                     return file, read
                 file.close()
-        # Nothing was read, or a state of 0.1.0 is: no content is known that another file could have.
-        return find_content(self._path, read_of, since=known["written"]) if digest and offset else None
+        # Nothing was seen, or the state is of 0.1.0: no content is known that another file could have.
+        return find_content(self._path, read_of, since=known["written"]) if known.get("head") else None
 
     def _replace(self) -> None:
         """Go on in a copy of what was read, or from the start of what there is now."""
-        read = self.read
-
-        def read_of(file: FileIO) -> ReadBytes | None:
-            return read if read.still_in(file) else None
-
-        found = find_content(self._path, read_of, since=self._written)
+        found = find_content(self._path, self.read.found_in, since=self._written)
         try:
             self._adopt(found or (open_plain(self._path), ReadBytes()))
         except OSError:
@@ -218,7 +216,8 @@ class FollowedFile:
         """Go on in a file behind what was read of it."""
         if self.file is not None:
             self.file.close()
-        self.file, self.read = found
+        self.file, read = found
+        self.read = read.found_in(self.file) or read
         status = os.fstat(self.file.fileno())
         self.identity = identity_of(status)
         self._written, self._size = status.st_mtime_ns, status.st_size

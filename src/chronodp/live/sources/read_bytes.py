@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from io import FileIO
 from typing import Self
 
-__all__ = ["Identity", "ReadBytes", "identity_of", "read_at"]
+__all__ = ["SPAN", "Identity", "ReadBytes", "identity_of", "read_at"]
 
-_SPAN = 4096  # bytes that are remembered of a file's beginning, and as many before the place
+SPAN = 4096  # bytes that are remembered of a file's beginning, and as many before the place
 _DIGEST = 16
 _PURPOSE = b"bytes of a file".ljust(16)
 
@@ -37,11 +37,11 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class ReadBytes:
-    """The first bytes of what was read of a file, and the last: private, and stored as a keyed digest only.
+    """What is known of a file: the first and the last bytes that were read. Private, stored as a digest only.
 
     Attributes:
         offset: how many bytes were read.
-        head: the first of them.
+        head: the first of them; of a file of which nothing was read, those that were seen.
         tail: the last of them.
     """
 
@@ -50,20 +50,23 @@ class ReadBytes:
     tail: bytes = b""
 
     @classmethod
-    def of(cls, file: FileIO, offset: int) -> Self | None:
-        """Return what a file holds before an offset; None if it is shorter."""
-        span = min(offset, _SPAN)
-        head, tail = read_at(file, 0, span), read_at(file, offset - span, span)
-        return cls(offset, head, tail) if len(head) == len(tail) == span else None
+    def of(cls, file: FileIO, offset: int, head: int) -> Self | None:
+        """Return what a file holds before an offset, and so many of its first bytes; None if it is shorter."""
+        span = min(offset, SPAN)
+        first, tail = read_at(file, 0, head), read_at(file, offset - span, span)
+        return cls(offset, first, tail) if len(first) == head and len(tail) == span else None
 
     def and_then(self, more: bytes | memoryview) -> ReadBytes:
         """Return the same with what was read next."""
-        head, tail = self.head + bytes(more[:_SPAN]), self.tail + bytes(more[-_SPAN:])
-        return ReadBytes(self.offset + len(more), head[:_SPAN], tail[-_SPAN:])
+        head = (self.head if self.offset else b"") + bytes(more[:SPAN])
+        return ReadBytes(self.offset + len(more), head[:SPAN], (self.tail + bytes(more[-SPAN:]))[-SPAN:])
 
-    def still_in(self, file: FileIO) -> bool:
-        """Return whether a file begins with what was read, as far as it is remembered."""
-        return ReadBytes.of(file, self.offset) == self
+    def found_in(self, file: FileIO) -> ReadBytes | None:
+        """Return what is known of a file if it begins with this, and None if it is another one."""
+        if self.offset:
+            return self if ReadBytes.of(file, self.offset, len(self.head)) == self else None
+        seen = read_at(file, 0, SPAN)
+        return ReadBytes(0, seen) if seen.startswith(self.head) else None
 
     def digest(self, key: bytes) -> str:
         """Return what tells these bytes from others, and nothing else to whoever has no key."""
