@@ -15,6 +15,7 @@ from chronodp import Event, Ledger
 from chronodp.errors import InvalidArgument
 from chronodp.live import Limits, State, Windows
 from chronodp.live.records import Reader
+from chronodp.live.sinks import CsvSink
 from chronodp.live.sources import FileSource
 from chronodp.live.sources.read_bytes import ReadBytes
 from tests.live.examples import NAME, Bench, at, fields_of, write
@@ -108,6 +109,30 @@ def test_the_same_in_a_stream_loses_nothing_of_what_is_there(tmp_path: Path) -> 
     assert bench.totals() == [10, 50]
     assert live.progress.owner.missing == 1
     assert bench.said == [OTHER]
+    with Ledger(tmp_path / "budget.db") as ledger:
+        state = State(tmp_path / "live.db", keys=ledger.keys, name=NAME)
+        assert [gap.what for gap in state.gaps] == [OTHER]
+        state.close()
+
+
+@pytest.mark.parametrize("point", ["counted", "state committed", "source confirmed", "stepped", "settled", "told"])
+def test_a_gap_is_kept_once_wherever_the_process_dies(tmp_path: Path, point: str) -> None:
+    bench, table = Bench(tmp_path, COUNTS), tmp_path / "out.csv"
+    write(bench.path, *[{"at": at(COUNTS, 0), "who": f"p{number}"} for number in range(10)])
+    bench.run_to(1, sinks=[CsvSink(table)])
+    refilled = [json.dumps({"at": at(COUNTS, 1), "who": f"q{number}"}) + "\n" for number in range(50)]
+    bench.path.write_text("".join(refilled), encoding="utf-8")
+
+    def die(reached: str) -> None:
+        if reached == point:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench.run_to(2, sinks=[CsvSink(table)], reached=die)
+    bench.run_to(3, sinks=[CsvSink(table)])
+    rows = [row.split(",") for row in table.read_text(encoding="utf-8").splitlines()[1:]]
+    assert [(int(row[0]), round(float(row[2]))) for row in rows] == [(0, 10), (1, 50), (2, 0)]
+    assert set(bench.said) == {OTHER}
     with Ledger(tmp_path / "budget.db") as ledger:
         state = State(tmp_path / "live.db", keys=ledger.keys, name=NAME)
         assert [gap.what for gap in state.gaps] == [OTHER]
