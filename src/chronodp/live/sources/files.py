@@ -41,7 +41,7 @@ class FileSource:
 
     def __init__(self, path: str | Path, *, reader: Reader, layout: str = "jsonl") -> None:
         self._path = check_path("path", path)
-        if self._path.is_dir():
+        if os.path.isdir(self._path):  # unlike `Path.is_dir` says no of names that no file can have
             allowed = "one file, no folder: a stream follows one name, and what rotation puts in its place"
             raise InvalidArgument("path", path, allowed)
         self._layout = check_word("layout", layout, ("jsonl", "csv"))
