@@ -86,7 +86,7 @@ def test_status_tells_in_words_what_is_waited_for_and_what_is_missing(settings: 
     (folder / "in.jsonl").write_text('{"at": 2, "who": "bo", "more": "than before"}\n', encoding="utf-8")
     out = run("live", str(settings), "--windows", "1")
     assert "live: in.jsonl is another file than the one that was read" in out
-    assert "1 gaps" in out
+    assert "gaps noticed: 1" in out
     assert "in.jsonl is another file than the one that was read" in run("live", str(settings), "--status")
     assert (folder / "budget.db.door.live.status").stat().st_mode & 0o777 == 0o600
 

@@ -138,7 +138,7 @@ def _figures(progress: Progress) -> str:
     owner = progress.owner
     return (
         f"{owner.counted:,} records counted; left out: {owner.late:,} late, {owner.future:,} dated too far ahead, "
-        f"{owner.elsewhere:,} of other groups or times, {owner.malformed:,} unreadable; {owner.missing:,} gaps"
+        f"{owner.elsewhere:,} of other groups or times, {owner.malformed:,} unreadable; gaps noticed: {owner.missing:,}"
     )
 
 

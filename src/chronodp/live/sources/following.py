@@ -88,7 +88,7 @@ class FollowedFile:
             if found is None:
                 rotated = None if known is None else next_rotated(self._path, after=known.get("written", 2**63))[0]
                 found = open_plain(rotated or self._path), ReadBytes()
-                if known is not None:
+                if known is not None and known.get("head", known["offset"]):  # of an empty file nothing is missing
                     self.report("is another file than the one that was read, which is gone")
             self._adopt(found)
         except OSError:
