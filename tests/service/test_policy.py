@@ -15,6 +15,7 @@ from chronodp.service.curator import Curator
 from chronodp.service.policy_file import parse_policy
 from tests.service.town import ROOT, write_policy
 
+DATASET = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
 CLIPS = "clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }"
 
 
@@ -155,7 +156,7 @@ def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) 
     ("table", "needed"),
     [
         ("service", ""),
-        ("datasets.a", 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'),
+        ("datasets.b", DATASET),
         ("datasets.a.columns.b", "clip = [0, 1]"),
         ("datasets.a.allow", ""),
         ("datasets.a.allow.discover", 'columns = ["b"]'),
@@ -165,10 +166,9 @@ def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) 
     ],
 )
 def test_every_key_is_in_the_reference(tmp_path: Path, table: str, needed: str) -> None:
-    dataset = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
-    around = f"[datasets.a]\n{dataset}\n" if table.startswith("datasets.a.") else ""
+    text = f"[datasets.a]\n{DATASET}\n[{table}]\n{needed}\nqqqqqq = 1\n"
     with pytest.raises(InvalidArgument, match="must be one of") as refused:
-        parse_policy(f"{around}[{table}]\n{needed}\nqqqqqq = 1\n", folder=tmp_path)
+        parse_policy(text, folder=tmp_path)
     keys = str(refused.value).partition("must be one of ")[2].partition(";")[0].split(", ")
     page = (ROOT / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
     assert [key for key in keys if f"`{key}`" not in page and f"{key}," not in page and f"{key} }}" not in page] == []

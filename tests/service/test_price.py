@@ -96,12 +96,12 @@ def test_a_failure_counts_as_delta_even_beside_pure_noise(curators: Any) -> None
     question = {"measure": {"kind": "count"}, "by": {"page": {"max_keys": 3, "delta": 3e-7}}, "epsilon": 0.4}
     with pytest.raises(NotAllowed, match="does not allow delta 3e-07"):
         plan(curator, question)
-    assert plan(curator, question | {"by": {"page": {"max_keys": 3, "delta": 5e-8}}})
+    plan(curator, question | {"by": {"page": {"max_keys": 3, "delta": 5e-8}}})
 
 
 def test_a_budget_without_delta_counts_epsilons(curators: Any) -> None:
     curator = curators(**{"delta = 1e-6": "delta = 0.0"})
-    assert plan(curator, SUM, epsilon=0.5, delta=0.0)
+    plan(curator, SUM, epsilon=0.5, delta=0.0)
     with pytest.raises(NotAllowed, match="does not allow delta 1e-09") as refused:
         plan(curator, SUM, epsilon=0.5, delta=1e-9)
     assert refused.value.mend == "make it 0: no delta may be stated"
