@@ -45,7 +45,10 @@ export const offer = (form, slot, dataset) => {
   elements.start.placeholder = dataset.start.slice(0, 10);
   elements.end.placeholder = dataset.end.slice(0, 10);
   elements.delta.value = dataset.delta ? dataset.delta / 10 : 0;
-  for (const box of form.querySelectorAll("[name=find], [name=missing]")) box.checked = false;
+  for (const box of form.querySelectorAll("[name=find], [name=missing]")) {
+    box.checked = false;
+    box.disabled = box.name === "missing" ? !dataset.missing : !dataset.find_bounds.includes(box.value);
+  }
   slot("finds").hidden = !dataset.find;
   slot("find-periods").hidden = dataset.unit.kind !== "user"; // of other units no periods are chosen
   slot("discovers").hidden = !dataset.discover;
