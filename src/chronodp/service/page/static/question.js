@@ -64,11 +64,11 @@ export const offer = (form, slot, dataset) => {
   reveal(form);
 };
 
-// A column brings its widest clip in periods of the chosen length, and edges along it.
+// A column brings its widest clip in periods of the chosen length, and edges along it. Single rows have no length.
 export const setColumn = (form, dataset) => {
-  const { column, every, max_periods: most } = form.elements;
+  const { column, every, of, max_periods: most } = form.elements;
   const known = dataset.columns[column.value];
-  const [low, high] = known?.clips[every.value] ?? known?.clip ?? [0, 1];
+  const [low, high] = (of.value !== "rows" && known?.clips[every.value]) || known?.clip || [0, 1];
   most.placeholder = dataset.most_periods[every.value] ?? "";
   form.elements.low.value = low;
   form.elements.high.value = high;
