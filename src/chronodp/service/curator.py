@@ -153,10 +153,13 @@ class Curator:
                 self._plans.popitem(last=False)
         return plan
 
-    def check_fits(self, caller: Caller, dataset: Dataset, plan: AnyPlan) -> None:
-        """Raise, with what was asked, spent and left, if the budget cannot pay a plan now."""
+    def check_fits(self, caller: Caller, dataset: Dataset, plan: AnyPlan) -> dict[str, float]:
+        """Raise, with what was asked, spent and left, if the budget cannot pay a plan now.
+
+        Returns how much of every budget that pays would be used then, by analyst, the whole's empty.
+        """
         table = plan.design.table
-        self.ledger.check_fits(
+        return self.ledger.check_fits(
             dataset.name,
             plan.design.cost,
             unit=table.claimed,

@@ -1,5 +1,6 @@
 // The form of a question: what a dataset offers, and the question that the fields spell.
 
+import { clipOf, clipWords, filterWords, mayFilter, periodsOf } from "./declared.js";
 import { make, options } from "./dom.js";
 import { treeOf } from "./places.js";
 
@@ -44,8 +45,10 @@ export const offer = (form, slot, dataset) => {
   for (const name of ["start", "end", "max_periods"]) elements[name].value = "";
   elements.start.placeholder = dataset.start.slice(0, 10);
   elements.end.placeholder = dataset.end.slice(0, 10);
-  elements.max_periods.placeholder = dataset.max_periods ?? "";
   elements.delta.value = dataset.delta ? dataset.delta / 10 : 0;
+  for (const name of ["norm", "where"]) elements[name].value = "";
+  slot("where").hidden = !mayFilter(dataset);
+  slot("where-note").textContent = filterWords(dataset);
   for (const box of form.querySelectorAll("[name=find], [name=missing]")) box.checked = false;
   slot("finds").hidden = !dataset.find;
   slot("find-periods").hidden = dataset.unit.kind !== "user"; // of other units no periods are chosen
@@ -57,17 +60,20 @@ export const offer = (form, slot, dataset) => {
   slot("places").hidden = Object.keys(dataset.groups).length === 0;
   options(elements.places_column, ["", ...Object.keys(dataset.groups)], "", (name) => name || "no column");
   elements.places.value = "";
-  setColumn(form, dataset);
+  setBounds(form, slot, dataset);
   offerGroups(slot("groups"), dataset);
   reveal(form);
 };
 
-// A column brings its widest clip and edges along it.
-export const setColumn = (form, dataset) => {
-  const [low, high] = dataset.columns[form.elements.column.value]?.clip ?? [0, 1];
-  form.elements.low.value = low;
-  form.elements.high.value = high;
-  form.elements.edges.value = [0, 1, 2, 3, 4, 5].map((part) => low + ((high - low) * part) / 5).join(", ");
+// A column on a grid brings its widest clip, edges along it, and how many periods of a person count.
+export const setBounds = (form, slot, dataset) => {
+  const { column, every, low, high, edges, max_periods: periods } = form.elements;
+  const clip = clipOf(dataset, column.value, every.value);
+  [low.value, high.value] = clip ?? ["", ""];
+  const along = ([from, to]) => [0, 1, 2, 3, 4, 5].map((part) => from + ((to - from) * part) / 5).join(", ");
+  edges.value = clip ? along(clip) : "";
+  slot("clip-note").textContent = column.value ? clipWords(dataset, column.value, every.value) : "";
+  periods.placeholder = periodsOf(dataset, every.value) ?? "";
 };
 
 const offerGroups = (fieldset, dataset) => {
@@ -104,7 +110,10 @@ export const reveal = (form) => {
   const wanted = new FormData(form).getAll("by");
   for (const part of form.querySelectorAll("[data-keys]")) part.hidden = !wanted.includes(part.dataset.keys);
   const found = foundOf(form);
-  for (const name of ["low", "high"]) form.elements[name].disabled = found.includes("clip");
+  const scaled = normOf(form) !== undefined;
+  for (const name of ["low", "high"]) form.elements[name].disabled = found.includes("clip") || scaled;
+  form.elements.edges.disabled = found.includes("edges");
+  form.elements.norm.disabled = found.includes("clip");
   form.elements.max_periods.disabled = found.includes("max_periods");
   form.elements.block_every.disabled = block.value === "";
   form.querySelector("[data-slot=discovering]").hidden = form.elements.discover.value === "";
@@ -133,16 +142,27 @@ const missingOf = (form) => {
   return box.checked && !box.closest("[hidden]") ? {} : undefined;
 };
 
-const findOf = (found, { column }, dataset) => {
-  if (found.length === 0) return undefined;
-  const from_zero = found.includes("clip") && dataset.columns[column].clip[0] >= 0;
-  return { bounds: found, from_zero };
+// The norm that bounds a person's whole series, where one is typed in for a sum.
+const normOf = (form) => {
+  const { norm } = form.elements;
+  return norm.closest("[hidden]") || norm.disabled ? undefined : figure(norm.value);
 };
 
-const measureOf = (form, fields, found) => {
-  const names = measuresOf(form)[fields.measure].names.filter((name) => !found.includes(name));
+const fromZero = (dataset, { column, every }) => (clipOf(dataset, column, every)?.[0] ?? 0) >= 0;
+
+const findOf = (found, fields, dataset) => {
+  if (found.length === 0) return undefined;
+  const sized = found.includes("clip") || found.includes("edges");
+  return { bounds: found, from_zero: sized && fromZero(dataset, fields) };
+};
+
+const measureOf = (form, fields, found, dataset) => {
+  const { measure: kind, column } = fields;
+  const norm = normOf(form);
+  if (norm !== undefined) return { kind, column, norm, signed: !fromZero(dataset, fields) };
+  const names = measuresOf(form)[kind].names.filter((name) => !found.includes(name));
   const said = names.map((name) => [name, ARGUMENTS[name](fields)]);
-  return { kind: fields.measure, ...Object.fromEntries(said) };
+  return { kind, ...Object.fromEntries(said) };
 };
 
 const workloadOf = ({ workload, periods, alpha, weights, levels }) => {
@@ -169,13 +189,14 @@ export const readQuestion = (form, dataset) => {
   if (tree) by[fields.places_column] = tree.leaves;
   if (fields.discover) by[fields.discover] = { max_keys: dataset.unit.kind === "user" ? figure(fields.max_keys) : undefined };
   return {
-    measure: measureOf(form, fields, found),
+    measure: measureOf(form, fields, found, dataset),
     find: findOf(found, fields, dataset),
     missing: missingOf(form),
     by,
     places: tree && { column: fields.places_column, names: tree.names, keys: tree.keys, children: tree.children },
     max_groups: Object.keys(by).length ? figure(fields.max_groups) : undefined,
     block: fields.block ? { statistic: fields.block, every: fields.block_every } : undefined,
+    where: mayFilter(dataset) ? fields.where.trim() || undefined : undefined,
     every: fields.every,
     start: fields.start.trim() || undefined,
     end: fields.end.trim() || undefined,
