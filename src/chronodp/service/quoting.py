@@ -6,12 +6,12 @@ data, written or reserved, so that by the time of the submission others may have
 
 from __future__ import annotations
 
-from chronodp.accounting import basic, gather, gaussian, renyi
 from chronodp.ledger import check_name
-from chronodp.privacy import Cost, dump
+from chronodp.privacy import dump
 from chronodp.service import shapes
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.policy import Dataset
+from chronodp.service.price import epsilon_at
 from chronodp.service.question import QueryRequest
 
 __all__ = ["quote"]
@@ -33,7 +33,7 @@ def quote(
             debits=True,
             why="",
             release=None,
-            epsilon=price_at(plan.design.cost, dataset.delta),
+            epsilon=epsilon_at(plan.design.cost, dataset.delta),
             delta=dataset.delta,
             left=None if "" not in after else 1 - after[""],
             left_of_mine=None if not caller.analyst else 1 - after[caller.analyst],
@@ -51,11 +51,3 @@ def quote(
         left=None,
         left_of_mine=None,
     )
-
-
-def price_at(cost: Cost, delta: float) -> float:
-    """Return a cost as one epsilon at a delta, from above."""
-    plain = basic.epsilon(cost, delta)
-    if not delta:
-        return plain
-    return gaussian.epsilon(cost, delta) if gather(cost).gaussian else min(plain, renyi.epsilon(cost, delta))

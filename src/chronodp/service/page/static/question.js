@@ -45,35 +45,59 @@ export const offer = (form, slot, dataset) => {
   for (const name of ["start", "end", "max_periods"]) elements[name].value = "";
   elements.start.placeholder = dataset.start.slice(0, 10);
   elements.end.placeholder = dataset.end.slice(0, 10);
-  elements.delta.value = dataset.delta ? dataset.delta / 10 : 0;
+  elements.delta.value = Math.min(dataset.delta / 10, dataset.largest_delta);
   for (const name of ["norm", "where"]) elements[name].value = "";
   slot("where").hidden = !mayFilter(dataset);
   slot("where-note").textContent = filterWords(dataset);
+  const ofPeople = dataset.unit.kind === "user"; // of other units no periods are chosen, and no whole series is scaled
+  for (const box of form.querySelectorAll("[name=find]")) {
+    const able = dataset.find_bounds.includes(box.value) && (ofPeople || box.value !== "max_periods");
+    allow(box.closest("label"), able);
+  }
   for (const box of form.querySelectorAll("[name=find], [name=missing]")) box.checked = false;
-  slot("finds").hidden = !dataset.find;
-  slot("find-periods").hidden = dataset.unit.kind !== "user"; // of other units no periods are chosen
+  slot("finds").hidden = dataset.find_bounds.length === 0;
+  allow(slot("missing"), dataset.missing);
+  allow(slot("norm"), ofPeople);
   slot("discovers").hidden = !dataset.discover;
   options(elements.discover, ["", ...(dataset.discover?.columns ?? [])], "", (name) => name || "no column");
-  slot("max-keys").hidden = dataset.unit.kind !== "user"; // of other units the groups of a period are chosen
+  slot("max-keys").hidden = !ofPeople; // of other units the groups of a period are chosen
   elements.max_keys.max = dataset.discover?.max_keys ?? "";
   elements.max_keys.value = Math.min(10, dataset.discover?.max_keys ?? 1);
-  slot("places").hidden = Object.keys(dataset.groups).length === 0;
+  slot("places").hidden = !dataset.places || Object.keys(dataset.groups).length === 0;
+  elements.max_groups.max = dataset.max_groups ?? "";
   options(elements.places_column, ["", ...Object.keys(dataset.groups)], "", (name) => name || "no column");
   elements.places.value = "";
-  setBounds(form, slot, dataset);
+  delete form.dataset.bounds;
   offerGroups(slot("groups"), dataset);
-  reveal(form);
+  reveal(form, slot, dataset);
 };
 
-// A column on a grid brings its widest clip, edges along it, and how many periods of a person count.
-export const setBounds = (form, slot, dataset) => {
+// What the policy does not allow stays hidden, whatever is measured.
+const allow = (part, able) => {
+  part.dataset.allowed = able ? "yes" : "no";
+};
+
+// What bounds are of: a column on a grid, or its rows.
+const boundedBy = ({ column, every, of }, dataset) => ({
+  column: column.value,
+  every: every.value,
+  rows: of.value === "rows" || dataset.user === null, // without people every row stands for itself
+});
+
+// Brings along the widest clip, edges along it, and how many periods of a person count; where they are as they were,
+// what was typed stays.
+const setBounds = (form, slot, dataset) => {
   const { column, every, low, high, edges, max_periods: periods } = form.elements;
-  const clip = clipOf(dataset, column.value, every.value);
-  [low.value, high.value] = clip ?? ["", ""];
+  periods.placeholder = periodsOf(dataset, every.value);
+  if (!column.value) return;
+  const clip = clipOf(dataset, boundedBy(form.elements, dataset));
+  slot("clip-note").textContent = clipWords(dataset, boundedBy(form.elements, dataset));
+  const known = JSON.stringify([column.value, clip]);
+  if (form.dataset.bounds === known) return;
+  form.dataset.bounds = known;
   const along = ([from, to]) => [0, 1, 2, 3, 4, 5].map((part) => from + ((to - from) * part) / 5).join(", ");
+  [low.value, high.value] = clip ?? ["", ""];
   edges.value = clip ? along(clip) : "";
-  slot("clip-note").textContent = column.value ? clipWords(dataset, column.value, every.value) : "";
-  periods.placeholder = periodsOf(dataset, every.value) ?? "";
 };
 
 const offerGroups = (fieldset, dataset) => {
@@ -97,15 +121,16 @@ const offerGroups = (fieldset, dataset) => {
   );
 };
 
-// Shows the fields that the chosen measure and workload have.
-export const reveal = (form) => {
+// Shows the fields that the chosen measure and workload have, with the bounds that go with them.
+export const reveal = (form, slot, dataset) => {
   const { measure, of, workload, block } = form.elements;
   const words = measuresOf(form)[measure.value]?.words ?? [];
   options(of, words, words.includes(of.value) && of.dataset.measure === measure.value ? of.value : words[0], (word) => KINDS[word]);
   of.dataset.measure = measure.value;
   for (const part of form.querySelectorAll("[data-for]")) {
-    part.hidden = !part.dataset.for.split(" ").includes(measure.value);
+    part.hidden = !part.dataset.for.split(" ").includes(measure.value) || part.dataset.allowed === "no";
   }
+  setBounds(form, slot, dataset);
   for (const part of form.querySelectorAll("[data-workload]")) part.hidden = part.dataset.workload !== workload.value;
   const wanted = new FormData(form).getAll("by");
   for (const part of form.querySelectorAll("[data-keys]")) part.hidden = !wanted.includes(part.dataset.keys);
@@ -148,18 +173,18 @@ const normOf = (form) => {
   return norm.closest("[hidden]") || norm.disabled ? undefined : figure(norm.value);
 };
 
-const fromZero = (dataset, { column, every }) => (clipOf(dataset, column, every)?.[0] ?? 0) >= 0;
+const fromZero = (form, dataset) => (clipOf(dataset, boundedBy(form.elements, dataset))?.[0] ?? 0) >= 0;
 
-const findOf = (found, fields, dataset) => {
+const findOf = (form, found, dataset) => {
   if (found.length === 0) return undefined;
   const sized = found.includes("clip") || found.includes("edges");
-  return { bounds: found, from_zero: sized && fromZero(dataset, fields) };
+  return { bounds: found, from_zero: sized && fromZero(form, dataset) };
 };
 
 const measureOf = (form, fields, found, dataset) => {
   const { measure: kind, column } = fields;
   const norm = normOf(form);
-  if (norm !== undefined) return { kind, column, norm, signed: !fromZero(dataset, fields) };
+  if (norm !== undefined) return { kind, column, norm, signed: !fromZero(form, dataset) };
   const names = measuresOf(form)[kind].names.filter((name) => !found.includes(name));
   const said = names.map((name) => [name, ARGUMENTS[name](fields)]);
   return { kind, ...Object.fromEntries(said) };
@@ -190,7 +215,7 @@ export const readQuestion = (form, dataset) => {
   if (fields.discover) by[fields.discover] = { max_keys: dataset.unit.kind === "user" ? figure(fields.max_keys) : undefined };
   return {
     measure: measureOf(form, fields, found, dataset),
-    find: findOf(found, fields, dataset),
+    find: findOf(form, found, dataset),
     missing: missingOf(form),
     by,
     places: tree && { column: fields.places_column, names: tree.names, keys: tree.keys, children: tree.children },

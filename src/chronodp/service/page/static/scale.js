@@ -1,28 +1,33 @@
 // The error of a plan beside how large the numbers are, by what the owner declared: nothing of it is read from data.
 
 import { capital, number, percent } from "./dom.js";
-import { errorOf, errorText, findsBounds, ofRanks, ofSums } from "./errors.js";
+import { errorOf, findsBounds, ofRanks, ofSums } from "./errors.js";
 
 const factOf = (plan, label) => plan.facts.find((fact) => fact.label === label)?.text ?? "";
 
 const partOf = (part) => (part < 0.001 ? "less than 0.1 %" : percent(part));
 
+// The scale is of one period, and so must be the error, whatever the plan is tuned for.
+const tunedElsewhere = (plan) => plan.design.tuned_for?.kind !== "each_period" && plan.bands.each_period !== undefined;
+
+const inOnePeriod = (plan) => (tunedElsewhere(plan) ? Math.max(...plan.bands.each_period) : errorOf(plan));
+
 // Returns {text, warning}: what to say, and whether it is a reason to stop.
 export const scaleWords = (plan) => {
-  const error = errorOf(plan);
   if (ofRanks(plan) || findsBounds(plan) || ofSums(plan)) return { text: `${capital(factOf(plan, "Error"))}.`, warning: false };
+  const error = inOnePeriod(plan);
   if (error === null) return { text: "The noise is too large for a number: nothing could be read from this release.", warning: true };
-  const scale = plan.scale ?? null;
-  if (scale === null) {
-    const text = `${errorText(plan)}. How large the numbers are, nobody declared: compare the error with what you expect.`;
+  const noise = `${tunedElsewhere(plan) ? "In one period " : ""}± ${number(error)}`;
+  if (plan.scale === null) {
+    const text = `${noise}. How large the numbers are, nobody declared: compare the error with what you expect.`;
     return { text, warning: false };
   }
-  const about = `about ${number(scale, 3)} by the owner’s declarations`;
-  if (error > scale) {
-    const text = `${errorText(plan)} is more than the numbers themselves, ${about}: noise would hide them. Ask for longer periods, fewer groups or a larger ε.`;
+  const about = `about ${number(plan.scale, 3)} by the owner’s declarations`;
+  if (error > plan.scale) {
+    const text = `${noise} is more than the numbers themselves, ${about}: noise would hide them. Ask for longer periods, fewer groups or a larger ε.`;
     return { text, warning: true };
   }
-  return { text: `${errorText(plan)} of ${about} (${partOf(error / scale)}).`, warning: false };
+  return { text: `${noise} of ${about} (${partOf(error / plan.scale)}).`, warning: false };
 };
 
 const cutsOf = ({ measure, max_periods: periods, horizon, groupings, max_groups: groups }) => {

@@ -6,13 +6,12 @@ import { errorOf, errorText } from "../errors.js";
 import { Exchange } from "../exchange.js";
 import { hidePlan, showPlan } from "../planned.js";
 import { pointAt, unpoint } from "../pointing.js";
-import { offer, readQuestion, reveal, setBounds } from "../question.js";
+import { offer, readQuestion, reveal } from "../question.js";
 import { guarded, refusalBox } from "../refusal.js";
 import { showReleased } from "../released.js";
 import { inventRequest, submit } from "../submitting.js";
 
 const SETTLED = 200; // milliseconds without a change after which it is planned
-const BOUNDING = ["column", "every"]; // fields that bring bounds along
 
 export const show = async (place, { api, signal }, wanted) => {
   const datasets = await api.get("/datasets", signal);
@@ -50,8 +49,7 @@ class Builder {
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("input", (event) => {
       if (event.target.name === "dataset") return;
-      if (BOUNDING.includes(event.target.name)) setBounds(this.form, slot, this.dataset);
-      reveal(this.form);
+      reveal(this.form, slot, this.dataset);
       this.#soon(() => this.#replan());
     });
     slot("try").addEventListener("click", () => this.#try());
