@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Error, Page as Tab, Request, Route
 
+from tests.contrast import contrast
 from tests.service.town import API, House, open_house, write_policy
 from tests.service.visiting import Visits, faults, figure, visiting
 
@@ -216,21 +217,9 @@ def test_who_leaves_while_a_job_waits_meets_no_error(visit: Visits) -> None:
     page.slot("pay").get_by_text("spends ε 0.1").wait_for()
     page.pay()
     page.slot("job").get_by_text(re.compile("Waiting|Being released")).wait_for()
-    page.open("datasets")
+    page.open("budget/meters")
     page.tab.wait_for_timeout(200)
     assert page.complaints == []
-
-
-def _contrast(one: str, other: str) -> float:
-    """Return the ratio of two colours as WCAG 2 defines it."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
 
 
 _DRAWN = """() => {
@@ -271,4 +260,4 @@ def test_bands_lines_axes_and_rings_show_in_the_light_and_in_the_dark(visit: Vis
         lines = page.tab.evaluate(_NAMED, [f"--line-{number}" for number in range(1, 7)])
         assert len(set(lines)) == 6
         shown = [*drawn["lines"], drawn["axis"], _ring(page.tab), *lines]
-        assert {colour: ratio for colour in shown if (ratio := min(_contrast(colour, one) for one in grounds)) < 3} == {}
+        assert {colour: ratio for colour in shown if (ratio := min(contrast(colour, one) for one in grounds)) < 3} == {}
