@@ -212,7 +212,7 @@ def test_rows_norms_and_edges_are_asked_for_where_the_policy_allows_them(visit: 
 def test_who_leaves_while_a_job_waits_meets_no_error(visit: Visits) -> None:
     page = visit("olga")
     page.open("ask/meters")
-    page.tab.route(re.compile(f"{API}/jobs/"), lambda route: None)  # no answer comes any more
+    page.tab.route(re.compile(f"{API}/jobs/"), lambda _: None)  # no answer comes any more
     page.tab.get_by_label("ε as a number").fill("0.1")
     page.slot("pay").get_by_text("spends ε 0.1").wait_for()
     page.pay()
@@ -251,7 +251,7 @@ def test_bands_lines_axes_and_rings_show_in_the_light_and_in_the_dark(visit: Vis
     page.open("ask/meters")
     page.slot("bands").locator(".scatterlayer .js-line").nth(1).wait_for(state="attached")
     for theme in ("light", "dark"):
-        page.tab.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.tab.emulate_media(color_scheme=theme)
         page.tab.wait_for_timeout(300)
         drawn = page.tab.evaluate(_DRAWN)
         assert len(drawn["lines"]) == 2  # the band's edge, and what lies in it

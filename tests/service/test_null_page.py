@@ -47,7 +47,9 @@ class Emptied:
             for method, route in routes.items():
                 content = route["responses"].get("200", {}).get("content", {}).get("application/json")
                 if content:
-                    self._answers[method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path) + "$")] = content["schema"]
+                    self._answers[method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path) + "$")] = content[
+                        "schema"
+                    ]
 
     def answer(self, method: str, path: str, content: Any) -> Any:
         for (known, pattern), shape in self._answers.items():
@@ -63,13 +65,15 @@ class Emptied:
         match content:
             case dict():
                 known, rest = shape.get("properties", {}), shape.get("additionalProperties", {})
-                return {key: self._empty(known.get(key, rest if rest is not True else {}), content[key]) for key in content}
+                return {
+                    key: self._empty(known.get(key, rest if rest is not True else {}), content[key]) for key in content
+                }
             case list():
                 return [self._empty(shape.get("items", {}), one) for one in content]
         return content
 
     def _undeclared(self, content: Any) -> Any:
-        """Empty what the description leaves open: of a table numbers and groups, of plans alternatives, of budgets notes."""
+        """Empty what the description leaves open: of tables numbers and groups, of plans alternatives, of budgets notes."""
         match content:
             case {"columns": [*columns], "rows": [*rows]}:
                 first = columns.index("value")
@@ -79,7 +83,10 @@ class Emptied:
                 return content | {"alternatives": [dict.fromkeys(way) for way in ways]}
             case {"whole": dict(whole), "analysts": dict(parts)}:
                 emptied = dict.fromkeys(_MAYBE)
-                return content | {"whole": whole | emptied, "analysts": {who: part | emptied for who, part in parts.items()}}
+                return content | {
+                    "whole": whole | emptied,
+                    "analysts": {who: part | emptied for who, part in parts.items()},
+                }
         return content
 
 

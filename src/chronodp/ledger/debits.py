@@ -136,7 +136,7 @@ def check_fits(transaction: Transaction, spend: Spend) -> dict[str, float]:
 
 
 def _used(spent: Amounts, priced: _Price) -> float:
-    """Return how much of a budget is used after a price that fits, by the sum that has most left, as a status has it."""
+    """Return how much of a budget is used after a price that fits, by the sum that has most left: as `Status.share`."""
     native = zip(spent[:-1], priced.amounts[:-1], priced.ceilings[:-1], strict=True)
     return min((before + more) / most for before, more, most in native if most > 0)
 

@@ -179,6 +179,10 @@ class Curator:
         name = caller.request(request)
         check_name("request", name)
         plan = self.plan(dataset, question)
+
+        def admit(_: Transaction) -> None:
+            self.check_fits(caller, dataset, plan)
+
         job, new = self.jobs.submit(
             dataset.name,
             name,
@@ -187,7 +191,7 @@ class Curator:
             design=dump(plan.design),
             whose=None if dataset.share else caller.request(""),
             fresh=fresh,
-            admit=lambda _: self.check_fits(caller, dataset, plan),
+            admit=admit,
             most=self.policy.running.waiting,
         )
         if job.state == "failed" and self.goes_on(job):

@@ -5,6 +5,7 @@ import { make, number } from "./dom.js";
 const COLOURS = 6; // of lines, in the style sheet
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 const MOST = 4000; // points of a line past which SVG is slow
+const NARROW = 480; // pixels below which dates would stand on their heads
 const MANY = 8; // lines past which one box for all would hide them
 const FEW = 60; // points up to which each is worth a mark
 const FILLED = 0.22; // how much of its colour a band has inside
@@ -179,7 +180,7 @@ const traces = (given, index, all, inks) => {
   return [...crossesOf(line, index, shared, ink), band, curve];
 };
 
-const layout = (lines, label, dates) => ({
+const layout = (lines, { label, dates, narrow }) => ({
   template: "none",
   font: { size: 13 },
   margin: { l: 12, r: 16, t: 16, b: 12 },
@@ -187,7 +188,7 @@ const layout = (lines, label, dates) => ({
   legend: { orientation: "h", y: -0.15, x: 0 },
   hovermode: lines.length > MANY ? "closest" : "x unified",
   dragmode: window.matchMedia("(hover: none), (pointer: coarse)").matches ? false : "zoom",
-  xaxis: { type: dates ? "date" : "linear", automargin: true, zeroline: false, showline: true, nticks: 8 },
+  xaxis: { type: dates ? "date" : "linear", automargin: true, zeroline: false, showline: true, nticks: narrow ? 4 : 8 },
   yaxis: {
     title: { text: literal(label), standoff: 10 },
     automargin: true,
@@ -216,7 +217,7 @@ export const draw = async (box, lines, { label, about, keep = false, empty = "" 
   }
   if (!box.matches(".js-plotly-plot")) box.replaceChildren(); // what was said of an empty chart
   const dates = lines.some((line) => typeof line.x[0] === "string");
-  const shape = layout(lines, label, dates);
+  const shape = layout(lines, { label, dates, narrow: box.clientWidth < NARROW });
   if (keep && box.layout?.xaxis.autorange === false) shape.xaxis.range = box.layout.xaxis.range;
   const inks = lineColours();
   const drawn = lines.flatMap((line, index) => traces(line, index, lines, inks));
