@@ -1,7 +1,7 @@
 """What submitting a question would debit, told before anyone pays.
 
-Decided as a submission decides it, from the question, the policy, the ledger and the table of jobs. No data is read, and
-nothing is written or reserved: by the time of the submission others may have spent.
+Decided as a submission decides it, from the question, the policy, the ledger and the table of jobs. No data is read,
+and nothing is written or reserved: by the time of the submission others may have spent.
 """
 
 from __future__ import annotations

@@ -102,13 +102,13 @@ const stretchesOf = ({ x, lower, upper }) => {
   return stretches;
 };
 
-// One closed shape for every stretch: along the upper ends, and back along the lower.
+// One closed shape for every stretch: along the upper ends, back along the lower, and up to where it began.
 const bandOf = ({ x, lower, upper }, stretches) => {
   const along = { x: [], y: [] };
   for (const stretch of stretches) {
-    const back = [...stretch].reverse();
-    along.x.push(...[...stretch, ...back].map((place) => x[place]), null);
-    along.y.push(...stretch.map((place) => upper[place]), ...back.map((place) => lower[place]), null);
+    const [first, back] = [stretch[0], [...stretch].reverse()];
+    along.x.push(...[...stretch, ...back, first].map((place) => x[place]), null);
+    along.y.push(...stretch.map((place) => upper[place]), ...back.map((place) => lower[place]), upper[first], null);
   }
   return along;
 };
