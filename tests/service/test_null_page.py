@@ -73,7 +73,7 @@ class Emptied:
         return content
 
     def _undeclared(self, content: Any) -> Any:
-        """Empty what the description leaves open: numbers and groups of tables, alternatives of plans, notes of budgets."""
+        """Empty what the description leaves open: numbers of tables, alternatives of plans, notes of budgets."""
         match content:
             case {"columns": [*columns], "rows": [*rows]}:
                 first = columns.index("value")
