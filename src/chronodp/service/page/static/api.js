@@ -67,7 +67,7 @@ export class Api {
       if (error.name === "AbortError") throw error; // nobody waits for it any more
       return null;
     });
-    if (answer.ok) return found;
+    if (answer.ok && found !== null) return found; // an answer that was cut off is none
     const refused = new Refused(found?.error ?? LOST, answer.status);
     if (answer.status === 401 && path !== "/session") this.signedOut();
     throw refused;
