@@ -25,8 +25,17 @@ FORBIDDEN = {
         ("POST", f"{API}/datasets/{{dataset}}/try"),
         ("POST", f"{API}/datasets/{{dataset}}/jobs"),
         ("POST", f"{API}/datasets/{{dataset}}/lifetimes/{{name}}/issues"),
+        ("POST", f"{API}/tokens"),
+        ("DELETE", f"{API}/tokens/{{id}}"),
     },
-    "analyst": {("GET", f"{API}/datasets/{{dataset}}/chain"), ("GET", f"{API}/metrics")},
+    "analyst": {
+        ("GET", f"{API}/datasets/{{dataset}}/chain"),
+        ("GET", f"{API}/datasets/{{dataset}}/spending"),
+        ("GET", f"{API}/metrics"),
+        ("GET", f"{API}/tokens"),
+        ("POST", f"{API}/tokens"),
+        ("DELETE", f"{API}/tokens/{{id}}"),
+    },
     "owner": set(),
 }
 BODIES: dict[str, Any] = {
@@ -36,6 +45,7 @@ BODIES: dict[str, Any] = {
     "/issues": {"request": "again", "start": "2026-01-01", "end": "2026-01-02"},
     "/verify": {"release": "x", "link": {"body": "b", "signature": "s"}},
     "/session": {"token": "x"},
+    "/tokens": {"name": "kit", "role": "auditor", "days": 1},
 }
 
 
@@ -55,7 +65,7 @@ def every_route(house: House) -> list[tuple[str, str]]:
 
 
 def call(house: House, method: str, path: str, headers: dict[str, str], job: str = "none") -> httpx.Response:
-    names = {"dataset": "meters", "number": "1", "job": job, "name": "live"}
+    names = {"dataset": "meters", "number": "1", "job": job, "name": "live", "id": "0" * 12}
     place = re.sub(r"{(\w+)}", lambda found: names[found[1]], path)
     body = next((body for end, body in BODIES.items() if method == "POST" and path.endswith(end)), None)
     return house.http.request(method, place, headers=headers, json=body)

@@ -53,6 +53,7 @@ from chronodp.ledger.ownership import create_private as create_private, sync_fol
 from chronodp.ledger.releases import Fulfilled
 from chronodp.ledger.restoring import Restored, restore
 from chronodp.ledger.signed_release import SignedRelease as SignedRelease
+from chronodp.ledger.spending import Spending as Spending, SpentDay as SpentDay
 from chronodp.ledger.status import Status
 from chronodp.ledger.store import Row as Row, Store as Store, Transaction as Transaction
 from chronodp.ledger.stored import StoredRelease as StoredRelease, StoredStream as StoredStream

@@ -21,6 +21,7 @@ from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
 from chronodp.ledger.releases import Fulfilled, read_chain
 from chronodp.ledger.restated import restate
+from chronodp.ledger.spending import Spending, read_spending
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
@@ -291,6 +292,15 @@ class Ledger:
         check_whole("limit", limit)
         with self._store.snapshot() as transaction:
             return budgets.list_charges(transaction, dataset, limit=limit)
+
+    def spending(self, dataset: str, *, analyst: str = "", period: str = "") -> Spending:
+        """Return how a budget was spent over time: its share at the end of each day with a charge.
+
+        The period, such as '2026-01', is for budgets that renew; the newest one with a charge if not given.
+        """
+        check_text("period", period, private=True)
+        with self._store.snapshot() as transaction:
+            return read_spending(transaction, dataset, analyst, period)
 
     def budgets(self, *, closed: bool = True) -> list[tuple[str, str, Budget]]:
         """Return (dataset, analyst, terms) of every budget, closed ones too unless told otherwise."""
