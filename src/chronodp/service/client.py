@@ -21,6 +21,7 @@ from chronodp.reading import check_path
 from chronodp.series import Find, QuantileRelease, Release, open_release
 from chronodp.service.refusals import restore
 from chronodp.service.remote import Curated, RemoteSeries, dataset_path
+from chronodp.service.remote_desk import RemoteDesk
 from chronodp.service.remote_lifetime import RemoteLifetime
 
 if TYPE_CHECKING:
@@ -171,21 +172,26 @@ class Client:
             self._key = str(self.call("GET", "/key")["public_key"])
         return self._key
 
+    @property
+    def desk(self) -> RemoteDesk:
+        """What owners do and auditors see: tokens, policies in words, budgets over time, holds, publications."""
+        return RemoteDesk(self)
+
     def call(self, method: str, path: str, content: Any = None) -> Any:
         """Return what a route answers, or raise what it refuses.
 
-        A lost connection is tried again: every call of the API may be repeated, since a request id is paid for once.
+        A lost connection is tried again: a call may be repeated, since a request id is paid for once.
         """
-        answer = self._send(method, path, content)
-        found = _said(answer)
-        if answer.status_code >= 400:
-            raise restore(found)
-        return found
+        return _answered(self._send(method, path, content, _PAUSES))
 
-    def _send(self, method: str, path: str, content: Any) -> httpx.Response:
+    def call_once(self, method: str, path: str, content: Any = None) -> Any:
+        """Return what a route answers that does something anew each time; a lost connection is not tried again."""
+        return _answered(self._send(method, path, content, ()))
+
+    def _send(self, method: str, path: str, content: Any, pauses: tuple[float, ...]) -> httpx.Response:
         import httpx
 
-        for pause in (*_PAUSES, None):
+        for pause in (*pauses, None):
             try:
                 return self._http.request(method, f"/api/v1{path}", json=content, headers=self._headers)
             except httpx.HTTPError as error:
@@ -224,6 +230,13 @@ class Client:
 
     def __repr__(self) -> str:
         return f"Client({str(self._http.base_url)!r})"
+
+
+def _answered(answer: httpx.Response) -> Any:
+    found = _said(answer)
+    if answer.status_code >= 400:
+        raise restore(found)
+    return found
 
 
 def _said(answer: httpx.Response) -> Any:

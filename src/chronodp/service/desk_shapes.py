@@ -6,7 +6,17 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-__all__ = ["MadeTokenShape", "SpendingShape", "SpentDayShape", "TokenShape"]
+from chronodp.service.shapes import Problem
+
+__all__ = [
+    "CheckedPolicyShape",
+    "MadeTokenShape",
+    "PolicyShape",
+    "PublicationShape",
+    "SpendingShape",
+    "SpentDayShape",
+    "TokenShape",
+]
 
 
 class TokenShape(BaseModel):
@@ -46,3 +56,34 @@ class SpendingShape(BaseModel):
     opening: float = Field(description="How much was used before the first of these days, from 0 to 1.")
     share: float = Field(description="How much is used now, from 0 to 1.")
     days: list[SpentDayShape] = Field(description="Days with a charge, oldest first: the newest 366 of them.")
+
+
+class PolicyShape(BaseModel):
+    """What a policy allows of a dataset."""
+
+    dataset: str
+    about: str
+    words: list[str] = Field(description="Sentences: what may be asked, and what it costs at most.")
+
+
+class CheckedPolicyShape(BaseModel):
+    """What a policy would allow, or what is wrong with it."""
+
+    problem: Problem | None = Field(description="What cannot be read, and the mend; null if all of it can.")
+    line: int | None = Field(description="In which line of the text, if that is known.")
+    datasets: list[PolicyShape]
+
+
+class PublicationShape(BaseModel):
+    """Something that was published about people."""
+
+    issued: str
+    dataset: str
+    number: int = Field(description="Of the release in the dataset's chain.")
+    unit: str = Field(description="About whom, and what of them is protected.")
+    what: str = Field(description="The question, in words.")
+    who: str
+    request: str
+    epsilon: float | None = Field(description="What it cost, at the dataset's delta; null where that says nothing.")
+    delta: float = Field(description="The dataset's.")
+    cursor: str = Field(description="To be sent as `before` for what is older.")

@@ -9,7 +9,7 @@ export class Refused extends Error {
 }
 
 const ROOT = "/api/v1";
-const LOST = {
+export const LOST = {
   kind: "unavailable",
   message: "The curator cannot be reached.",
   mend: "Try again: with the same request id nothing is paid twice.",
@@ -31,6 +31,17 @@ export class Api {
 
   post(path, content, signal) {
     return this.#send("POST", path, content, signal);
+  }
+
+  remove(path, signal) {
+    return this.#send("DELETE", path, undefined, signal);
+  }
+
+  // How the service stands, told also where it answers that it cannot work; null where nothing is heard of it.
+  async health() {
+    const answer = await fetch(`${ROOT}/health`, { credentials: "same-origin" }).catch(() => null);
+    const found = await answer?.json().catch(() => null);
+    return found?.status ? found : null;
   }
 
   async signIn(token) {
