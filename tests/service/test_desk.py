@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import chronodp as cdp
+from chronodp import errors
 from chronodp.service.tokens import check_token
-from tests.service.town import API, SUM, House, open_house, write_policy
+from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +93,119 @@ def test_spending_ends_where_the_budget_stands(house: House) -> None:
     assert house.get("olga", "/datasets/other/spending").json()["days"] == []
     assert house.get("olga", "/datasets/nothing/spending").status_code == 404
     assert house.get("olga", "/datasets/meters/spending?period=2026-01").status_code == 422
+
+
+def pasted(house: House, who: str, text: str) -> dict[str, Any]:
+    found: dict[str, Any] = house.post(who, "/policy/check", {"text": text}).json()
+    return found
+
+
+def test_the_policy_is_told_in_words_by_dataset(house: House) -> None:
+    told = house.get("eve", "/policy").json()
+    assert [one["dataset"] for one in told] == ["meters", "other"]
+    assert all(one["words"] for one in told)
+    assert house.get("olga", "/policy?dataset=other").json() == told[1:]
+    assert house.get("olga", "/policy?dataset=nothing").status_code == 404
+    assert "rows.csv" not in str(told)  # where the data lie is nobody's but the machine's
+
+
+def test_a_policy_is_checked_by_its_text_alone(house: House, tmp_path: Path) -> None:
+    """The answer is the same whether files are there or not: nobody asks a check about files of the machine."""
+    text = write_policy(tmp_path).read_text(encoding="utf-8")
+    for path in ("rows.csv", f"{tmp_path}/rows.csv", f"{tmp_path}/nowhere.csv", "/etc/passwd", "/**/passwd", "../x"):
+        told = pasted(house, "olga", text.replace('"rows.csv"', f'"{path}"', 1))
+        assert told["problem"] is None, path
+        assert [one["dataset"] for one in told["datasets"]] == ["meters", "other"]
+        assert told["datasets"] == pasted(house, "olga", text)["datasets"]
+    for other in (tmp_path / "link.csv", tmp_path / "lost.csv"):  # the first is the file that the other dataset has
+        if other.name == "link.csv":
+            other.symlink_to(tmp_path / "rows.csv")
+        linked = text.replace('"rows.csv"', f'"{tmp_path}/rows.csv"', 1).replace('"rows.csv"', f'"{other}"')
+        assert pasted(house, "olga", linked)["problem"] is None, other
+
+
+def test_what_is_wrong_in_a_policy_is_told_with_its_line_and_without_its_values(house: House, tmp_path: Path) -> None:
+    text = write_policy(tmp_path).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    wrong = {
+        "epsilon = 8.0": 'epsilon = "the secret"',
+        'every = "1h"': 'every = "the secret"',
+        'unit = "user"': 'unnit = "the secret"',
+        "[datasets.meters.columns.kwh]": "[datasets.meters.columns.kwh",
+        'timezone = "UTC"': "",
+    }
+    for good, bad in wrong.items():
+        if good not in lines:
+            continue
+        place = lines.index(good) + 1
+        told = pasted(house, "olga", text.replace(good, bad, 1))
+        assert told["datasets"] == []
+        assert told["line"] == place, bad
+        assert told["problem"]["kind"] == "invalid_argument"
+        assert "the secret" not in str(told)
+    assert house.post("olga", "/policy/check", {"text": "x" * (2**18 + 1)}).status_code == 422
+    assert house.post("eve", "/policy/check", {"text": text}).status_code == 403
+
+
+def test_publications_say_what_was_released_about_whom(house: House) -> None:
+    for number in range(3):
+        asked = COUNT | {"epsilon": 0.01 * (1 + number)}
+        house.finish("olga", house.submit("olga", f"more {number}", asked).json()["id"])
+    told = house.get("eve", "/publications").json()
+    assert [one["number"] for one in told] == [4, 3, 2, 1]
+    first = told[-1]
+    assert (first["dataset"], first["who"], first["request"]) == ("meters", "ana", "ana/load")
+    assert "one person" in first["unit"]
+    assert "kwh" in first["what"]
+    assert first["delta"] == 1e-6
+    # Of a release at (0.5, 1e-7), at the dataset's larger delta.
+    assert 0.3 < first["epsilon"] < 0.5
+    assert "the owner" not in first["who"]
+    assert house.get("olga", "/publications?dataset=other").json() == []
+    assert house.get("olga", "/publications?dataset=nothing").status_code == 404
+    pages, before = [], ""
+    while page := house.get("olga", f"/publications?limit=3{before}").json():
+        pages.append([one["number"] for one in page])
+        before = f"&before={page[-1]['cursor']}"
+    assert pages == [[4, 3, 2], [1]]
+    assert house.get("olga", "/publications?before=nonsense").status_code == 422
+
+
+def test_the_desk_is_at_hand_from_afar(house: House, tmp_path: Path) -> None:
+    text = write_policy(tmp_path).read_text(encoding="utf-8")
+    with cdp.Client(str(house.http.base_url), token=house.tokens["olga"]) as client:
+        desk = client.desk
+        token = desk.add_token("lou", role="auditor", days=2)
+        identity = desk.tokens().query("name == 'lou'")["id"].item()
+        assert token.split("_")[1] == identity
+        desk.revoke_token(identity)
+        assert desk.tokens().query("name == 'lou'")["state"].item() == "revoked"
+        assert desk.policy() == desk.check_policy(text)
+        with pytest.raises(errors.ServiceError, match="line 11"):
+            desk.check_policy(text.replace('source = "rows.csv"', "source = 1", 1))
+        assert desk.spending("meters")["share"].iloc[-1] == client.budget("meters")["whole"]["share"]
+        assert desk.publications("meters", limit=1)["number"].item() == 4
+        hold = desk.hold("other", why="the year is being closed")
+        assert desk.holds()[["dataset", "by_whom"]].values.tolist() == [["other", "olga"]]
+        desk.lift(hold)
+        assert desk.holds().empty
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/tokens", {"name": "kim", "role": "owner"}),
+        ("DELETE", "/tokens/00ff00ff00ff", None),
+        ("POST", "/policy/check", {"text": "x"}),
+        ("POST", "/holds", {"dataset": "other", "why": "forged"}),
+    ],
+)
+def test_a_session_changes_nothing_without_its_second_secret(
+    house: House, method: str, path: str, body: dict[str, str] | None
+) -> None:
+    answer = house.http.post(f"{API}/session", json={"token": house.tokens["olga"]})
+    house.http.cookies.clear()
+    cookie = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+    refused = house.http.request(method, API + path, json=body, headers=cookie)
+    assert refused.status_code == 403
+    assert refused.json()["error"]["argument"] == "X-CSRF-Token"

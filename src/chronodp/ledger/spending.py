@@ -22,7 +22,7 @@ __all__ = ["Spending", "SpentDay", "read_spending"]
 
 _DAY = 86_400_000_000  # microseconds
 _DAYS = 366  # with a charge
-_GROUPS = 20_000  # charges alike of one day are read as one
+_CHARGES = 20_000  # that are read at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +79,21 @@ def read_spending(transaction: Transaction, dataset: str, analyst: str, period: 
 
 
 def _groups(transaction: Transaction, dataset: str, analyst: str, period: str) -> list[tuple[int, Amounts, int]]:
-    """Return (day since 1970, amounts, how many charges), newest day first, whole days only."""
-    days = (
-        f"SELECT made / {_DAY} AS day FROM charges WHERE dataset = ? AND analyst = ? AND period = ? "
-        f"GROUP BY made / {_DAY} ORDER BY day DESC LIMIT {_DAYS}"
+    """Return (day since 1970, amounts, how many charges), newest day first, of whole days."""
+    newest = (
+        "SELECT made, amounts FROM charges WHERE dataset = ? AND analyst = ? AND period = ? "
+        f"ORDER BY number DESC LIMIT {_CHARGES}"
     )
     rows = transaction.run(
-        f"SELECT made / {_DAY} AS day, amounts, COUNT(*) FROM charges WHERE dataset = ? AND analyst = ? AND period = ? "
-        f"AND made / {_DAY} >= (SELECT MIN(day) FROM ({days}) AS newest) "
-        f"GROUP BY made / {_DAY}, amounts ORDER BY day DESC LIMIT {_GROUPS + 1}",
-        (dataset, analyst, period, dataset, analyst, period),
+        f"SELECT made / {_DAY} AS day, amounts, COUNT(*) FROM ({newest}) AS newest "
+        f"GROUP BY made / {_DAY}, amounts ORDER BY day DESC",
+        (dataset, analyst, period),
     )
     found = [(int(day), tuple(json.loads(amounts)), int(count)) for day, amounts, count in rows]
-    if len(found) > _GROUPS:
-        found = [group for group in found if group[0] > found[-1][0]] or found  # of a single day, what was read
-    return found
+    days = list(dict.fromkeys(day for day, _, _ in found))
+    if sum(count for _, _, count in found) == _CHARGES and len(days) > 1:
+        days.pop()  # perhaps not all of it was read
+    return [group for group in found if group[0] in set(days[:_DAYS])]
 
 
 def _share(budget: Budget, spent: Amounts, finally_spent: Amounts) -> float:
