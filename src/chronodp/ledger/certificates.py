@@ -151,12 +151,12 @@ def check_signed(link: Link, text: str, *, whole: str | None = None) -> None:
         raise CertificateInvalid("the certificate belongs to another release")
 
 
-def export_chain(dataset: str, chain: list[SignedLink], public_key: str) -> dict[str, Any]:
+def export_chain(dataset: str, chain: list[SignedLink], public_key: str, *, head: str) -> dict[str, Any]:
     """Return a chain with what is needed to verify it, and an entry for registries of deployments a release."""
     return {
         "dataset": dataset,
         "public_key": public_key,
-        "head": chain[-1].digest if chain else BEGINNING,
+        "head": head,
         "links": [signed.to_dict() for signed in chain],
         "registry": [registry_entry(signed.link) for signed in chain],
     }

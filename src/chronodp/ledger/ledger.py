@@ -13,13 +13,14 @@ from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.budgets import Entry
 from chronodp.ledger.certificates import SignedLink, export_chain
 from chronodp.ledger.choices import Produce, Staged
+from chronodp.ledger.claims import count_unread
 from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
-from chronodp.ledger.releases import Fulfilled, read_chain
+from chronodp.ledger.releases import Fulfilled, read_chain, read_head
 from chronodp.ledger.restated import restate
 from chronodp.ledger.spending import Spending, read_spending
 from chronodp.ledger.status import Status
@@ -70,6 +71,7 @@ class Ledger:
         self._opened = open_checked(address, keys=keys, witness=witness, timeout=wait, reached=reached)
         self._store, self._watch = self._opened.store, self._opened.watch
         restate(self._store)
+        count_unread(self._store)
 
     def open(
         self,
@@ -287,11 +289,33 @@ class Ledger:
         with self._store.snapshot() as transaction:
             return budgets.read_status(transaction, dataset, analyst, period)
 
-    def history(self, dataset: str, *, limit: int = 100) -> list[Entry]:
-        """Return the newest charges of a dataset, newest first."""
+    def shares(self, *datasets: str) -> dict[str, float]:
+        """Return how much of every open budget is used, 0 to 1, or of some: the ``share`` of their status, by name."""
+        with self._store.snapshot() as transaction:
+            return budgets.read_shares(transaction, datasets)
+
+    def history(
+        self,
+        dataset: str,
+        *,
+        limit: int = 100,
+        before: Entry | None = None,
+        whole: bool = False,
+        by: str | None = None,
+    ) -> list[Entry]:
+        """Return the newest charges of a dataset, newest first.
+
+        Args:
+            dataset: whose charges.
+            limit: how many at most.
+            before: the last entry of an earlier answer, to go on after it.
+            whole: leave out what is charged to an analyst's part as well as to the whole.
+            by: of one asker only: what their request ids begin with, up to the first slash and with it, as ``"ana/"``;
+                charges to the whole alone.
+        """
         check_whole("limit", limit)
         with self._store.snapshot() as transaction:
-            return budgets.list_charges(transaction, dataset, limit=limit)
+            return budgets.list_charges(transaction, dataset, limit=limit, before=before, whole=whole, by=by)
 
     def spending(self, dataset: str, *, analyst: str = "", period: str = "") -> Spending:
         """Return how a budget was spent over time: its share at the end of each day with a charge.
@@ -315,15 +339,15 @@ class Ledger:
 
     def chain(self, dataset: str) -> list[SignedLink]:
         """Return the signed links of all releases of a dataset, oldest first."""
-        with self._store.snapshot() as transaction:
-            budgets.check_known(transaction, dataset)
-            chain = read_chain(transaction, dataset)
-        self._watch.saw({release_counter(dataset): len(chain)}, sync=True)
-        return chain
+        return self._chain(dataset, 0, None)[0]
 
-    def export(self, dataset: str) -> dict[str, Any]:
-        """Return the chain with what is needed to verify it, and an entry for registries of deployments a release."""
-        return export_chain(dataset, self.chain(dataset), self.public_key)
+    def export(self, dataset: str, *, after: int = 0, limit: int | None = None) -> dict[str, Any]:
+        """Return the chain with what is needed to verify it, and an entry for registries of deployments a release.
+
+        With ``limit``, so many links after the one of number ``after``; the head is that of the whole chain.
+        """
+        chain, head = self._chain(dataset, after, limit)
+        return export_chain(dataset, chain, self.public_key, head=head)
 
     def check_fits(
         self,
@@ -380,6 +404,14 @@ class Ledger:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close_connection()
+
+    def _chain(self, dataset: str, after: int, limit: int | None) -> tuple[list[SignedLink], str]:
+        with self._store.snapshot() as transaction:
+            budgets.check_known(transaction, dataset)
+            chain = read_chain(transaction, dataset, after=after, limit=limit)
+            number, head = read_head(transaction, dataset)
+        self._watch.saw({release_counter(dataset): number}, sync=True)
+        return chain, head
 
     def _open(self, dataset: str, analyst: str, budget: Budget) -> None:
         with self._store.transaction() as transaction:
