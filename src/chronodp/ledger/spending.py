@@ -93,7 +93,8 @@ def _groups(transaction: Transaction, dataset: str, analyst: str, period: str) -
     days = list(dict.fromkeys(day for day, _, _ in found))
     if sum(count for _, _, count in found) == _CHARGES and len(days) > 1:
         days.pop()  # perhaps not all of it was read
-    return [group for group in found if group[0] in set(days[:_DAYS])]
+    first = days[:_DAYS][-1] if days else 0
+    return [group for group in found if group[0] >= first]
 
 
 def _share(budget: Budget, spent: Amounts, finally_spent: Amounts) -> float:
