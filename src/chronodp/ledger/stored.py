@@ -9,9 +9,9 @@ from chronodp.ledger.affected import Affected, find_affected
 from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.choices import kept_choices
 from chronodp.ledger.numbers import Written
-from chronodp.ledger.releases import read_parts
+from chronodp.ledger.releases import mark_stored, read_parts
 from chronodp.ledger.store import Row, Store
-from chronodp.ledger.watch import Watch, release_counter, stream_counter
+from chronodp.ledger.watch import Watch, stream_counter
 
 __all__ = ["Stored", "StoredRelease", "StoredStream"]
 
@@ -125,5 +125,5 @@ class Stored:
     def _marked(self, dataset: str, rows: list[Row]) -> list[StoredRelease]:
         found = [StoredRelease(int(row[0]), row[1], row[2], SignedLink(row[3], row[4])) for row in rows]
         if found:
-            self._watch.saw({release_counter(dataset): max(one.number for one in found)}, sync=True)
+            mark_stored(self._store, self._watch, dataset, max(one.number for one in found))
         return found
