@@ -1,10 +1,11 @@
 // The curator's API under the page's cookie; whatever it refuses is thrown in the API's one shape.
 
 export class Refused extends Error {
-  constructor(problem, status) {
+  constructor(problem, status, content = null) {
     super(problem.message);
     this.problem = problem;
     this.status = status;
+    this.content = content; // of an answer that is no refusal, such as that of a service that works in part
   }
 }
 
@@ -68,7 +69,7 @@ export class Api {
       return null;
     });
     if (answer.ok) return found;
-    const refused = new Refused(found?.error ?? LOST, answer.status);
+    const refused = new Refused(found?.error ?? LOST, answer.status, found);
     if (answer.status === 401 && path !== "/session") this.signedOut();
     throw refused;
   }

@@ -112,10 +112,10 @@ class Page {
   }
 
   async tellHealth() {
-    const health = await this.api.get("/health").catch(() => null);
+    const health = await this.api.get("/health").catch((error) => error.content ?? null);
     const banner = element("banner");
     banner.hidden = health?.status === "ok";
-    if (!banner.hidden) banner.textContent = "Read-only: the ledger cannot be written, so nothing can be released now.";
+    if (!banner.hidden) banner.textContent = `Nothing can be released now: ${health?.why ?? "the curator is away"}.`;
   }
 }
 
