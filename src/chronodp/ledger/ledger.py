@@ -20,13 +20,13 @@ from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
-from chronodp.ledger.releases import Fulfilled, read_chain, read_head
+from chronodp.ledger.releases import Fulfilled, mark_stored, read_chain, read_head
 from chronodp.ledger.restated import restate
 from chronodp.ledger.spending import Spending, read_spending
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
-from chronodp.ledger.watch import charge_counters, closing_counter, release_counter
+from chronodp.ledger.watch import charge_counters, closing_counter
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, check_positive, check_text, check_whole
 
@@ -140,9 +140,10 @@ class Ledger:
         with self._store.transaction() as transaction:
             charges = debit(transaction, spend, self._opened.terms)
             charged = self._watch.check_ahead(charge_counters(charges))
+            rooms = self._watch.reserve(charged)
             reached("debit written")
         reached("debit committed")
-        self._watch.saw(charged)
+        self._watch.saw(charged, rooms=rooms)
         reached("debit marked")
         return charges[0]
 
@@ -372,6 +373,24 @@ class Ledger:
                 check_fits(transaction, spend)
                 check_room(self._store, cells)
 
+    def check_ready(self) -> None:
+        """Raise what would keep a release from being finished once it is paid for; spends nothing.
+
+        Looks whether the keys are at hand, whether marks can be added to their file and to a witness's, and whether
+        the disk has room. By the time of a debit this may have changed: a debit looks again.
+        """
+        _ = self._opened.own_keys
+        check_room(self._store, 0)
+        self._watch.try_adding()
+
+    def has_drawn(self, dataset: str, request: str) -> bool:
+        """Return whether this process has drawn a release that it could not store yet."""
+        return (dataset, request) in self._opened.drawn
+
+    def store_drawn(self, dataset: str, request: str) -> bool:
+        """Store a release that this process has drawn and could not store before; return whether there was one."""
+        return requests.store_drawn(self._opened, dataset, request)
+
     @property
     def stored(self) -> Stored:
         """Releases and streams that are stored, to be read."""
@@ -410,7 +429,7 @@ class Ledger:
             budgets.check_known(transaction, dataset)
             chain = read_chain(transaction, dataset, after=after, limit=limit)
             number, head = read_head(transaction, dataset)
-        self._watch.saw({release_counter(dataset): number}, sync=True)
+        mark_stored(self._store, self._watch, dataset, number)
         return chain, head
 
     def _open(self, dataset: str, analyst: str, budget: Budget) -> None:

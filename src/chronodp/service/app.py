@@ -24,6 +24,7 @@ from chronodp.service.refusals import describe
 from chronodp.service.routes import (
     asking,
     budgets,
+    holds,
     lifetimes,
     releases,
     running,
@@ -83,7 +84,8 @@ def make_app(curator: Curator, *, tls: bool = False, workers: int = 1, pace: Pac
     app.state.curator, app.state.runner, app.state.tls = curator, runner, tls
     app.state.doorkeeper = Doorkeeper(curator, share=workers)
     app.state.metrics = Metrics()
-    for subject in (asking, releases, tables, budgets, spending, lifetimes, streams, tokens, running):
+    subjects = (asking, releases, tables, budgets, spending, lifetimes, streams, holds, tokens, running)
+    for subject in subjects:
         app.include_router(subject.router, prefix=PREFIX)
     mount_page(app)
     _handle(app)

@@ -165,6 +165,20 @@ class Client:
             written, _ = load_release(file)  # every number is compared with the digests in its text
         return written, signed
 
+    def holds(self) -> pandas.DataFrame:
+        """Return what is held, and why; for owners and auditors."""
+        import pandas
+
+        return pandas.DataFrame(self.call("GET", "/holds"), columns=["id", "dataset", "why", "by_whom", "made"])
+
+    def hold(self, dataset: str = "", *, why: str) -> str:
+        """Begin no job of a dataset, or none at all, and return the id to lift that by; for owners."""
+        return str(self.call("POST", "/holds", {"dataset": dataset, "why": why})["id"])
+
+    def resume(self, hold: str) -> None:
+        """Lift a hold; for owners."""
+        self.call("DELETE", f"/holds/{quote(hold, safe='')}")
+
     @property
     def public_key(self) -> str:
         """The curator's public key, fetched once."""

@@ -16,10 +16,11 @@ from typing import Any, Literal, TypeAlias
 
 from chronodp.errors import RequestConflict, TooManyCalls
 from chronodp.ledger import Row, Store, Transaction, now
+from chronodp.service.holds import COVERED
 
 __all__ = ["Job", "Jobs", "State"]
 
-State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "lost"]
+State: TypeAlias = Literal["waiting", "held", "running", "done", "refused", "failed", "lost"]
 
 _COLUMNS = "id, dataset, request, analyst, source, question, design, state, lease, made, ended, problem"
 
@@ -122,24 +123,28 @@ class Jobs:
             )
             return [self._answered(transaction, _job(row)) for row in rows]
 
-    def claim(self, worker: str, *, lease: float) -> Job | None:
-        """Take the oldest job that waits, or whose worker fell silent."""
+    def claim(self, worker: str, *, lease: float, ready: Callable[[], None] = lambda: None) -> Job | None:
+        """Take the oldest job that waits and that no hold covers, or whose worker fell silent.
+
+        ``ready`` is called once there is one, and raises if none should be taken.
+        """
         moment = now()
         with self._store.snapshot() as transaction:  # who only looks keeps no writer waiting
             rows = transaction.run(
-                f"SELECT {_COLUMNS} FROM service_jobs WHERE state = 'waiting' OR (state = 'running' AND lease < ?) "
-                "ORDER BY made, id LIMIT 8",
+                f"SELECT {_COLUMNS} FROM service_jobs WHERE (state = 'waiting' AND NOT {COVERED}) "
+                "OR (state = 'running' AND lease < ?) ORDER BY made, id LIMIT 8",
                 (moment,),
             )
         if not rows:
             return None
+        ready()
         with self._store.transaction() as transaction:
             for row in rows:
                 job = _job(row)
                 until = moment + int(lease * 1e6)
                 taken = transaction.run(
                     "UPDATE service_jobs SET state = 'running', worker = ?, lease = ? "
-                    "WHERE id = ? AND state = ? AND lease = ? RETURNING id",
+                    f"WHERE id = ? AND state = ? AND lease = ? AND (state = 'running' OR NOT {COVERED}) RETURNING id",
                     (worker, until, job.id, job.state, job.lease),
                 )
                 if taken:
@@ -161,12 +166,31 @@ class Jobs:
             )
             transaction.run("DELETE FROM service_workers WHERE seen < ?", (moment - 3_600_000_000,))
 
-    def let_go(self, worker: str, job: Job) -> None:
-        """Leave a job that could not be carried on to whoever looks next."""
+    def let_go(self, worker: str, job: Job, *, pause: float = 0.0) -> None:
+        """Leave a job that could not be carried on to whoever looks next, after so many seconds."""
+        until = now() + int(pause * 1e6) if pause else 0
         with self._store.transaction() as transaction:
             transaction.run(
-                "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'", (job.id, worker)
+                "UPDATE service_jobs SET lease = ? WHERE id = ? AND worker = ? AND state = 'running'",
+                (until, job.id, worker),
             )
+
+    def put_back(self, worker: str, job: Job) -> None:
+        """Let a job that was taken wait again."""
+        with self._store.transaction() as transaction:
+            transaction.run(
+                "UPDATE service_jobs SET state = 'waiting', lease = 0 WHERE id = ? AND worker = ? AND state = 'running'",
+                (job.id, worker),
+            )
+
+    def lost_in_a_row(self) -> int:
+        """Return how many jobs were lost since a release was last made."""
+        with self._store.snapshot() as transaction:
+            ((count,),) = transaction.run(
+                "SELECT COUNT(*) FROM service_jobs WHERE state = 'lost' AND ended > COALESCE("
+                "(SELECT MAX(ended) FROM service_jobs WHERE state = 'done' AND source = request), 0)"
+            )
+        return int(count)
 
     def reopen(self, job: Job, *, admit: Callable[[Transaction], None] = lambda _: None) -> Job:
         """Let a failed job wait again, if it is admitted: it goes on from what the ledger has of it."""
@@ -209,7 +233,7 @@ class Jobs:
     def _alike(self, transaction: Transaction, dataset: str, design: str, whose: str | None) -> str | None:
         rows = transaction.run(
             "SELECT request FROM service_jobs WHERE dataset = ? AND design = ? AND source = request "
-            "AND state IN ('waiting', 'running', 'done') AND (? = '' OR substr(request, 1, ?) = ?) "
+            "AND state IN ('waiting', 'held', 'running', 'done') AND (? = '' OR substr(request, 1, ?) = ?) "
             "ORDER BY made DESC, id LIMIT 1",
             (dataset, design, whose or "", len(whose or ""), whose or ""),
         )
@@ -217,7 +241,7 @@ class Jobs:
 
     def _waiting(self, transaction: Transaction, owner: str) -> int:
         ((count,),) = transaction.run(
-            "SELECT COUNT(*) FROM service_jobs WHERE state = 'waiting' AND substr(request, 1, ?) = ?",
+            "SELECT COUNT(*) FROM service_jobs WHERE state IN ('waiting', 'held') AND substr(request, 1, ?) = ?",
             (len(owner), owner),
         )
         return int(count)

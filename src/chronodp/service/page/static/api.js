@@ -1,15 +1,16 @@
 // The curator's API under the page's cookie; whatever it refuses is thrown in the API's one shape.
 
 export class Refused extends Error {
-  constructor(problem, status) {
+  constructor(problem, status, content = null) {
     super(problem.message);
     this.problem = problem;
     this.status = status;
+    this.content = content; // of an answer that is no refusal, such as that of a service that works in part
   }
 }
 
 const ROOT = "/api/v1";
-export const LOST = {
+const LOST = {
   kind: "unavailable",
   message: "The curator cannot be reached.",
   mend: "Try again: with the same request id nothing is paid twice.",
@@ -35,13 +36,6 @@ export class Api {
 
   remove(path, signal) {
     return this.#send("DELETE", path, undefined, signal);
-  }
-
-  // How the service stands, told also where it answers that it cannot work; null where nothing is heard of it.
-  async health() {
-    const answer = await fetch(`${ROOT}/health`, { credentials: "same-origin" }).catch(() => null);
-    const found = await answer?.json().catch(() => null);
-    return found?.status ? found : null;
   }
 
   async signIn(token) {
@@ -79,7 +73,7 @@ export class Api {
       return null;
     });
     if (answer.ok) return found;
-    const refused = new Refused(found?.error ?? LOST, answer.status);
+    const refused = new Refused(found?.error ?? LOST, answer.status, found);
     if (answer.status === 401 && path !== "/session") this.signedOut();
     throw refused;
   }

@@ -1,8 +1,8 @@
 // The page: who is signed in, which view is shown, and in which colours.
 
-import { Api, LOST, Refused } from "./api.js";
+import { Api, Refused } from "./api.js";
 import { repaint } from "./chart.js";
-import { capital, make, say } from "./dom.js";
+import { make, say } from "./dom.js";
 import { refusalBox } from "./refusal.js";
 import { show as ask } from "./views/ask.js";
 import { show as budget } from "./views/budget.js";
@@ -115,10 +115,10 @@ class Page {
   }
 
   async tellHealth() {
-    const health = await this.api.health();
+    const health = await this.api.get("/health").catch((error) => error.content ?? null);
     const banner = element("banner");
     banner.hidden = health?.status === "ok";
-    if (!banner.hidden) banner.textContent = health ? `${capital(health.status)}: ${health.why}.` : LOST.message;
+    if (!banner.hidden) banner.textContent = `Nothing can be released now: ${health?.why ?? "the curator is away"}.`;
   }
 }
 
