@@ -14,6 +14,8 @@ from chronodp.service import read_policy
 from chronodp.service.curator import Curator
 from tests.service.town import write_policy
 
+CLIPS = "clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }"
+
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
@@ -24,8 +26,20 @@ from tests.service.town import write_policy
         ('unit = "user"', 'unit = "person"', ("meters.unit", "user, event")),
         ("max_periods = 48", "max_periods = 0", ("meters.max_periods", "1 to 48")),
         ("max_periods = 48", "", ("meters", "how many periods")),
-        ("clip = [0.0, 5.0]", "clip = [5.0, 0.0]", ("columns.kwh.clip", "two numbers")),
-        ("clip = [0.0, 5.0]", 'clip = "wide"', ("columns.kwh.clip", "two numbers")),
+        (CLIPS, "clip = [5.0, 0.0]", ("columns.kwh.clip", "two numbers")),
+        (CLIPS, 'clip = "wide"', ("columns.kwh.clip", "two numbers")),
+        (CLIPS, "clip = {}", ("columns.kwh.clip", "for each length")),
+        (CLIPS, "clip = { 1h = [0, 5], 1D = 5 }", ("columns.kwh.clip.1D", "two numbers")),
+        (CLIPS, "clip = { 1h = [0, 5], 24h = [0, 9] }", ("columns.kwh.clip.24h", "in grids: 1h, 1D")),
+        (CLIPS, "clip = { 1D = [0, 5] }", ("columns.kwh.clip", "given for 1h too")),
+        (CLIPS, "clip = [0, 5]\nusual = 7", ("columns.kwh.usual", "within the widest clip")),
+        (CLIPS, "clip = [0, 5]\nusual = { 1D = true }", ("columns.kwh.usual.1D", "a number")),
+        ("max_periods = 48", "max_periods = { 1h = 48, 1D = 0 }", ("max_periods.1D", "at least 1")),
+        ("max_periods = 48", "max_periods = { 1D = 2 }", ("meters.max_periods", "given for 1h too")),
+        ("max_periods = 48", "max_periods = 24\nusual_periods = 25", ("meters.usual_periods", "24 of 1h")),
+        ("epsilon = 10.0", "delta = 1e-5", ("allow.delta", "at most that of the dataset")),
+        ("epsilon = 10.0", 'find = ["clips"]', ("allow.find", "true, false")),
+        ("epsilon = 10.0", "max_groups = 0", ("allow.max_groups", "at least 1")),
         ("north = 40, south = 20", "north = 40, south = -1", ("groups.region", "public keys")),
         ("{ north = 40, south = 20 }", '["north", "south"]', ("groups.region", "how many people")),
         ("people = 60", "", ("meters.people", "declared")),
@@ -54,7 +68,7 @@ def test_a_mistake_is_told_with_its_line_and_the_mend(
     assert all(word in said for word in words), said
     if new:
         line = int(said.partition("line ")[2].partition(":")[0].partition(",")[0])
-        assert new in text.replace(old, new, 1).splitlines()[line - 1]
+        assert new.splitlines()[-1] in text.replace(old, new, 1).splitlines()[line - 1]
 
 
 def test_the_line_is_the_right_one(tmp_path: Path) -> None:

@@ -26,22 +26,25 @@ every = "1h"                     # the public grid; empty hours are released too
 start = "{start}"
 end = "{end}"
 unit = "user"                    # everything of one household is protected
-max_periods = 744                # how many hours of one household count, unless a question says fewer
+max_periods = 744                # how many hours of one household count, unless a question says fewer; of days and
+                                 # weeks as many as the same stretch touches
 people = {people}                    # public, about
 epsilon = 8.0                    # the whole budget: nobody, and nobody together, gets beyond it
 delta = 1e-6
 share = true                     # analysts see each other's releases, and get them again for nothing
 
 [datasets.meters.columns.kwh]
-clip = [0.0, 5.0]                # the widest clip that may be asked
 about = "kilowatt hours"
+clip = {{ 1h = [0.0, 5.0], 1D = [0.0, 150.0], 1W = [0.0, 1000.0] }}     # the widest that may be asked of one household,
+                                 # by length of a period: without its own a length is refused
+usual = {{ 1h = 0.6, 1D = 15.0, 1W = 95.0 }}     # public, about: what one household has; a clip below it is refused
 
 [datasets.meters.groups]
 district = {{ north = {north}, south = {south} }}     # public keys, and about how many people each has
 
 [datasets.meters.allow]
 grids = ["1h", "1D", "1W"]
-epsilon = 2.0                    # the most that one release may cost
+epsilon = 2.0                    # the most that one release may cost, at the delta above
 least_group = 100                # compared with the declared numbers above, never with the data
 
 [datasets.meters.analysts.ana]

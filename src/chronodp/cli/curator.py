@@ -62,11 +62,13 @@ def check(
 
     `chronodp curator check policy.toml`
     """
-    from chronodp.service import read_policy
+    from chronodp.service import policy_words, read_policy
 
     read = read_policy(policy)
+    words = {name: policy_words(dataset) for name, dataset in read.datasets.items()}
     if as_json:
-        print(json.dumps({"datasets": list(read.datasets), "analysts": list(read.analysts)}))
+        told = {"datasets": list(read.datasets), "analysts": list(read.analysts)}
+        print(json.dumps({**told, "words": words, "warnings": list(read.warnings)}))
         return
     table = Table("dataset", "protects", "grid", "budget", "analysts", "releases")
     for name, dataset in read.datasets.items():
@@ -74,4 +76,11 @@ def check(
         analysts = ", ".join(f"{who} {part.epsilon:g}" for who, part in dataset.analysts.items()) or "nobody"
         shared = "shared" if dataset.share else "kept apart"
         table.add_row(name, str(dataset.unit.on(dataset.calendar)), str(dataset.calendar), budget, analysts, shared)
+    console = terminal(soft_wrap=True)
     terminal().print(table)
+    for name, sentences in words.items():
+        console.print(Text(name, "bold"))
+        for sentence in sentences:
+            console.print(Text(f"  {sentence}"))
+    for warning in read.warnings:
+        console.print(Text.assemble(("Warning: ", "bold yellow"), warning))

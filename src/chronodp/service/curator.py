@@ -17,13 +17,15 @@ from chronodp.errors import NotFound
 from chronodp.ledger import FileWitness, Ledger, StoredRelease, Transaction, check_name
 from chronodp.privacy import dump
 from chronodp.series import Design, DiscoverPlan, FindPlan, Plan, QuantilePlan, Terms
+from chronodp.service.bound_rules import allowed_search
 from chronodp.service.issue_rules import IssueAsked, allowed_issue, check_may_issue, claim_periods
 from chronodp.service.issued import IssueLog
 from chronodp.service.jobs import Job, Jobs
 from chronodp.service.lifetimes import open_lifetimes, opened_design
 from chronodp.service.policy import Dataset, Policy
+from chronodp.service.price import check_delta_asked, check_price
 from chronodp.service.question import QueryRequest, ask
-from chronodp.service.rules import allowed_grid, allowed_keys, allowed_search, check_allowed
+from chronodp.service.rules import allowed_grid, allowed_keys, check_allowed
 from chronodp.service.tables import open_tables
 from chronodp.service.terms import LifetimeTerms
 from chronodp.service.tokens import Role
@@ -139,7 +141,8 @@ class Curator:
         series = dataset.series(grid, max_periods=periods, where=question.where, columns=question.columns)
         query = allowed_keys(dataset, allowed_search(dataset, ask(series, question)), question.discovering)
         workload = question.workload
-        check_allowed(dataset, query, epsilon=question.epsilon, tuned_for=workload)
+        check_allowed(dataset, query, tuned_for=workload, missing=question.missing is not None)
+        check_delta_asked(dataset, question.delta)
         terms: Terms = {
             "epsilon": question.epsilon,
             "delta": question.delta,
@@ -147,6 +150,7 @@ class Curator:
             "missing": question.figure,
         }
         plan: AnyPlan = query.plan(**terms)
+        check_price(dataset, plan.design.cost)
         with self._lock:
             self._plans[key] = plan
             if len(self._plans) > _PLANS:

@@ -73,7 +73,7 @@ def make_plan(request: Request, caller: Asker, dataset: Named, question: QueryRe
         curator.check_fits(caller, asked, plan)
     except LedgerError as error:  # told with the plan, which needs no ledger; also when the ledger is away
         refused = error
-    return presenting.show_plan(plan, refused=refused, share=share)
+    return presenting.show_plan(asked, plan, refused=refused, share=share)
 
 
 @router.post(
