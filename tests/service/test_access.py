@@ -25,6 +25,7 @@ FORBIDDEN = {
         ("POST", f"{API}/datasets/{{dataset}}/try"),
         ("POST", f"{API}/datasets/{{dataset}}/jobs"),
         ("POST", f"{API}/datasets/{{dataset}}/lifetimes/{{name}}/issues"),
+        ("POST", f"{API}/policy/check"),
         ("POST", f"{API}/tokens"),
         ("DELETE", f"{API}/tokens/{{id}}"),
     },
@@ -32,6 +33,9 @@ FORBIDDEN = {
         ("GET", f"{API}/datasets/{{dataset}}/chain"),
         ("GET", f"{API}/datasets/{{dataset}}/spending"),
         ("GET", f"{API}/metrics"),
+        ("GET", f"{API}/policy"),
+        ("POST", f"{API}/policy/check"),
+        ("GET", f"{API}/publications"),
         ("GET", f"{API}/tokens"),
         ("POST", f"{API}/tokens"),
         ("DELETE", f"{API}/tokens/{{id}}"),
@@ -45,6 +49,7 @@ BODIES: dict[str, Any] = {
     "/issues": {"request": "again", "start": "2026-01-01", "end": "2026-01-02"},
     "/verify": {"release": "x", "link": {"body": "b", "signature": "s"}},
     "/session": {"token": "x"},
+    "/policy/check": {"text": "x"},
     "/tokens": {"name": "kit", "role": "auditor", "days": 1},
 }
 

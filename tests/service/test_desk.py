@@ -164,9 +164,12 @@ def test_publications_say_what_was_released_about_whom(house: House) -> None:
     assert house.get("olga", "/publications?dataset=other").json() == []
     assert house.get("olga", "/publications?dataset=nothing").status_code == 404
     pages, before = [], ""
-    while page := house.get("olga", f"/publications?limit=3{before}").json():
-        pages.append([one["number"] for one in page])
-        before = f"&before={page[-1]['cursor']}"
+    while True:
+        page = house.get("olga", f"/publications?limit=3{before}")
+        pages.append([one["number"] for one in page.json()])
+        if "x-next" not in page.headers:
+            break
+        before = f"&before={page.headers['x-next']}"
     assert pages == [[4, 3, 2], [1]]
     assert house.get("olga", "/publications?before=nonsense").status_code == 422
 
@@ -185,10 +188,6 @@ def test_the_desk_is_at_hand_from_afar(house: House, tmp_path: Path) -> None:
             desk.check_policy(text.replace('source = "rows.csv"', "source = 1", 1))
         assert desk.spending("meters")["share"].iloc[-1] == client.budget("meters")["whole"]["share"]
         assert desk.publications("meters", limit=1)["number"].item() == 4
-        hold = desk.hold("other", why="the year is being closed")
-        assert desk.holds()[["dataset", "by_whom"]].values.tolist() == [["other", "olga"]]
-        desk.lift(hold)
-        assert desk.holds().empty
 
 
 @pytest.mark.parametrize(

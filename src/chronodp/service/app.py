@@ -26,6 +26,8 @@ from chronodp.service.routes import (
     budgets,
     holds,
     lifetimes,
+    policies,
+    publications,
     releases,
     running,
     spending,
@@ -84,8 +86,8 @@ def make_app(curator: Curator, *, tls: bool = False, workers: int = 1, pace: Pac
     app.state.curator, app.state.runner, app.state.tls = curator, runner, tls
     app.state.doorkeeper = Doorkeeper(curator, share=workers)
     app.state.metrics = Metrics()
-    subjects = (asking, releases, tables, budgets, spending, lifetimes, streams, holds, tokens, running)
-    for subject in subjects:
+    desk = (spending, publications, policies, holds, tokens)
+    for subject in (asking, releases, tables, budgets, lifetimes, streams, *desk, running):
         app.include_router(subject.router, prefix=PREFIX)
     mount_page(app)
     _handle(app)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from chronodp.dataset import ReleaseTogether
 from chronodp.engines import Reading
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Client"]
 
+_PAGE = 200  # lines of a list asked for at a time
 _PAUSES = (0.2, 0.8)  # seconds before a lost connection is tried again
 
 
@@ -173,7 +174,7 @@ class Client:
 
     def hold(self, dataset: str = "", *, why: str) -> str:
         """Begin no job of a dataset, or none at all, and return the id to lift that by; for owners."""
-        return str(self.call("POST", "/holds", {"dataset": dataset, "why": why})["id"])
+        return str(self.call_once("POST", "/holds", {"dataset": dataset, "why": why})["id"])
 
     def resume(self, hold: str) -> None:
         """Lift a hold; for owners."""
@@ -188,7 +189,7 @@ class Client:
 
     @property
     def desk(self) -> RemoteDesk:
-        """What owners do and auditors see: tokens, policies in words, budgets over time, holds, publications."""
+        """What owners do and auditors see: tokens, policies in words, budgets over time, publications."""
         return RemoteDesk(self)
 
     def call(self, method: str, path: str, content: Any = None) -> Any:
@@ -197,6 +198,19 @@ class Client:
         A lost connection is tried again: a call may be repeated, since a request id is paid for once.
         """
         return _answered(self._send(method, path, content, _PAUSES))
+
+    def listed(self, path: str, *, limit: int) -> list[dict[str, Any]]:
+        """Return so many lines of a list at most, asked for page by page."""
+        lines: list[dict[str, Any]] = []
+        asked: dict[str, Any] = {}
+        while len(lines) < limit:
+            asked["limit"] = min(_PAGE, limit - len(lines))
+            answer = self._send("GET", f"{path}{'&' if '?' in path else '?'}{urlencode(asked)}", None, _PAUSES)
+            lines += _answered(answer)
+            if "X-Next" not in answer.headers:
+                break
+            asked["before"] = answer.headers["X-Next"]
+        return lines
 
     def call_once(self, method: str, path: str, content: Any = None) -> Any:
         """Return what a route answers that does something anew each time; a lost connection is not tried again."""

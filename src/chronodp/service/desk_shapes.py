@@ -71,6 +71,7 @@ class CheckedPolicyShape(BaseModel):
 
     problem: Problem | None = Field(description="What cannot be read, and the mend; null if all of it can.")
     line: int | None = Field(description="In which line of the text, if that is known.")
+    warnings: list[str] = Field(description="What the owner may not have meant, each with its line.")
     datasets: list[PolicyShape]
 
 
@@ -86,4 +87,3 @@ class PublicationShape(BaseModel):
     request: str
     epsilon: float | None = Field(description="What it cost, at the dataset's delta; null where that says nothing.")
     delta: float = Field(description="The dataset's.")
-    cursor: str = Field(description="To be sent as `before` for what is older.")

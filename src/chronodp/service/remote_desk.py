@@ -1,4 +1,4 @@
-"""The owner's desk from afar: tokens, policies in words, budgets over time, holds, and what was published."""
+"""The owner's desk from afar: tokens, policies in words, budgets over time, and what was published."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ __all__ = ["RemoteDesk"]
 
 _TOKENS = ["id", "name", "role", "state", "made", "expires", "revoked", "mine"]
 _DAYS = ["day", "share", "charges"]
-_HOLDS = ["id", "dataset", "why", "by_whom", "made"]
-_PUBLISHED = ["issued", "dataset", "number", "unit", "what", "who", "request", "epsilon", "delta", "cursor"]
+_PUBLISHED = ["issued", "dataset", "number", "unit", "what", "who", "request", "epsilon", "delta"]
 
 
 class _Line(Protocol):
@@ -26,6 +25,8 @@ class _Line(Protocol):
     def call(self, method: str, path: str, content: Any = None) -> Any: ...
 
     def call_once(self, method: str, path: str, content: Any = None) -> Any: ...
+
+    def listed(self, path: str, *, limit: int) -> list[dict[str, Any]]: ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,25 +67,10 @@ class RemoteDesk:
         query = f"?{urlencode({'period': period})}" if period else ""
         return _frame(self._client.call("GET", f"{dataset_path(dataset)}/spending{query}")["days"], _DAYS)
 
-    def publications(
-        self, dataset: str | None = None, *, limit: int = 50, before: str | None = None
-    ) -> pandas.DataFrame:
-        """Return what was published about whom, newest first; older ones follow ``before``, the last row's cursor."""
-        asked = {"dataset": dataset, "limit": limit, "before": before}
-        query = urlencode({name: value for name, value in asked.items() if value is not None})
-        return _frame(self._client.call("GET", f"/publications?{query}"), _PUBLISHED)
-
-    def holds(self) -> pandas.DataFrame:
-        """Return what is held, by whom and why; an empty dataset stands for all."""
-        return _frame(self._client.call("GET", "/holds"), _HOLDS)
-
-    def hold(self, dataset: str = "", *, why: str) -> str:
-        """Take no waiting job of a dataset, or of any, until the hold is lifted; return the hold's id."""
-        return str(self._client.call_once("POST", "/holds", {"dataset": dataset, "why": why})["id"])
-
-    def lift(self, hold: str) -> None:
-        """Lift a hold by its id: what waited is taken again."""
-        self._client.call("DELETE", f"/holds/{quote(hold, safe='')}")
+    def publications(self, dataset: str | None = None, *, limit: int = 200) -> pandas.DataFrame:
+        """Return what was published about whom, newest first: of a dataset or of all, so many at most."""
+        query = "" if dataset is None else f"?{urlencode({'dataset': dataset})}"
+        return _frame(self._client.listed(f"/publications{query}", limit=limit), _PUBLISHED)
 
     def __repr__(self) -> str:
         return f"{self._client!r}.desk"

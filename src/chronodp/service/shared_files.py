@@ -15,12 +15,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from chronodp.service.policy import Dataset
 from chronodp.settings import Section
 
-__all__ = ["check_files"]
+__all__ = ["Look", "by_name", "check_files", "on_disk"]
 
 
 Name = TypeVar("Name")
@@ -44,32 +44,46 @@ class _Files(NamedTuple):
     pattern: bool
 
 
-def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section]) -> None:
-    """Raise if two datasets read one file and neither is said to be about other people, or two series share a tally."""
-    sources = {name: one.source for name, one in datasets.items() if not one.other_people}
+Look: TypeAlias = Callable[[str], _Files]
+"""How a path or pattern is told from others."""
+
+
+def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section], *, look: Look) -> None:
+    """Raise if two datasets read one file and neither is said to be about other people, or two series share a tally.
+
+    Args:
+        datasets: by name.
+        said: their sections, for the line.
+        look: `on_disk`, or `by_name` where nothing may be looked up.
+    """
+    sources = {name: look(one.source) for name, one in datasets.items() if not one.other_people}
     for first, second in _pairs(sources, _one_file):
         raise said[second].wrong(
             "source",
             f"of files that no other dataset reads: {first} reads the same, and each has a whole budget for the same "
             "people. Make them one dataset, or say other_people = true if they are about other people",
         )
-    tallies = {(name, life): terms.tally for name, one in datasets.items() for life, terms in one.lifetimes.items()}
+    tallies = {(name, life): look(terms.tally) for name, one in datasets.items() for life, terms in one.lifetimes.items()}
     for (_, first), (name, second) in _pairs(tallies, _one_folder):
         series: Section = said[name]["lifetimes"][second]
         raise series.wrong("tally", f"a folder of its own: that of {first} is the same, or one is inside the other")
 
 
-def _pairs(sources: Mapping[Name, str], alike: Callable[[_Files, _Files], bool]) -> Iterator[tuple[Name, Name]]:
-    """Yield every two names whose sources could be one."""
-    if len(sources) < 2:
-        return
-    files = [(name, _files(source)) for name, source in sources.items()]
-    for (first, one), (second, other) in itertools.combinations(files, 2):
+def _pairs(files: Mapping[Name, _Files], alike: Callable[[_Files, _Files], bool]) -> Iterator[tuple[Name, Name]]:
+    """Yield every two names whose files could be one."""
+    for (first, one), (second, other) in itertools.combinations(files.items(), 2):
         if one.known & other.known or alike(one, other):
             yield first, second
 
 
-def _files(source: str) -> _Files:
+def by_name(source: str) -> _Files:
+    """Return what a path or pattern stands for by its name alone; no disk is asked."""
+    parts = Path(os.path.normpath(source)).parts
+    return _Files(frozenset(), parts, None, tuple(part.casefold() for part in parts), glob.has_magic(source))
+
+
+def on_disk(source: str) -> _Files:
+    """Return what a path or pattern stands for on this machine now."""
     found = glob.glob(source, recursive=True) if glob.has_magic(source) else [source]
     whole = Path(os.path.abspath(source))
     fixed = list(itertools.takewhile(lambda part: not glob.has_magic(part), whole.parts))

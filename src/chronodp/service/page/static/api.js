@@ -30,6 +30,12 @@ export class Api {
     return this.#send("GET", path, undefined, signal);
   }
 
+  // A page of a list, with where the next one begins; null if it is the last.
+  page(path, signal) {
+    const read = (lines, headers) => ({ lines, next: headers.get("X-Next") });
+    return this.#send("GET", path, undefined, signal, read);
+  }
+
   post(path, content, signal) {
     return this.#send("POST", path, content, signal);
   }
@@ -51,7 +57,7 @@ export class Api {
     this.csrf = "";
   }
 
-  async #send(method, path, content, signal) {
+  async #send(method, path, content, signal, read = (found) => found) {
     const headers = { Accept: "application/json" };
     if (method !== "GET") headers["X-CSRF-Token"] = this.csrf;
     if (content !== undefined) headers["Content-Type"] = "application/json";
@@ -72,7 +78,7 @@ export class Api {
       if (error.name === "AbortError") throw error; // nobody waits for it any more
       return null;
     });
-    if (answer.ok) return found;
+    if (answer.ok) return read(found, answer.headers);
     const refused = new Refused(found?.error ?? LOST, answer.status, found);
     if (answer.status === 401 && path !== "/session") this.signedOut();
     throw refused;

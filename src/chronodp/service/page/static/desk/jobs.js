@@ -51,7 +51,7 @@ const offerHold = (slot, me, act, api, signal) => {
     const asked = { dataset: dataset.value, why: why.value.trim() };
     const question = {
       title: `Hold jobs of ${named(asked.dataset)}?`,
-      text: "No job of theirs that waits is taken until you lift the hold. Everyone who asks is told why.",
+      text: "No job of theirs that waits is taken until you lift the hold. Owners and auditors see why.",
       act: "Hold",
     };
     if (!(await confirmed(question, signal))) return;

@@ -25,6 +25,7 @@ export const offerCheck = (slot, api, signal) => {
     const more = found.datasets.length - NAMED;
     place.replaceChildren(
       make("p", { class: "good" }, "This policy can be read. It would allow this:"),
+      ...found.warnings.map((warning) => make("p", { class: "bad" }, `${warning}.`)),
       ...found.datasets.slice(0, NAMED).map(told),
       ...(more > 0 ? [make("p", { class: "note" }, `And ${count(more)} more datasets.`)] : []),
     );

@@ -8,19 +8,20 @@ const PAGE = 20;
 // Returns what shows the newest again, of the dataset that is chosen then.
 export const showPublications = async (slot, api, chosen, signal) => {
   let rows = [];
-  const look = async (cursor = "") => {
+  let older = null;
+  const look = async (before = null) => {
     const query = new URLSearchParams({ limit: PAGE });
     if (slot("only").checked) query.set("dataset", chosen());
-    if (cursor) query.set("before", cursor);
-    const found = await api.get(`/publications?${query}`, signal);
-    rows = cursor ? [...rows, ...found] : found;
+    if (before) query.set("before", before);
+    const { lines, next } = await api.page(`/publications?${query}`, signal);
+    [rows, older] = [before ? [...rows, ...lines] : lines, next];
     slot("published").replaceChildren(listed(rows));
-    slot("older").hidden = found.length < PAGE;
+    slot("older").hidden = older === null;
   };
   slot("only").addEventListener("change", () => guarded(slot("refusal"), () => look()));
-  slot("older").addEventListener("click", () => guarded(slot("refusal"), () => look(rows.at(-1).cursor)));
+  slot("older").addEventListener("click", () => guarded(slot("refusal"), () => look(older)));
   await look();
-  return look;
+  return () => look();
 };
 
 const listed = (rows) =>
