@@ -36,6 +36,7 @@ FORBIDDEN = {
         ("GET", f"{API}/policy"),
         ("POST", f"{API}/policy/check"),
         ("GET", f"{API}/publications"),
+        ("GET", f"{API}/spending"),
         ("GET", f"{API}/tokens"),
         ("POST", f"{API}/tokens"),
         ("DELETE", f"{API}/tokens/{{id}}"),

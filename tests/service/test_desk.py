@@ -90,6 +90,8 @@ def test_spending_ends_where_the_budget_stands(house: House) -> None:
     assert found["share"] == found["days"][-1]["share"] == whole["share"] > 0
     assert sum(day["charges"] for day in found["days"]) == whole["charges"] == 1
     assert found["days"][-1]["day"] == dt.datetime.now(dt.UTC).date().isoformat()
+    used = house.get("eve", "/spending").json()
+    assert [(one["dataset"], one["share"]) for one in used] == [("meters", whole["share"]), ("other", 0.0)]
     assert house.get("olga", "/datasets/other/spending").json()["days"] == []
     assert house.get("olga", "/datasets/nothing/spending").status_code == 404
     assert house.get("olga", "/datasets/meters/spending?period=2026-01").status_code == 422

@@ -128,7 +128,7 @@ def test_jobs_are_held_and_resumed_and_everyone_is_told(visit: Visits, house: Ho
     answer(page, "Hold")
     row(page, "holds", "all datasets").wait_for()
     assert HOSTILE in page.slot("holds").inner_text()
-    page.tab.locator("#banner").get_by_text(re.compile("^Held: ")).wait_for()
+    page.tab.locator("#banner", has_text="the owner holds releases back").wait_for()
     job = house.submit("ana", "held back", COUNT | {"epsilon": 0.01}).json()["id"]
     page.open("desk/other")
     page.open("desk/meters")

@@ -15,6 +15,7 @@ __all__ = [
     "PublicationShape",
     "SpendingShape",
     "SpentDayShape",
+    "SpentShape",
     "TokenShape",
 ]
 
@@ -36,6 +37,15 @@ class MadeTokenShape(TokenShape):
     """A new token, shown this once."""
 
     token: str = Field(description="To be handed to whom it is for; it is kept as a digest and never shown again.")
+
+
+class SpentShape(BaseModel):
+    """How much of a dataset's whole budget is used."""
+
+    dataset: str
+    epsilon: float
+    delta: float
+    share: float = Field(description="From 0 to 1; of a budget that renews, in its newest period with a charge.")
 
 
 class SpentDayShape(BaseModel):

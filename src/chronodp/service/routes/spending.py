@@ -7,13 +7,25 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from chronodp.service.access import Inspector, curator_of
-from chronodp.service.desk_shapes import SpendingShape, SpentDayShape
+from chronodp.service.desk_shapes import SpendingShape, SpentDayShape, SpentShape
 from chronodp.service.documented import refusals_for
 from chronodp.service.routes.asking import Named
 
 __all__ = ["router"]
 
 router = APIRouter()
+
+
+@router.get("/spending", tags=["desk"], summary="See how much of every budget is used", responses=refusals_for())
+def list_spending(request: Request, caller: Inspector) -> list[SpentShape]:
+    """For owners and auditors: every dataset's whole budget, those first of which most is used."""
+    curator = curator_of(request)
+    shares = curator.ledger.shares()
+    found = [
+        SpentShape(dataset=one.name, epsilon=one.epsilon, delta=one.delta, share=shares.get(one.name, 0.0))
+        for one in curator.datasets(caller)
+    ]
+    return sorted(found, key=lambda one: -one.share)
 
 
 @router.get(

@@ -1,9 +1,26 @@
 // A dataset's budget over time: how much of it was used at the end of each day.
 
 import { draw } from "../chart.js";
-import { count, number, path, percent, table } from "../dom.js";
+import { count, make, number, path, percent, table } from "../dom.js";
 
 const DAY = 24 * 3600 * 1000;
+
+// How much of every budget is used; those that are nearly used up come first.
+export const showBudgets = async (slot, api, signal) => {
+  const found = await api.get("/spending", signal);
+  slot("budgets").replaceChildren(
+    table(
+      "All budgets",
+      [
+        { label: "Dataset", cell: ({ dataset }) => make("a", { href: `#/budget${path(dataset)}` }, dataset) },
+        { label: "Used", numeric: true, cell: ({ share }) => percent(share) },
+        { label: "ε", numeric: true, cell: ({ epsilon }) => number(epsilon) },
+        { label: "δ", numeric: true, cell: ({ delta }) => number(delta) },
+      ],
+      found,
+    ),
+  );
+};
 
 export const showSpending = async (slot, api, dataset, signal) => {
   const found = await api.get(`/datasets${path(dataset)}/spending`, signal);

@@ -3,7 +3,7 @@
 import { offerCheck, showPolicy } from "../desk/policies.js";
 import { showJobs } from "../desk/jobs.js";
 import { showPublications } from "../desk/publications.js";
-import { showSpending } from "../desk/spending.js";
+import { showBudgets, showSpending } from "../desk/spending.js";
 import { showTokens } from "../desk/tokens.js";
 import { fill, options, path } from "../dom.js";
 import { guarded } from "../refusal.js";
@@ -20,6 +20,7 @@ export const show = async (place, context, wanted) => {
   const [publish] = await Promise.all([
     showPublications(slot, api, () => choice.value, signal),
     showDataset(),
+    showBudgets(slot, api, signal),
     showJobs(slot, context),
     showTokens(slot, context),
   ]);
