@@ -1,7 +1,7 @@
 """Durable budgets: no release without a committed debit, none twice, and certificates that anyone can verify."""
 
 from chronodp.ledger.address import open_store as open_store
-from chronodp.ledger.askers import asker as asker, asker_of as asker_of
+from chronodp.ledger.askers import asked_by as asked_by, asker as asker
 from chronodp.ledger.budget import Budget, Dates as Dates, Renewal as Renewal
 from chronodp.ledger.budgets import Entry
 from chronodp.ledger.certificates import (
@@ -15,6 +15,7 @@ from chronodp.ledger.certificates import (
     verify,
     verify_chain,
 )
+from chronodp.ledger.chain_file import chain_pieces as chain_pieces
 from chronodp.ledger.choices import Produce as Produce, Staged as Staged
 from chronodp.ledger.claims import ClaimCount as ClaimCount
 from chronodp.ledger.codec import (

@@ -5,7 +5,7 @@ Lists are filtered by it in SQL before they are cut, through an index on the sam
 
 from __future__ import annotations
 
-__all__ = ["asker", "asker_of"]
+__all__ = ["asked_by", "asker", "asker_of"]
 
 
 def asker(column: str) -> str:
@@ -22,3 +22,15 @@ def asker_of(request: str) -> str:
     """Return the same of an id at hand; empty for one without a slash, which is whoever holds the ledger."""
     name, slash, _ = request.partition("/")
     return name + slash if slash else ""
+
+
+def asked_by(column: str, by: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return the SQL condition that requests are of one asker, as `asker_of` names them, with its parameters.
+
+    Of None, the condition that always holds.
+    """
+    if by is None:
+        return "1 = 1", ()
+    if not by:
+        return f"replace({column}, '/', '') = {column}", ()
+    return f"{asker(column)} = ?", (by,)

@@ -6,9 +6,10 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from chronodp.errors import BudgetConflict, InvalidArgument
-from chronodp.ledger.askers import asker
+from chronodp.ledger.askers import asked_by
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.debits import find_budget, find_known, newest_period, now, read_terms, spent_in
 from chronodp.ledger.meanings import Known, Meaning, read_meaning, read_meanings, with_meaning, write_meaning
@@ -22,6 +23,7 @@ from chronodp.privacy.units import uncalled
 
 __all__ = [
     "Entry",
+    "EntryPlace",
     "check_known",
     "close_budget",
     "list_budgets",
@@ -30,6 +32,10 @@ __all__ = [
     "read_shares",
     "read_status",
 ]
+
+
+EntryPlace: TypeAlias = tuple[int, int, str, str]
+"""Where an entry stands in a history: when it was made in microseconds since 1970, number, analyst and period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,11 @@ class Entry:
     purpose: str
     unit: Unit
     cost: Cost
+
+    @property
+    def place(self) -> EntryPlace:
+        """Where it stands in the history."""
+        return microseconds_of(self.made), self.number, self.analyst, self.period
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
@@ -140,7 +151,7 @@ def list_charges(
     dataset: str,
     *,
     limit: int,
-    before: Entry | None = None,
+    before: EntryPlace | None = None,
     whole: bool = False,
     by: str | None = None,
 ) -> list[Entry]:
@@ -150,7 +161,7 @@ def list_charges(
         transaction: in which they are read.
         dataset: whose charges.
         limit: how many at most.
-        before: an entry of an earlier answer; what follows it is returned.
+        before: where an entry of an earlier answer stands; what follows it is returned.
         whole: leave out what is charged to a part as well.
         by: of one asker, such as ``ana/``; charges to the whole alone.
     """
@@ -158,12 +169,12 @@ def list_charges(
     wanted, parameters = ["dataset = ?"], list[str | int]([dataset])
     if whole or by is not None:
         wanted.append("analyst = ''")
-    if by is not None:
-        wanted.append(f"{asker('purpose')} = ?")
-        parameters.append(by)
+    whose, given = asked_by("purpose", by)
+    wanted.append(whose)
+    parameters += given
     if before is not None:
         wanted.append("(made, number, analyst, period) < (?, ?, ?, ?)")
-        parameters += [microseconds_of(before.made), before.number, before.analyst, before.period]
+        parameters += before
     rows = transaction.run(
         f"SELECT analyst, period, number, made, purpose, unit, cost FROM charges WHERE {' AND '.join(wanted)} "
         "ORDER BY made DESC, number DESC, analyst DESC, period DESC LIMIT ?",

@@ -104,16 +104,17 @@ def _count_chain(transaction: Transaction, dataset: str) -> None:
     counts: Counter[tuple[str, str, str]] = Counter()
     number = 0
     while rows := transaction.run(
-        "SELECT l.number, l.body, l.signature, r.request FROM links l JOIN requests r ON r.dataset = l.dataset "
-        "AND r.link = l.number WHERE l.dataset = ? AND l.number > ? ORDER BY l.number LIMIT ?",
+        "SELECT r.link, l.body, l.signature, r.request FROM requests r JOIN links l ON l.dataset = r.dataset "
+        "AND l.number = r.link WHERE r.dataset = ? AND r.link > ? ORDER BY r.link LIMIT ?",
         (dataset, number, _READ),
     ):
         for _, body, signature, request in rows:
             try:
-                certificate = SignedLink(body, signature).link.certificate
+                said = SignedLink(body, signature).outline
             except CertificateInvalid:  # what cannot be read claims nothing
                 continue
-            counts[asker_of(request), *_written(ClaimWords.of(certificate))] += 1
+            words = ClaimWords(said.mechanism, said.unit, said.theorem, said.precision, said.argument)
+            counts[asker_of(request), *_written(words)] += 1
         number = int(rows[-1][0])
     # In one order, whoever counts: of two that add the same words in other orders each would wait for the other.
     for (who, claim, words), count in sorted(counts.items(), key=lambda counted: counted[0][1]):

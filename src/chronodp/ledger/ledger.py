@@ -10,7 +10,7 @@ from typing import Any, Self
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import budgets, issues, requests, streams
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
-from chronodp.ledger.budgets import Entry
+from chronodp.ledger.budgets import Entry, EntryPlace
 from chronodp.ledger.certificates import SignedLink, export_chain
 from chronodp.ledger.choices import Produce, Staged
 from chronodp.ledger.claims import count_unread
@@ -300,7 +300,7 @@ class Ledger:
         dataset: str,
         *,
         limit: int = 100,
-        before: Entry | None = None,
+        before: EntryPlace | None = None,
         whole: bool = False,
         by: str | None = None,
     ) -> list[Entry]:
@@ -309,7 +309,7 @@ class Ledger:
         Args:
             dataset: whose charges.
             limit: how many at most.
-            before: the last entry of an earlier answer, to go on after it.
+            before: the ``place`` of the last entry of an earlier answer, to go on after it.
             whole: leave out what is charged to an analyst's part as well as to the whole.
             by: of one asker only: what their request ids begin with, up to the first slash and with it, as ``"ana/"``;
                 charges to the whole alone.
@@ -338,9 +338,9 @@ class Ledger:
             budgets.close_budget(transaction, dataset, analyst)
         self._watch.saw({closing_counter(dataset, analyst): 1}, sync=True)
 
-    def chain(self, dataset: str) -> list[SignedLink]:
-        """Return the signed links of all releases of a dataset, oldest first."""
-        return self._chain(dataset, 0, None)[0]
+    def chain(self, dataset: str, *, after: int = 0, limit: int | None = None) -> list[SignedLink]:
+        """Return the signed links of a dataset's releases, oldest first: all, or so many after a number."""
+        return self._chain(dataset, after, limit)[0]
 
     def export(self, dataset: str, *, after: int = 0, limit: int | None = None) -> dict[str, Any]:
         """Return the chain with what is needed to verify it, and an entry for registries of deployments a release.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from chronodp.ledger.affected import Affected, find_affected
-from chronodp.ledger.askers import asker
+from chronodp.ledger.askers import asked_by
 from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.choices import kept_choices
 from chronodp.ledger.claims import ClaimCount, list_claims
@@ -99,7 +99,7 @@ class Stored:
     def releases(self, dataset: str, *, before: int | None = None, limit: int = 100) -> list[StoredRelease]:
         """Return the newest releases of a dataset, newest first; those numbered below ``before`` if given."""
         rows = self._run(
-            f"{_RELEASE} AND l.number < ? ORDER BY l.number DESC LIMIT ?",
+            f"{_RELEASE} AND r.link < ? ORDER BY r.link DESC LIMIT ?",
             (dataset, 2**62 if before is None else before, limit),
         )
         return self._marked(dataset, rows)
@@ -108,9 +108,10 @@ class Stored:
         self, dataset: str, *, by: str | None = None, before: int | None = None, limit: int = 100
     ) -> list[ListedRelease]:
         """Return the newest releases of a dataset, newest first; of one asker, such as ``ana/``, if given."""
-        whose, given = ("", ()) if by is None else (f"AND {asker('r.request')} = ? ", (by,))
+        whose, given = asked_by("r.request", by)
         rows = self._run(
-            f"{_LISTED} WHERE r.dataset = ? {whose}AND r.link IS NOT NULL AND r.link < ? ORDER BY r.link DESC LIMIT ?",
+            f"{_LISTED} WHERE r.dataset = ? AND {whose} AND r.link IS NOT NULL AND r.link < ? "
+            "ORDER BY r.link DESC LIMIT ?",
             (dataset, *given, 2**62 if before is None else before, limit),
         )
         return self._listed(rows)
@@ -123,25 +124,26 @@ class Stored:
             return []
         # Not a plain column: the list of datasets is no way in, since rows are wanted in the order of the other index.
         among = f"r.dataset || '' IN ({', '.join('?' * len(datasets))})"
-        whose, given = ("", ()) if by is None else (f"AND {asker('r.request')} = ? ", (by,))
+        whose, given = asked_by("r.request", by)
         older, place = ("", ()) if before is None else ("AND (r.made, r.dataset, r.link) < (?, ?, ?) ", before)
         rows = self._run(
-            f"{_LISTED} WHERE r.link IS NOT NULL AND {among} {whose}{older}"
+            f"{_LISTED} WHERE r.link IS NOT NULL AND {among} AND {whose} {older}"
             "ORDER BY r.made DESC, r.dataset DESC, r.link DESC LIMIT ?",
             (*datasets, *given, *place, limit),
         )
         return self._listed(rows)
 
     def numbers_of(self, requests: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """Return the numbers of the releases of requests, each named with its dataset; those without one are left out."""
+        """Return the numbers of what was released under requests, each named with its dataset."""
         if not requests:
             return {}
         pairs = ", ".join(["(?, ?)"] * len(requests))
         rows = self._run(
-            f"SELECT dataset, request, link FROM requests WHERE (dataset, request) IN (VALUES {pairs}) "
-            "AND link IS NOT NULL",
+            f"SELECT r.dataset, r.request, r.link FROM (VALUES {pairs}) AS v "
+            "JOIN requests r ON r.dataset = v.column1 AND r.request = v.column2",
             tuple(part for pair in requests for part in pair),
         )
+        rows = [row for row in rows if row[2] is not None]
         self._mark((row[0], int(row[2])) for row in rows)
         return {(row[0], row[1]): int(row[2]) for row in rows}
 
@@ -160,7 +162,7 @@ class Stored:
 
     def release(self, dataset: str, number: int) -> StoredRelease | None:
         """Return a release by its number."""
-        return self._whole(dataset, self._run(f"{_RELEASE} AND l.number = ?", (dataset, number)))
+        return self._whole(dataset, self._run(f"{_RELEASE} AND r.link = ?", (dataset, number)))
 
     def release_of(self, dataset: str, request: str) -> StoredRelease | None:
         """Return the release of a request, if there is one."""

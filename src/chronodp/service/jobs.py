@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from chronodp.errors import RequestConflict, TooManyCalls
-from chronodp.ledger import Row, Store, Transaction, now
+from chronodp.ledger import Row, Store, Transaction, asked_by, now
 from chronodp.service.holds import COVERED
 
 __all__ = ["Job", "Jobs", "State"]
@@ -113,15 +113,43 @@ class Jobs:
                 return None
             return self._answered(transaction, _job(rows[0]))
 
-    def newest(self, *, name: str | None, limit: int) -> list[Job]:
-        """Return the newest jobs, of one name or of all."""
+    def newest(
+        self,
+        *,
+        by: str | None = None,
+        dataset: str | None = None,
+        state: State | None = None,
+        before: tuple[int, str] | None = None,
+        limit: int,
+    ) -> list[Job]:
+        """Return the newest jobs, newest first, each as the job that answers it stands.
+
+        Args:
+            by: of one asker, such as ``ana/``.
+            dataset: of one dataset.
+            state: of one state.
+            before: when a job was made and its id, to go on after it.
+            limit: how many at most.
+        """
+        whose, given = asked_by("j.request", by)
+        wanted, parameters = [whose], list[str | int](given)
+        # A state is no way in: jobs are wanted in the order in which they were made.
+        for condition, value in (("j.dataset = ?", dataset), ("s.state || '' = ?", state)):
+            if value is not None:
+                wanted.append(condition)
+                parameters.append(value)
+        if before is not None:
+            wanted.append("(j.made, j.id) < (?, ?)")
+            parameters += before
+        columns = ", ".join(f"j.{column}" for column in _COLUMNS.split(", "))
         with self._store.snapshot() as transaction:
             rows = transaction.run(
-                f"SELECT {_COLUMNS} FROM service_jobs WHERE ? = '' OR substr(request, 1, ?) = ? "
-                "ORDER BY made DESC, id LIMIT ?",
-                (name or "", len(name or "") + 1, f"{name or ''}/", limit),
+                f"SELECT {columns}, s.state, s.ended, s.problem FROM service_jobs j "
+                "JOIN service_jobs s ON s.dataset = j.dataset AND s.request = j.source "
+                f"WHERE {' AND '.join(wanted)} ORDER BY j.made DESC, j.id DESC LIMIT ?",
+                (*parameters, limit),
             )
-            return [self._answered(transaction, _job(row)) for row in rows]
+        return [_answered(_job(row), row[12:]) for row in rows]
 
     def claim(self, worker: str, *, lease: float, ready: Callable[[], None] = lambda: None) -> Job | None:
         """Take the oldest job that waits and that no hold covers, or whose worker fell silent.
@@ -255,9 +283,16 @@ class Jobs:
         )
         if not rows:
             return job
-        state, ended, problem = rows[0]
-        late = None if ended is None else max(int(ended), job.made)
-        return replace(job, state=state, ended=late, problem=None if problem is None else json.loads(problem))
+        return _answered(job, rows[0])
+
+
+def _answered(job: Job, answer: Row) -> Job:
+    """Return a job with the state, end and problem of the one that answers it."""
+    if job.source == job.request:
+        return job
+    state, ended, problem = answer
+    late = None if ended is None else max(int(ended), job.made)
+    return replace(job, state=state, ended=late, problem=None if problem is None else json.loads(problem))
 
 
 def _job(row: Row) -> Job:

@@ -6,7 +6,7 @@ One database means one backup, and nothing that could disagree with itself after
 
 from __future__ import annotations
 
-from chronodp.ledger import Store, migrate, open_store
+from chronodp.ledger import Store, asker, migrate, open_store
 
 __all__ = ["MIGRATIONS", "open_tables"]
 
@@ -36,6 +36,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE service_holds (
             id TEXT NOT NULL PRIMARY KEY, dataset TEXT NOT NULL, why TEXT NOT NULL, by_whom TEXT NOT NULL,
             made BIGINT NOT NULL)""",
+    ),
+    # Lists of jobs, newest first: of all, of one caller, and of one dataset.
+    (
+        "CREATE INDEX service_jobs_newest ON service_jobs (made, id)",
+        f"CREATE INDEX service_jobs_to ON service_jobs (({asker('request')}), made, id)",
+        "CREATE INDEX service_jobs_of ON service_jobs (dataset, made, id)",
     ),
 )
 
