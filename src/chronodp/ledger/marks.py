@@ -68,7 +68,7 @@ class MarkFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._descriptor = -1
+        self._descriptor = self._placing = -1
         self._file: tuple[int, int] | None = None
         self._held: dict[str, int] = {}
         self._generation = Lineage.generation
@@ -106,10 +106,12 @@ class MarkFile:
         To be called before what they count is committed: what is refused here, for lack of room or of rights, was not
         spent. Nothing is synced.
         """
-        size = sum(len(_encoded(line)) for line in lines)
+        size = sum([len(_encoded(line)) for line in lines])
         with self._lock:
             try:
-                end, _ = self._append(b" " * size, sync=False)
+                descriptor = self._current()  # without a lock: of a file that is written anew its room goes too
+                self._write(descriptor, b" " * size)
+                end = os.lseek(descriptor, 0, os.SEEK_CUR)
             except OSError:
                 raise self._unwritable("nothing was spent") from None
             return None if fcntl is None or self._file is None else Room(self._file, end - size, size)
@@ -123,7 +125,7 @@ class MarkFile:
         due = sync or time.monotonic() - self._synced > _PAUSE
         with self._lock:
             try:
-                _, size = self._append(_encoded(numbers), sync=due, room=room)
+                size = self._append(_encoded(numbers), sync=due, room=room)
                 raise_to(self._held, numbers)
                 if size > max(_LARGE, 2 * self._compacted):
                     self._compact()
@@ -152,32 +154,50 @@ class MarkFile:
         """Add some blanks, which say nothing, to see whether marks can be added."""
         with self._lock:
             try:
-                self._append(b" " * _TRIED, sync=False)
+                self._write(self._current(), b" " * _TRIED)
             except OSError:
                 raise self._unwritable("nothing was spent") from None
 
-    def _append(self, content: bytes, *, sync: bool, room: Room | None = None) -> tuple[int, int]:
-        """Write to the file that bears the name now; return where that ends, and how large the file is."""
+    def _append(self, content: bytes, *, sync: bool, room: Room | None) -> int:
+        """Write a line to the file that bears the name now; return how large that is."""
         while True:  # no layers here: every debit passes
             descriptor = self._opened()
             _lock(descriptor, exclusive=False)
             try:
-                found, named = os.fstat(descriptor), os.stat(self._path)  # noqa: PTH116  # quicker
-                # Else the file was replaced since it was opened, and a line in it would be lost.
-                if found.st_ino == named.st_ino and found.st_dev == named.st_dev:
+                named = os.stat(self._path)  # noqa: PTH116  # quicker
+                if (named.st_dev, named.st_ino) == self._file:  # else a line in it would be lost
                     if room is not None and room.file == self._file and room.left >= len(content):
-                        end = _write_over(descriptor, content, room)
-                    elif os.write(descriptor, content) == len(content):
-                        end = os.lseek(descriptor, 0, os.SEEK_CUR)
+                        self._write_over(content, room)
                     else:
-                        raise OSError
-                    self._unsynced = True
+                        self._write(descriptor, content)
                     if sync:
                         self._sync(descriptor)
-                    return end, max(found.st_size, end)
+                    return named.st_size + len(content)
             finally:
                 _unlock(descriptor)
             self._release()  # another process has written the file anew
+
+    def _current(self) -> int:
+        """Return a descriptor of the file that bears the name now."""
+        descriptor = self._opened()
+        named = os.stat(self._path)  # noqa: PTH116
+        if (named.st_dev, named.st_ino) == self._file:
+            return descriptor
+        self._release()
+        return self._opened()
+
+    def _write(self, descriptor: int, content: bytes) -> None:
+        if os.write(descriptor, content) != len(content):
+            raise OSError
+        self._unsynced = True
+
+    def _write_over(self, content: bytes, room: Room) -> None:
+        """Write into room that was set aside."""
+        # Not by the other descriptor: Linux adds what is written by that to the end, whatever place is given.
+        if os.pwrite(self._placing, content, room.place) != len(content):
+            raise OSError
+        room.place, room.left = room.place + len(content), room.left - len(content)
+        self._unsynced = True
 
     def _opened(self) -> int:
         if self._generation != Lineage.generation:  # a forked child shares its parent's locks: it takes its own
@@ -185,9 +205,13 @@ class MarkFile:
         if self._descriptor < 0:
             if self._file is None:  # one that was there before and is gone is not made anew: its marks are gone as well
                 create_private(self._path)
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND)
             self._generation = Lineage.generation
-            found = os.fstat(self._descriptor)
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND)
+            self._placing = os.open(self._path, os.O_WRONLY)
+            found, placing = os.fstat(self._descriptor), os.fstat(self._placing)
+            if not os.path.samestat(found, placing):  # replaced between the two
+                self._release()
+                return self._opened()
             file = (found.st_dev, found.st_ino)
             if self._file not in (None, file):
                 self._check_kept(found.st_size)
@@ -238,9 +262,10 @@ class MarkFile:
         return size
 
     def _release(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-        self._descriptor, self._unsynced = -1, False
+        for descriptor in (self._descriptor, self._placing):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._descriptor, self._placing, self._unsynced = -1, -1, False
 
     def _unwritable(self, so: str) -> LedgerUnavailable:
         return LedgerUnavailable(
@@ -251,20 +276,6 @@ class MarkFile:
 
 def _encoded(numbers: Mapping[str, int]) -> bytes:
     return f"\n{line_of(numbers)}".encode()  # the end of the line before comes first: it may lack its own
-
-
-def _write_over(descriptor: int, content: bytes, room: Room) -> int:
-    """Write into room that was set aside; return where that ends."""
-    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    # Linux writes to the end of a file that was opened to add to, whatever place is given.
-    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags & ~os.O_APPEND)
-    try:
-        if os.pwrite(descriptor, content, room.place) != len(content):
-            raise OSError
-    finally:
-        fcntl.fcntl(descriptor, fcntl.F_SETFL, flags)
-    room.place, room.left = room.place + len(content), room.left - len(content)
-    return room.place
 
 
 def _lock(descriptor: int, *, exclusive: bool) -> None:

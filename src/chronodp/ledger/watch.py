@@ -111,9 +111,9 @@ class Watch:
 
         Where that fails nothing was spent, since whoever calls rolls back.
         """
-        scoped = [{self._scoped(name): number for name, number in line.items()} for line in lines]
-        marks, file = (None if one is None else one.reserve(*scoped) for one in (self._marks, self._file))
-        return marks, file
+        scoped = lines if self._generation == 1 else [self._all_scoped(line) for line in lines]
+        marks, file = self._marks, self._file
+        return None if marks is None else marks.reserve(*scoped), None if file is None else file.reserve(*scoped)
 
     def try_adding(self) -> None:
         """Refuse files that no mark could be added to now. Adds blanks to them, which say nothing."""
@@ -149,7 +149,7 @@ class Watch:
         new = {name: number for name, number in numbers.items() if number > known.get(name, 0)}
         if not new:
             return
-        scoped = new if self._generation == 1 else {self._scoped(name): number for name, number in new.items()}
+        scoped = new if self._generation == 1 else self._all_scoped(new)
         if self._marks is not None:
             self._marks.add(scoped, sync=sync, room=rooms[0])
         if self._file is not None:
@@ -178,6 +178,9 @@ class Watch:
         if self._generation == 1 or name == _GENERATION:
             return name
         return _json("generation", self._generation, name)
+
+    def _all_scoped(self, numbers: Mapping[str, int]) -> dict[str, int]:
+        return {self._scoped(name): number for name, number in numbers.items()}
 
     def _unscoped(self, scoped: str) -> str | None:
         """Return the counter that a mark is of, None if it is of another generation."""

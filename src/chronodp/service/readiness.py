@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from chronodp.errors import ChronodpError, LedgerUnavailable
 from chronodp.lifetime import check_folder
@@ -34,6 +35,11 @@ class Readiness:
         """What is wrong, in words for everyone; None if nothing is."""
         return next((said for said in (DATABASE, _FILES, _TALLY) if said in self._wrong), None)
 
+    @property
+    def lacks_tally(self) -> bool:
+        """Whether the folder of some series could not be written."""
+        return _TALLY in self._wrong
+
     def check(self) -> None:
         """Raise unless a release could be finished if it were begun now."""
         try:
@@ -46,7 +52,7 @@ class Readiness:
     def check_tally(self, dataset: Dataset, lifetime: str) -> None:
         """Raise unless an issue could be booked now."""
         try:
-            check_folder(dataset.lifetimes[lifetime].tally, lifetime)
+            check_folder(Path(dataset.lifetimes[lifetime].tally), lifetime)
         except LedgerUnavailable as error:
             self._note(_TALLY, error)
             raise

@@ -105,7 +105,7 @@ class Runner:
                 self._drawn[job.id] = job  # it stays in hand: nobody else has what was drawn
                 raise
             with suppress(LedgerUnavailable):  # then its lease runs out, since nobody has it in hand
-                self._curator.jobs.let_go(self._worker, job, pause=_LATER if issue_of(job) else 0.0)
+                self._curator.jobs.let_go(self._worker, job, pause=_LATER if self.readiness.lacks_tally else 0.0)
             raise
         finally:
             if job.id not in self._drawn:
