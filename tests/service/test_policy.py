@@ -12,8 +12,10 @@ from chronodp.ledger import Ledger
 from chronodp.privacy import PureCost, Unit, UserPeriod, Window
 from chronodp.service import read_policy
 from chronodp.service.curator import Curator
-from tests.service.town import write_policy
+from chronodp.service.policy_file import parse_policy
+from tests.service.town import ROOT, write_policy
 
+DATASET = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
 CLIPS = "clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }"
 
 
@@ -148,3 +150,34 @@ def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) 
     path.write_text(text.replace("max_periods = 48", ""))
     with pytest.raises(InvalidArgument, match=r"meters.unit.*of periods of this grid"):
         read_policy(path)
+
+
+@pytest.mark.parametrize(
+    ("table", "needed"),
+    [
+        ("service", ""),
+        ("datasets.b", DATASET),
+        ("datasets.a.columns.b", "clip = [0, 1]"),
+        ("datasets.a.allow", ""),
+        ("datasets.a.allow.discover", 'columns = ["b"]'),
+        ("datasets.a.analysts.b", "epsilon = 1"),
+        ("datasets.a.reading", ""),
+        ("datasets.a.lifetimes.b", 'measure = "count"\nepsilon = 1\nmax_periods = 1\ntally = "c"'),
+    ],
+)
+def test_every_key_is_in_the_reference(tmp_path: Path, table: str, needed: str) -> None:
+    text = f"[datasets.a]\n{DATASET}\n[{table}]\n{needed}\nqqqqqq = 1\n"
+    with pytest.raises(InvalidArgument, match="must be one of") as refused:
+        parse_policy(text, folder=tmp_path)
+    keys = str(refused.value).partition("must be one of ")[2].partition(";")[0].split(", ")
+    page = (ROOT / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
+    assert [key for key in keys if f"`{key}`" not in page and f"{key}," not in page and f"{key} }}" not in page] == []
+
+
+def test_a_policy_of_0_1_0_is_still_read(tmp_path: Path) -> None:
+    path = write_policy(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace(CLIPS, "clip = [0.0, 5.0]"), encoding="utf-8")
+    policy = read_policy(path)
+    assert policy.datasets["meters"].columns["kwh"].clips == {"1h": (0.0, 5.0)}
+    assert policy.datasets["meters"].allowed.delta == 1e-6
+    assert policy == parse_policy(path.read_text(encoding="utf-8"), folder=tmp_path)

@@ -10,7 +10,7 @@ from chronodp.cli.town import END, START, write_town
 from chronodp.privacy import check_whole
 from chronodp.report import watching
 
-__all__ = ["POLICY", "prepare_town"]
+__all__ = ["FIRST", "POLICY", "prepare_town"]
 
 POLICY = """# Who may ask what of which data, and for how much. `chronodp curator check policy.toml` reads it.
 
@@ -54,7 +54,7 @@ epsilon = 4.0
 epsilon = 4.0
 """
 
-_FIRST = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]}, "epsilon": 2.0, "delta": 1e-7}
+FIRST: dict[str, Any] = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 5.0]}, "epsilon": 2.0, "delta": 1e-7}
 
 
 def prepare_town(folder: Path, *, households: int) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def _open(policy: Path, ledger: Path) -> dict[str, str]:
     try:
         curator.open_budgets()
         ana = Caller("ana", "analyst", "")
-        question = QueryRequest.model_validate(_FIRST)
+        question = QueryRequest.model_validate(FIRST)
         curator.submit(ana, curator.policy.datasets["meters"], question, request="first-look", fresh=False)
         Runner(curator, pace=Unpaced()).run_one()  # the owner sits at the keyboard: nobody watches the clock
         people: dict[str, Role] = {"owner": "owner", "ana": "analyst", "ben": "analyst", "eve": "auditor"}

@@ -19,6 +19,7 @@ from chronodp.privacy import Calendar, check_positive, load, text_kind
 from chronodp.privacy.units import RecordUnit
 from chronodp.reading import check_path
 from chronodp.series import Find, QuantileRelease, Release, open_release
+from chronodp.service.period_lengths import grid_within
 from chronodp.service.refusals import restore
 from chronodp.service.remote import Curated, RemoteSeries, dataset_path
 from chronodp.service.remote_desk import RemoteDesk
@@ -93,16 +94,18 @@ class Client:
     ) -> RemoteSeries:
         """Return a dataset to be asked, on its whole grid or on the one given; see `TimeSeries` for the rest."""
         about = self.describe(name)
-        calendar = Calendar(
-            every or about["every"],
-            about["start"] if start is None else start,
-            about["end"] if end is None else end,
-            about["timezone"],
-        )
+        calendar = Calendar(about["every"], about["start"], about["end"], about["timezone"])
+        if start is not None or end is not None:
+            first, last = (about[key] if given is None else given for key, given in (("start", start), ("end", end)))
+            calendar = Calendar(every or about["every"], first, last, about["timezone"])
+        elif every is not None:
+            calendar = grid_within(calendar, every)
         unit: RecordUnit = load(about["unit"], RecordUnit)
         most = max_periods
         if most is None and about["max_periods"] is not None:
-            most = min(about["max_periods"], len(calendar))
+            # A curator of 0.1.0 has one limit for every length of a period.
+            known = about.get("most_periods", {}).get(calendar.every, about["max_periods"])
+            most = min(known, len(calendar))
         curated = Curated(self, name, about["user"])
         # How cells are written is the curator's to say, and part of every plan; a curator of 0.1.0 declares nothing.
         declared = about.get("reading")

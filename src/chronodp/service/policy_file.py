@@ -131,9 +131,9 @@ def _check_periods(part: Section, dataset: Dataset) -> None:
         if type(most) is not int or most < 1:
             raise part.place.below("max_periods").below(every).wrong(most, "a whole number of at least 1")
     for every, usual in dataset.usual_periods.items():
-        most = dataset.most_periods(every)
-        if most is not None and usual > most:
-            raise part.wrong("usual_periods", f"at most max_periods, which is {most:,} of {every}")
+        limit = dataset.most_periods(every)
+        if limit is not None and usual > limit:
+            raise part.wrong("usual_periods", f"at most max_periods, which is {limit:,} of {every}")
 
 
 def _warnings(part: Section, dataset: Dataset) -> Iterator[str]:

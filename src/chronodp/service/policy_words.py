@@ -19,8 +19,8 @@ def policy_words(dataset: Dataset) -> list[str]:
 
 
 def _whom(dataset: Dataset) -> Iterator[str]:
-    yield f"It protects {dataset.unit.on(dataset.calendar)}: {dataset.unit.protects}"
-    yield f"It does not protect: {dataset.unit.does_not_protect}"
+    yield f"It protects {dataset.unit.on(dataset.calendar)}: {dataset.unit.protects}."
+    yield f"It does not protect {dataset.unit.does_not_protect}."
     if dataset.other_people:
         yield "The owner says that it is about other people than any dataset that reads the same files."
 
@@ -129,15 +129,15 @@ def _private_steps(dataset: Dataset) -> Iterator[str]:
             f"A private step may find and publish keys of {_and(allowed.discover.columns)} that enough people hold, of "
             f"at most {allowed.discover.longest:,} bytes; of one person {allowed.discover.max_keys:,} count at most."
         )
-    may = "may" if allowed.missing else "may not"
-    yield f"The private figure of what bounds took away {may} be asked, within the same price."
+    may = "may be asked, within the same price" if allowed.missing else "may not be asked"
+    yield f"The private figure of what bounds took away {may}."
 
 
 def _lifetimes(dataset: Dataset) -> Iterator[str]:
     for name, terms in dataset.lifetimes.items():
         yield (
             f"Series {name}, a {terms.measure['kind']} in periods of {terms.every}, is bought once for "
-            f"{_terms(terms.epsilon, terms.delta)} of the budget, and one person counts in {terms.max_periods:,} periods "
+            f"{_terms(terms.epsilon, terms.delta)} of the budget; one person counts in {terms.max_periods:,} periods, "
             "ever."
         )
         yield f"Its issues cost nothing more; {_issues(terms)}."

@@ -18,8 +18,8 @@ __all__ = ["declared_scale"]
 def declared_scale(dataset: Dataset, plan: Plan | FindPlan | DiscoverPlan | QuantilePlan) -> float | None:
     """Return about how large one number of a plan is; None where the owner declared nothing to tell it by.
 
-    Of a sum people times what one usually has in a period, of a mean or a quantile the latter, of a count the people; of
-    groups, of their declared people on average. Nobody is taken to have more periods than is usual.
+    Of a sum people times what one usually has in a period, of a mean or a quantile the latter, of a count the people;
+    of groups their declared people on average. Nobody is taken to have more periods than is usual.
     """
     table: Table = plan.design.table
     if table.where is not None:

@@ -105,9 +105,12 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 def _one_file(one: _Files, other: _Files) -> bool:
     """Return whether a file that may not be there yet could be both."""
-    overlap = _overlap if one.pattern or other.pattern else operator.eq
     beside = one.root is not None and one.root == other.root
-    return overlap(one.path, other.path) or (beside and overlap(one.below, other.below))
+    if one.pattern or other.pattern:
+        return bool(_overlap(one.path, other.path) or (beside and _overlap(one.below, other.below)))
+    if one.known and other.known:
+        return False  # both are there, and the disk tells them apart
+    return one.path == other.path or (beside and one.below == other.below)
 
 
 def _one_folder(one: _Files, other: _Files) -> bool:

@@ -44,7 +44,6 @@ export const offer = (form, slot, dataset) => {
   for (const name of ["start", "end", "max_periods"]) elements[name].value = "";
   elements.start.placeholder = dataset.start.slice(0, 10);
   elements.end.placeholder = dataset.end.slice(0, 10);
-  elements.max_periods.placeholder = dataset.max_periods ?? "";
   elements.delta.value = dataset.delta ? dataset.delta / 10 : 0;
   for (const box of form.querySelectorAll("[name=find], [name=missing]")) box.checked = false;
   slot("finds").hidden = !dataset.find;
@@ -62,9 +61,12 @@ export const offer = (form, slot, dataset) => {
   reveal(form);
 };
 
-// A column brings its widest clip and edges along it.
+// A column brings its widest clip in periods of the chosen length, and edges along it.
 export const setColumn = (form, dataset) => {
-  const [low, high] = dataset.columns[form.elements.column.value]?.clip ?? [0, 1];
+  const { column, every, max_periods: most } = form.elements;
+  const known = dataset.columns[column.value];
+  const [low, high] = known?.clips[every.value] ?? known?.clip ?? [0, 1];
+  most.placeholder = dataset.most_periods[every.value] ?? "";
   form.elements.low.value = low;
   form.elements.high.value = high;
   form.elements.edges.value = [0, 1, 2, 3, 4, 5].map((part) => low + ((high - low) * part) / 5).join(", ");
