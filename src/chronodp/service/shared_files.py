@@ -56,22 +56,27 @@ def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section], *,
         said: their sections, for the line.
         look: `on_disk`, or `by_name` where nothing may be looked up.
     """
-    sources = {name: look(one.source) for name, one in datasets.items() if not one.other_people}
-    for first, second in _pairs(sources, _one_file):
+    sources = {name: one.source for name, one in datasets.items() if not one.other_people}
+    for first, second in _pairs(sources, look, _one_file):
         raise said[second].wrong(
             "source",
             f"of files that no other dataset reads: {first} reads the same, and each has a whole budget for the same "
             "people. Make them one dataset, or say other_people = true if they are about other people",
         )
-    tallies = {(name, life): look(terms.tally) for name, one in datasets.items() for life, terms in one.lifetimes.items()}
-    for (_, first), (name, second) in _pairs(tallies, _one_folder):
+    tallies = {(name, life): terms.tally for name, one in datasets.items() for life, terms in one.lifetimes.items()}
+    for (_, first), (name, second) in _pairs(tallies, look, _one_folder):
         series: Section = said[name]["lifetimes"][second]
         raise series.wrong("tally", f"a folder of its own: that of {first} is the same, or one is inside the other")
 
 
-def _pairs(files: Mapping[Name, _Files], alike: Callable[[_Files, _Files], bool]) -> Iterator[tuple[Name, Name]]:
-    """Yield every two names whose files could be one."""
-    for (first, one), (second, other) in itertools.combinations(files.items(), 2):
+def _pairs(
+    sources: Mapping[Name, str], look: Look, alike: Callable[[_Files, _Files], bool]
+) -> Iterator[tuple[Name, Name]]:
+    """Yield every two names whose sources could be one."""
+    if len(sources) < 2:
+        return
+    files = [(name, look(source)) for name, source in sources.items()]
+    for (first, one), (second, other) in itertools.combinations(files, 2):
         if one.known & other.known or alike(one, other):
             yield first, second
 
