@@ -18,6 +18,16 @@ ROLES = {
     "analyst": "ana",
     "auditor": "eve",
 }
+# What owners alone may do.
+OWNERS = {
+    ("POST", f"{API}/holds"),
+    ("DELETE", f"{API}/holds/{{hold}}"),
+    ("POST", f"{API}/jobs/{{job}}/hold"),
+    ("POST", f"{API}/jobs/{{job}}/resume"),
+    ("POST", f"{API}/policy/check"),
+    ("POST", f"{API}/tokens"),
+    ("DELETE", f"{API}/tokens/{{id}}"),
+}
 # What each role may not do; everything else is open to all three.
 FORBIDDEN = {
     "auditor": {
@@ -25,21 +35,18 @@ FORBIDDEN = {
         ("POST", f"{API}/datasets/{{dataset}}/try"),
         ("POST", f"{API}/datasets/{{dataset}}/jobs"),
         ("POST", f"{API}/datasets/{{dataset}}/lifetimes/{{name}}/issues"),
-        ("POST", f"{API}/policy/check"),
-        ("POST", f"{API}/tokens"),
-        ("DELETE", f"{API}/tokens/{{id}}"),
+        *OWNERS,
     },
     "analyst": {
+        *OWNERS,
         ("GET", f"{API}/datasets/{{dataset}}/chain"),
         ("GET", f"{API}/datasets/{{dataset}}/spending"),
+        ("GET", f"{API}/holds"),
         ("GET", f"{API}/metrics"),
         ("GET", f"{API}/policy"),
-        ("POST", f"{API}/policy/check"),
         ("GET", f"{API}/publications"),
         ("GET", f"{API}/spending"),
         ("GET", f"{API}/tokens"),
-        ("POST", f"{API}/tokens"),
-        ("DELETE", f"{API}/tokens/{{id}}"),
     },
     "owner": set(),
 }
@@ -50,6 +57,7 @@ BODIES: dict[str, Any] = {
     "/issues": {"request": "again", "start": "2026-01-01", "end": "2026-01-02"},
     "/verify": {"release": "x", "link": {"body": "b", "signature": "s"}},
     "/session": {"token": "x"},
+    "/holds": {"dataset": "other", "why": "a test"},
     "/policy/check": {"text": "x"},
     "/tokens": {"name": "kit", "role": "auditor", "days": 1},
 }
@@ -71,7 +79,7 @@ def every_route(house: House) -> list[tuple[str, str]]:
 
 
 def call(house: House, method: str, path: str, headers: dict[str, str], job: str = "none") -> httpx.Response:
-    names = {"dataset": "meters", "number": "1", "job": job, "name": "live", "id": "0" * 12}
+    names = {"dataset": "meters", "number": "1", "job": job, "name": "live", "id": "0" * 12, "hold": "none"}
     place = re.sub(r"{(\w+)}", lambda found: names[found[1]], path)
     body = next((body for end, body in BODIES.items() if method == "POST" and path.endswith(end)), None)
     return house.http.request(method, place, headers=headers, json=body)

@@ -119,11 +119,12 @@ def test_a_policy_is_checked_by_its_text_alone(house: House, tmp_path: Path) -> 
         assert told["problem"] is None, path
         assert [one["dataset"] for one in told["datasets"]] == ["meters", "other"]
         assert told["datasets"] == pasted(house, "olga", text)["datasets"]
-    for other in (tmp_path / "link.csv", tmp_path / "lost.csv"):  # the first is the file that the other dataset has
-        if other.name == "link.csv":
-            other.symlink_to(tmp_path / "rows.csv")
-        linked = text.replace('"rows.csv"', f'"{tmp_path}/rows.csv"', 1).replace('"rows.csv"', f'"{other}"')
-        assert pasted(house, "olga", linked)["problem"] is None, other
+    (tmp_path / "link.csv").symlink_to(tmp_path / "rows.csv")
+    alone = text.replace("other_people = true\n", "").replace('"rows.csv"', f'"{tmp_path}/rows.csv"', 1)
+    for other in ("link.csv", "lost.csv"):  # the first is the file that the other dataset has
+        assert pasted(house, "olga", alone.replace('"rows.csv"', f'"{tmp_path}/{other}"'))["problem"] is None, other
+    same = pasted(house, "olga", alone.replace('"rows.csv"', f'"{tmp_path}/./rows.csv"'))
+    assert "other_people" in same["problem"]["message"]  # that the text says by itself
 
 
 def test_what_is_wrong_in_a_policy_is_told_with_its_line_and_without_its_values(house: House, tmp_path: Path) -> None:

@@ -140,7 +140,9 @@ def test_jobs_are_held_and_resumed_and_everyone_is_told(visit: Visits, house: Ho
     page.slot("holds").get_by_text("Nothing is held.").wait_for()
     page.tab.locator("#banner").wait_for(state="hidden")
     assert house.get("ana", f"/jobs/{job}").json()["state"] == "held"  # the job's own hold stands
-    page.tab.get_by_role("button", name="Resume ana/held back").click()
+    resume = page.tab.get_by_role("button", name="Resume ana/held back")
+    resume.click()
+    resume.wait_for(state="detached")
     assert house.finish("ana", job)["state"] == "done"
 
 
