@@ -123,6 +123,8 @@ def test_a_policy_is_checked_by_its_text_alone(house: House, tmp_path: Path) -> 
     alone = text.replace("other_people = true\n", "").replace('"rows.csv"', f'"{tmp_path}/rows.csv"', 1)
     for other in ("link.csv", "lost.csv"):  # the first is the file that the other dataset has
         assert pasted(house, "olga", alone.replace('"rows.csv"', f'"{tmp_path}/{other}"'))["problem"] is None, other
+    deep = "/".join(["**", "x"] * 400)
+    assert pasted(house, "olga", alone.replace('"rows.csv"', f'"{deep}"'))["problem"] is None  # no row has such a path
     same = pasted(house, "olga", alone.replace('"rows.csv"', f'"{tmp_path}/./rows.csv"'))
     assert "other_people" in same["problem"]["message"]  # that the text says by itself
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator
@@ -93,10 +94,10 @@ def test_a_token_is_made_shown_once_and_revoked_after_a_question(visit: Visits, 
     assert page.tab.get_by_label("shown this once").count() == 0
 
 
-def test_a_policy_is_checked_with_its_line_and_told_in_words(visit: Visits, house: House, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_policy_is_checked_with_its_line_and_told_in_words(visit: Visits, tmp_path: Path) -> None:
     page = visit("olga")
     page.open("desk/meters")
-    good = write_policy(tmp_path_factory.mktemp("pasted")).read_text(encoding="utf-8")
+    good = write_policy(tmp_path).read_text(encoding="utf-8")
     area = page.tab.get_by_label("Policy (TOML)")
     area.fill(good.replace("epsilon = 8.0", f'epsilon = "{HOSTILE}"'))
     page.slot("check").get_by_role("button", name="Check").click()

@@ -13,7 +13,6 @@ import itertools
 import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -24,6 +23,8 @@ __all__ = ["Look", "by_name", "check_files", "on_disk"]
 
 
 Name = TypeVar("Name")
+
+_WAYS = 4096  # in which two patterns are compared before they are taken for one
 
 
 class _Files(NamedTuple):
@@ -124,16 +125,26 @@ def _one_folder(one: _Files, other: _Files) -> bool:
     return all(part == beside for part, beside in zip(*paths, strict=False))
 
 
-@lru_cache(maxsize=2**16)
 def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return whether two names could be one, part by part."""
-    if one and one[0] == "**":
-        return _overlap(one[1:], other) or (bool(other) and _overlap(one, other[1:]))
-    if other and other[0] == "**":
-        return _overlap(other, one)
-    if not one or not other:
-        return not one and not other
-    return _match(one[0], other[0]) and _overlap(one[1:], other[1:])
+    """Return whether two names could be one, part by part; of a pattern with too many ways to tell, that they could."""
+    # No recursion: a name may have a thousand parts.
+    reached: set[tuple[int, int]] = set()
+    waiting = [(0, 0)]
+    while waiting and len(reached) < _WAYS:
+        here, there = place = waiting.pop()
+        if place in reached:
+            continue
+        reached.add(place)
+        rest, others = one[here : here + 1], other[there : there + 1]
+        if not rest and not others:
+            return True
+        if "**" in rest:
+            waiting += [(here + 1, there), (here, there + 1)] if others else [(here + 1, there)]
+        elif "**" in others:
+            waiting += [(here, there + 1), (here + 1, there)] if rest else [(here, there + 1)]
+        elif rest and others and _match(rest[0], others[0]):
+            waiting.append((here + 1, there + 1))
+    return bool(waiting)
 
 
 def _match(one: str, other: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from chronodp.errors import InvalidArgument
+from chronodp.errors import ChronodpError
 from chronodp.service import shapes
 from chronodp.service.access import Inspector, Owner, curator_of
 from chronodp.service.desk_shapes import CheckedPolicyShape, PolicyShape
@@ -47,9 +47,7 @@ def get_policy(
     return [_shown(one) for one in asked]
 
 
-@router.post(
-    "/policy/check", tags=["desk"], summary="Check a policy", responses=refusals_for(400, 413, 415)
-)
+@router.post("/policy/check", tags=["desk"], summary="Check a policy", responses=refusals_for(400, 413, 415))
 def check_policy(request: Request, caller: Owner, given: PolicyText) -> CheckedPolicyShape:  # noqa: ARG001
     """For owners: what a policy would allow, or what is wrong in which line.
 
@@ -58,10 +56,11 @@ def check_policy(request: Request, caller: Owner, given: PolicyText) -> CheckedP
     """
     try:
         policy = parse_policy(given.text, folder=Path())
-    except InvalidArgument as error:
+    except ChronodpError as error:
         problem = shapes.Problem(**describe(error)[1]["error"])
-        line = _LINE.search(problem.message)
-        return CheckedPolicyShape(problem=problem, line=None if line is None else int(line[1]), warnings=[], datasets=[])
+        found = _LINE.search(problem.message)
+        line = None if found is None else int(found[1])
+        return CheckedPolicyShape(problem=problem, line=line, warnings=[], datasets=[])
     datasets = [_shown(one) for one in policy.datasets.values()]
     return CheckedPolicyShape(problem=None, line=None, warnings=list(policy.warnings), datasets=datasets)
 

@@ -39,8 +39,8 @@ def list_publications(
 ) -> list[PublicationShape]:
     """For owners and auditors: every release, newest first, with whom it protects and what it cost them.
 
-    The cost is that of the certificate, as an epsilon at the dataset's own delta, in which its releases can be compared.
-    Of an issue of a lifetime series it is the price of the whole series.
+    The cost is that of the certificate, as an epsilon at the dataset's own delta, so that releases can be compared. Of
+    an issue of a lifetime series it is the price of the whole series.
     """
     curator = curator_of(request)
     asked = curator.datasets(caller) if dataset is None else [curator.dataset(caller, dataset)]
