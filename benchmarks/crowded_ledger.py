@@ -18,6 +18,7 @@ import pandas
 
 from chronodp import TimeSeries, User
 from chronodp.ledger import BEGINNING, Keys, Ledger, Link, Store, Transaction, digest, open_store, sign
+from chronodp.ledger.claims import count_claim
 from chronodp.ledger.filters import CAP
 from chronodp.privacy import Certificate, dump
 from chronodp.service.tables import open_tables
@@ -117,10 +118,11 @@ def fill_ledger(address: str, keys: Path, size: Size) -> None:
 
 
 def _asked(size: Size) -> Iterator[_Asked]:
-    """Yield the releases, oldest first: one of the large dataset, and one of the next among all others, in turn."""
+    """Yield the releases, oldest first: one of the large dataset, and one of the others, in turn; some have many."""
     counts: Counter[tuple[str, str]] = Counter()
+    chance = np.random.default_rng(7).random(size.releases) ** 3
     for place in range(size.releases):
-        name = LARGE if place % 2 else name_of(1 + place // 2 % (size.datasets - 1))
+        name = LARGE if place % 2 else name_of(1 + int(chance[place] * (size.datasets - 1)))
         number = counts[name, ""] = counts[name, ""] + 1
         mine = name == LARGE and number <= MINE
         who = "ana" if mine else _ANALYSTS[1 + place // 2 % (len(_ANALYSTS) - 1)]
@@ -173,9 +175,11 @@ class _Template:
             (one.dataset, one.number, signed.body, signed.signature, signed.digest),
         )
         transaction.run(
-            "INSERT INTO requests (dataset, request, fingerprint, made, link, release) VALUES (?, ?, 'made', ?, ?, ?)",
+            "INSERT INTO requests (dataset, request, fingerprint, made, link, release, kind) "
+            "VALUES (?, ?, 'made', ?, ?, ?, 'release')",
             (one.dataset, one.request, one.made, one.number, self.text),
         )
+        count_claim(transaction, one.dataset, one.request, self.certificate)
         return signed.digest
 
     def settle(self, transaction: Transaction, asked: list[_Asked], ends: dict[str, str]) -> None:

@@ -40,6 +40,7 @@ FORBIDDEN = {
     "analyst": {
         *OWNERS,
         ("GET", f"{API}/datasets/{{dataset}}/chain"),
+        ("GET", f"{API}/datasets/{{dataset}}/chain/file"),
         ("GET", f"{API}/datasets/{{dataset}}/spending"),
         ("GET", f"{API}/holds"),
         ("GET", f"{API}/metrics"),

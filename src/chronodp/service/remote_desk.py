@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlencode
@@ -26,7 +27,7 @@ class _Line(Protocol):
 
     def call_once(self, method: str, path: str, content: Any = None) -> Any: ...
 
-    def listed(self, path: str, *, limit: int) -> list[dict[str, Any]]: ...
+    def lines(self, path: str, filters: Mapping[str, str | None], limit: int | None) -> list[dict[str, Any]]: ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,10 +68,11 @@ class RemoteDesk:
         query = f"?{urlencode({'period': period})}" if period else ""
         return _frame(self._client.call("GET", f"{dataset_path(dataset)}/spending{query}")["days"], _DAYS)
 
-    def publications(self, dataset: str | None = None, *, limit: int = 200) -> pandas.DataFrame:
-        """Return what was published about whom, newest first: of a dataset or of all, so many at most."""
-        query = "" if dataset is None else f"?{urlencode({'dataset': dataset})}"
-        return _frame(self._client.listed(f"/publications{query}", limit=limit), _PUBLISHED)
+    def publications(
+        self, dataset: str | None = None, *, who: str | None = None, limit: int | None = 100
+    ) -> pandas.DataFrame:
+        """Return what was published about whom, newest first: so many at most, or all with ``limit=None``."""
+        return _frame(self._client.lines("/publications", {"dataset": dataset, "who": who}, limit), _PUBLISHED)
 
     def __repr__(self) -> str:
         return f"{self._client!r}.desk"

@@ -26,22 +26,22 @@ export class Api {
     this.signedOut = () => {};
   }
 
-  get(path, signal) {
-    return this.#send("GET", path, undefined, signal);
+  async get(path, signal) {
+    return (await this.#send("GET", path, undefined, signal)).found;
   }
 
-  // A page of a list, with where the next one begins; null if it is the last.
-  page(path, signal) {
-    const read = (lines, headers) => ({ lines, next: headers.get("X-Next") });
-    return this.#send("GET", path, undefined, signal, read);
+  // One page of a list, and where the next begins; null after the last.
+  async page(path, signal) {
+    const { found, next } = await this.#send("GET", path, undefined, signal);
+    return { lines: found, next };
   }
 
-  post(path, content, signal) {
-    return this.#send("POST", path, content, signal);
+  async post(path, content, signal) {
+    return (await this.#send("POST", path, content, signal)).found;
   }
 
-  remove(path, signal) {
-    return this.#send("DELETE", path, undefined, signal);
+  async remove(path, signal) {
+    return (await this.#send("DELETE", path, undefined, signal)).found;
   }
 
   async signIn(token) {
@@ -57,7 +57,7 @@ export class Api {
     this.csrf = "";
   }
 
-  async #send(method, path, content, signal, read = (found) => found) {
+  async #send(method, path, content, signal) {
     const headers = { Accept: "application/json" };
     if (method !== "GET") headers["X-CSRF-Token"] = this.csrf;
     if (content !== undefined) headers["Content-Type"] = "application/json";
@@ -73,12 +73,12 @@ export class Api {
       if (error.name === "AbortError") throw error;
       throw new Refused(LOST, 0);
     }
-    if (answer.status === 204) return null;
+    if (answer.status === 204) return { found: null };
     const found = await answer.json().catch((error) => {
       if (error.name === "AbortError") throw error; // nobody waits for it any more
       return null;
     });
-    if (answer.ok) return read(found, answer.headers);
+    if (answer.ok) return { found, next: answer.headers.get("X-Next") };
     const refused = new Refused(found?.error ?? LOST, answer.status, found);
     if (answer.status === 401 && path !== "/session") this.signedOut();
     throw refused;
