@@ -154,7 +154,9 @@ def test_a_disk_that_fills_up_among_the_parts_leaves_none_and_what_was_drawn_is_
 
     with Ledger(tmp_path / "budget.db", reached=reached) as ledger:
         connection = ledger._store._connections.get()  # type: ignore[attr-defined]
-        with pytest.raises(LedgerUnavailable, match=r"disk is full\. Request 'first' was debited, and its release is drawn"):
+        with pytest.raises(
+            LedgerUnavailable, match=r"disk is full\. Request 'first' was debited, and its release is drawn"
+        ):
             made_by(ledger, written(several()))
         connection.execute("PRAGMA max_page_count = 1000000")
         assert ledger.status("meters").unreleased == ("first",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +46,12 @@ def move_away(path: Path) -> Callable[[], object]:
     away = path.with_name(f"{path.name}.away")
     path.rename(away)
     path.mkdir()
-    return lambda: (path.rmdir(), away.rename(path))
+
+    def put_back() -> None:
+        path.rmdir()
+        away.rename(path)
+
+    return put_back
 
 
 def run_until_idle(runner: Runner) -> None:
@@ -100,7 +106,8 @@ def test_no_job_is_taken_while_a_file_that_it_needs_is_away(tmp_path: Path, name
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_goes_away_under_a_job_loses_no_release(tmp_path: Path, name: str, point: str) -> None:
     curator = started(write_policy(tmp_path, lease=600.0))
-    job, wanted, mends = submitted(curator), [point], []
+    job, wanted = submitted(curator), [point]
+    mends: list[Callable[[], object]] = []
 
     def break_it(reached: str) -> None:
         if wanted == [reached]:
@@ -110,10 +117,8 @@ def test_a_file_that_goes_away_under_a_job_loses_no_release(tmp_path: Path, name
     witness = curator.ledger._watch._elsewhere
     curator.ledger = Ledger(tmp_path / "budget.db", witness=witness, timeout=0.2, reached=break_it)
     runner = Runner(curator, pace=Unpaced())
-    try:
+    with contextlib.suppress(LedgerUnavailable):
         run_until_idle(runner)
-    except LedgerUnavailable:
-        pass
     mends.pop()()
     run_until_idle(runner)
     if (found := curator.job(ANA, job.id)).state == "running":  # it could not even be let go: its lease runs out
@@ -130,7 +135,8 @@ def test_a_file_that_goes_away_under_a_job_loses_no_release(tmp_path: Path, name
 
 def test_a_release_that_is_drawn_waits_for_its_database_and_nobody_else_takes_it(tmp_path: Path) -> None:
     curator = started(write_policy(tmp_path, lease=600.0))
-    job, mends = submitted(curator), []
+    job = submitted(curator)
+    mends: list[Callable[[], object]] = []
 
     def break_it(reached: str) -> None:
         if reached == "noise drawn" and not mends:

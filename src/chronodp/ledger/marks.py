@@ -164,7 +164,7 @@ class MarkFile:
             descriptor = self._opened()
             _lock(descriptor, exclusive=False)
             try:
-                named = os.stat(self._path)  # noqa: PTH116  # quicker
+                named = os.stat(self._path)  # quicker
                 if (named.st_dev, named.st_ino) == self._file:  # else a line in it would be lost
                     if room is not None and room.file == self._file and room.left >= len(content):
                         self._write_over(content, room)
@@ -180,7 +180,7 @@ class MarkFile:
     def _current(self) -> int:
         """Return a descriptor of the file that bears the name now."""
         descriptor = self._opened()
-        named = os.stat(self._path)  # noqa: PTH116
+        named = os.stat(self._path)
         if (named.st_dev, named.st_ino) == self._file:
             return descriptor
         self._release()

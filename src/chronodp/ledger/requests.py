@@ -191,7 +191,9 @@ def _keeping(opened: Opened, drawn: Drawn) -> Iterator[None]:
 def _reason(error: LedgerUnavailable) -> str:
     """Return what failed, without what a write that came before any debit would add."""
     reason, _, so = str(error).rpartition("; ")
-    return reason if reason and so.startswith(("nothing was", "a charge under way", "a debit under way")) else str(error)
+    return (
+        reason if reason and so.startswith(("nothing was", "a charge under way", "a debit under way")) else str(error)
+    )
 
 
 def is_made(transaction: Transaction, dataset: str, request: str) -> bool:

@@ -71,7 +71,7 @@ class SQLiteStore:
     def _check_place(self, connection: _Connection) -> None:
         """Refuse to go on in a file that has lost its name: what is written into it would go with this process."""
         try:
-            found = os.stat(self._path)  # noqa: PTH116  # quicker, and every transaction passes
+            found = os.stat(self._path)  # quicker, and every transaction passes
         except OSError:
             found = None
         if found is None or (found.st_dev, found.st_ino) != connection.file:

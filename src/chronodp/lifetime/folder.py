@@ -180,7 +180,7 @@ def check_folder(folder: Path, name: str) -> None:
         room, writable = 0, False
     if not writable or room < _LEAST:
         raise LedgerUnavailable(
-            f"the folder of the tally of {name!r} is missing, read-only, or on a disk that is full; nothing was released"
+            f"the folder of the tally of {name!r} is missing, read-only or on a full disk; nothing was released"
         )
 
 

@@ -75,9 +75,7 @@ def list_holds(store: Store) -> list[Hold]:
 
 def is_held(transaction: Transaction, dataset: str) -> bool:
     """Return whether a hold covers a dataset."""
-    return bool(
-        transaction.run("SELECT 1 FROM service_holds WHERE dataset = '' OR dataset = ? LIMIT 1", (dataset,))
-    )
+    return bool(transaction.run("SELECT 1 FROM service_holds WHERE dataset = '' OR dataset = ? LIMIT 1", (dataset,)))
 
 
 def hold_job(store: Store, identity: str) -> None:

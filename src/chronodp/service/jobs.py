@@ -207,7 +207,8 @@ class Jobs:
         """Let a job that was taken wait again."""
         with self._store.transaction() as transaction:
             transaction.run(
-                "UPDATE service_jobs SET state = 'waiting', lease = 0 WHERE id = ? AND worker = ? AND state = 'running'",
+                "UPDATE service_jobs SET state = 'waiting', lease = 0 "
+                "WHERE id = ? AND worker = ? AND state = 'running'",
                 (job.id, worker),
             )
 

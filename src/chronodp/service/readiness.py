@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -62,10 +63,8 @@ class Readiness:
         if not self._wrong and time.monotonic() - self._looked < _EVERY:
             return
         self._looked = time.monotonic()
-        try:
+        with contextlib.suppress(ChronodpError):
             self.check()
-        except ChronodpError:
-            pass
         try:
             for dataset in self._curator.policy.datasets.values():
                 for name in dataset.lifetimes:

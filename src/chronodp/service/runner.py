@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from chronodp.errors import (
     BudgetExhausted,
-    ChronodpError,
     LedgerSetBack,
     LedgerUnavailable,
     NotAllowed,

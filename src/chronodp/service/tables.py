@@ -1,5 +1,4 @@
-"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers, issues,
-holds.
+"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers, issues, holds.
 
 One database means one backup, and nothing that could disagree with itself after a restore.
 """
