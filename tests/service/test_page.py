@@ -288,7 +288,7 @@ def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, hou
         for name, text in sizes.items():
             assert figure(text) == pytest.approx(told[name.lower()], rel=1e-3)
     page.tab.get_by_label("ε as a number").fill("11")
-    page.slot("refusal").get_by_text("at most 10 for one release").wait_for()
+    page.slot("refusal").get_by_text("one release may cost at most 10").wait_for()
     assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
     assert page.slot("headline").inner_text() == ""  # the plan before is none of this question
 
@@ -449,6 +449,12 @@ def test_one_command_leads_to_a_page_with_a_release_in_it(browser: Browser, tmp_
                 time.sleep(0.2)
         page.open("releases/meters/1")
         assert "ana/first-look" in page.slot("promise").inner_text()
+        page.open("ask/meters")
+        for every, most in (("1D", "150"), ("1W", "1000"), ("1h", "5")):  # each length brings a clip that fits it
+            page.tab.get_by_label("Length of a period").select_option(every)
+            assert page.tab.get_by_label("Most of a person, or of a row").input_value() == most
+            page.planned()
+            assert page.slot("refusal").get_by_role("alert").count() == 0
         page.tab.context.close()
     finally:
         process.terminate()

@@ -32,7 +32,7 @@ CLIPS = "clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }"
         (CLIPS, 'clip = "wide"', ("columns.kwh.clip", "two numbers")),
         (CLIPS, "clip = {}", ("columns.kwh.clip", "for each length")),
         (CLIPS, "clip = { 1h = [0, 5], 1D = 5 }", ("columns.kwh.clip.1D", "two numbers")),
-        (CLIPS, "clip = { 1h = [0, 5], 24h = [0, 9] }", ("columns.kwh.clip.24h", "in grids: 1h, 1D")),
+        (CLIPS, "clip = { 1h = [0, 5], 24h = [0, 9] }", ("columns.kwh.clip.24h", "offered: 1h, 1D")),
         (CLIPS, "clip = { 1D = [0, 5] }", ("columns.kwh.clip", "given for 1h too")),
         (CLIPS, "clip = [0, 5]\nusual = 7", ("columns.kwh.usual", "within the widest clip")),
         (CLIPS, "clip = [0, 5]\nusual = { 1D = true }", ("columns.kwh.usual.1D", "a number")),

@@ -21,6 +21,7 @@ from chronodp.ledger import Transaction, now
 from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import Calendar, check_moment, microseconds_of
 from chronodp.series import Design
+from chronodp.service.bound_rules import check_usual
 from chronodp.service.jobs import Job
 from chronodp.service.policy import Dataset
 from chronodp.service.refusals import refuse
@@ -75,7 +76,7 @@ def allowed_issue(dataset: Dataset, terms: LifetimeTerms, design: LifetimeDesign
         raise refuse("start", asked.start, f"the beginning of a period of {terms.every} from {whole.start} on")
     if until.edges[-1] > now():
         raise refuse("end", asked.end, "a moment that has passed: a period is issued when it is over")
-    _check_clip(terms, asked.clip)
+    _check_clip(dataset, terms, asked.clip)
     issue = design.issue(terms.name, start=asked.start, end=asked.end, clip=asked.clip)
     cells = issue.table.horizon * issue.table.places * len(issue.noises)
     if cells > dataset.allowed.cells:
@@ -145,7 +146,7 @@ def _calendar_of(issue: Design) -> Calendar:
     return issue.table.calendar
 
 
-def _check_clip(terms: LifetimeTerms, clip: tuple[float, float] | None) -> None:
+def _check_clip(dataset: Dataset, terms: LifetimeTerms, clip: tuple[float, float] | None) -> None:
     given = terms.widest or terms.measure.get("clip")
     if clip is None or given is None:
         return  # of what has no clip another one is refused by its design
@@ -154,3 +155,4 @@ def _check_clip(terms: LifetimeTerms, clip: tuple[float, float] | None) -> None:
         raise refuse(
             "clip", f"{clip[0]:g} to {clip[1]:g}", f"within {low:g} to {high:g}: a wider one takes more shares"
         )
+    check_usual(dataset.usual_in(terms), clip, terms.every)

@@ -197,6 +197,11 @@ class Dataset:
             declared = periods_covering(self.calendar, self.max_periods[self.calendar.every], grid)
         return min(declared, len(grid))
 
+    def usual_in(self, terms: LifetimeTerms) -> float | None:
+        """Return what one person usually has in a period of a lifetime series; None where that is not declared."""
+        column = self.columns.get(str(terms.measure.get("column")))
+        return None if column is None or (terms.max_groups or 1) > 1 else column.usual.get(terms.every)
+
     def series(
         self,
         grid: Calendar | None = None,

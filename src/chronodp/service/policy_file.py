@@ -116,10 +116,15 @@ def _column(part: Section, said: Section) -> Column:
 def _by_length(part: Section, key: str, said: Section, *, own: bool = False) -> dict[str, Any]:
     """Return what a key holds by length of a period; one value is of the dataset's own length."""
     found = {every or part["every"]: value for every, value in said.get(key, {}).items()}
-    lengths = dict.fromkeys((part["every"], *part["allow"].get("grids", ())))
+    lives = (one["every"] for one in part["lifetimes"].values() if "every" in one)
+    lengths = dict.fromkeys((part["every"], *part["allow"].get("grids", ()), *lives))
     unknown = [every for every in found if every not in lengths]
     if unknown:
-        raise said.place.below(key).below(unknown[0]).wrong(unknown[0], f"of a length in grids: {', '.join(lengths)}")
+        raise (
+            said.place.below(key)
+            .below(unknown[0])
+            .wrong(unknown[0], f"of a length that is offered: {', '.join(lengths)}")
+        )
     if own and found and part["every"] not in found:
         raise said.wrong(key, f"given for {part['every']} too, the dataset's own length of a period")
     return found
@@ -148,6 +153,13 @@ def _warnings(part: Section, dataset: Dataset) -> Iterator[str]:
                 f"{part['columns'][name].place.below('clip')} is of periods of {own}: in periods of "
                 f"{' and '.join(without)} totals of {name} are refused until their own clip is declared, "
                 f"clip = {{ {own} = [{low:g}, {high:g}], {wanted} }}"
+            )
+    for name, terms in dataset.lifetimes.items():
+        clip, usual = terms.measure.get("clip"), dataset.usual_in(terms)
+        if clip is not None and usual is not None and not clip[0] <= usual <= clip[1]:
+            yield (
+                f"{part['lifetimes'][name].place.below('clip')} cuts off {usual:g}, which one person usually has in "
+                f"{terms.every}: most people would count with less than they have"
             )
 
 

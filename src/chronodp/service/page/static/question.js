@@ -45,7 +45,10 @@ export const offer = (form, slot, dataset) => {
   elements.start.placeholder = dataset.start.slice(0, 10);
   elements.end.placeholder = dataset.end.slice(0, 10);
   elements.delta.value = dataset.delta ? dataset.delta / 10 : 0;
-  for (const box of form.querySelectorAll("[name=find], [name=missing]")) box.checked = false;
+  for (const box of form.querySelectorAll("[name=find], [name=missing]")) {
+    box.checked = false;
+    box.disabled = box.name === "missing" ? !dataset.missing : !dataset.find_bounds.includes(box.value);
+  }
   slot("finds").hidden = !dataset.find;
   slot("find-periods").hidden = dataset.unit.kind !== "user"; // of other units no periods are chosen
   slot("discovers").hidden = !dataset.discover;
@@ -61,11 +64,11 @@ export const offer = (form, slot, dataset) => {
   reveal(form);
 };
 
-// A column brings its widest clip in periods of the chosen length, and edges along it.
+// A column brings its widest clip in periods of the chosen length, and edges along it. Single rows have no length.
 export const setColumn = (form, dataset) => {
-  const { column, every, max_periods: most } = form.elements;
+  const { column, every, of, max_periods: most } = form.elements;
   const known = dataset.columns[column.value];
-  const [low, high] = known?.clips[every.value] ?? known?.clip ?? [0, 1];
+  const [low, high] = (of.value !== "rows" && known?.clips[every.value]) || known?.clip || [0, 1];
   most.placeholder = dataset.most_periods[every.value] ?? "";
   form.elements.low.value = low;
   form.elements.high.value = high;

@@ -46,7 +46,7 @@ class Builder {
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("input", (event) => {
       if (event.target.name === "dataset") return;
-      if (["column", "every"].includes(event.target.name)) setColumn(this.form, this.dataset);
+      if (["column", "every", "of"].includes(event.target.name)) setColumn(this.form, this.dataset);
       reveal(this.form);
       this.#soon(() => this.#replan());
     });
