@@ -78,7 +78,7 @@ def test_a_token_is_made_shown_once_and_revoked_after_a_question(visit: Visits, 
     revoke = page.tab.get_by_role("button", name="Revoke the token of kim")
     revoke.press("Enter")
     page.tab.get_by_role("dialog").wait_for()
-    assert page.tab.evaluate("document.activeElement.textContent") == "Leave it"  # what is safe has the focus
+    assert page.tab.evaluate("document.activeElement.textContent") == "Cancel"  # what is safe has the focus
     assert faults(page.tab) == []
     page.tab.keyboard.press("Escape")
     page.tab.get_by_role("dialog").wait_for(state="detached")
@@ -123,7 +123,7 @@ def test_jobs_are_held_and_resumed_and_everyone_is_told(visit: Visits, house: Ho
     form.get_by_label("Hold jobs of").select_option("")
     form.get_by_label("Why").fill(HOSTILE)
     form.get_by_role("button", name="Hold").click()
-    answer(page, "Leave it")
+    answer(page, "Cancel")
     page.slot("holds").get_by_text("Nothing is held.").wait_for()
     form.get_by_role("button", name="Hold").click()
     answer(page, "Hold")

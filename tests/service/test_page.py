@@ -53,7 +53,7 @@ def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tm
     page.slot("trial-chart").locator(".scatterlayer path").first.wait_for()
     assert "nothing was spent" in page.slot("trial-note").inner_text()
     request = page.tab.get_by_label("Request id, once for each release").input_value()
-    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.pay()
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     assert f"ana/{request}" in page.slot("promise").inner_text()
     page.slot("chart").locator(".scatterlayer path").first.wait_for()
@@ -105,7 +105,7 @@ def test_bounds_are_found_and_what_they_took_away_is_drawn(visit: Visits) -> Non
     assert faults(page.tab) == []
     page.tab.get_by_role("button", name="Try on made-up rows").click()
     page.slot("trial-chart").locator(".scatterlayer path").first.wait_for()
-    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.pay()
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     page.slot("chart").locator(".scatterlayer path").nth(3).wait_for(state="attached")
     for said in ("privately, as a part of the price", "bounds took away"):
@@ -239,7 +239,7 @@ def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     assert page.slot("error-label").inner_text() == "Error on average"
     page.tab.get_by_role("button", name="Try on made-up rows").click()
     page.slot("trial-chart").locator(".scatterlayer path").first.wait_for()
-    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.pay()
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     page.slot("chart").locator(".scatterlayer path").first.wait_for()
     assert page.slot("table").locator("tbody tr").count() == 48
@@ -432,7 +432,7 @@ def test_one_command_leads_to_a_page_with_a_release_in_it(browser: Browser, tmp_
     with said.open("wb") as log:
         process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=log)
     try:
-        page = Visit(browser.new_page(), f"http://127.0.0.1:{port}")
+        page = Visit(browser.new_context().new_page(), f"http://127.0.0.1:{port}")
         deadline = time.monotonic() + 60
         while f"{port}/" not in (words := said.read_text(encoding="utf-8")):
             assert process.poll() is None, words

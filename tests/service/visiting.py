@@ -61,6 +61,16 @@ class Visit:
         self.tab.wait_for_selector('[data-slot="answer"]:not([aria-busy]) .headline')
         return self.slot("headline").locator("dd").first.inner_text()
 
+    def submit(self) -> None:
+        """Submit what is planned; before it is paid, the page asks."""
+        self.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+        self.slot("confirm").wait_for()
+
+    def pay(self) -> None:
+        """Submit what is planned, and say yes."""
+        self.submit()
+        self.slot("confirm-yes").click()
+
 
 Visits = Callable[..., Visit]
 

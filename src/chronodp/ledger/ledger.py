@@ -360,18 +360,21 @@ class Ledger:
         dates: Dates | None = None,
         request: str | None = None,
         cells: int = 0,
-    ) -> None:
+    ) -> dict[str, float]:
         """Raise what spending this would raise now, and spend nothing; a ``request`` made before pays no more.
 
-        With ``cells``, also if the disk has no room for a release of so many numbers.
+        With ``cells``, also if the disk has no room for a release of so many numbers. Returns how much of every budget
+        that would pay is used then, from 0 to 1, by analyst, the whole's empty; nothing for a request made before.
         """
         spend = Spend(dataset, cost, unit, analyst, dates)
         if request is not None:
             check_name("request", request)
         with self._store.snapshot() as transaction:
             if request is None or not requests.is_made(transaction, dataset, request):
-                check_fits(transaction, spend)
+                after = check_fits(transaction, spend)
                 check_room(self._store, cells)
+                return after
+        return {}
 
     def check_ready(self) -> None:
         """Raise what would keep a release from being finished once it is paid for; spends nothing.

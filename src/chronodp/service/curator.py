@@ -142,10 +142,13 @@ class Curator:
                 self._plans.popitem(last=False)
         return plan
 
-    def check_fits(self, caller: Caller, dataset: Dataset, plan: AnyPlan) -> None:
-        """Raise, with what was asked, spent and left, if the budget cannot pay a plan now."""
+    def check_fits(self, caller: Caller, dataset: Dataset, plan: AnyPlan) -> dict[str, float]:
+        """Raise, with what was asked, spent and left, if the budget cannot pay a plan now.
+
+        Returns how much of every budget that pays would be used then, by analyst, the whole's empty.
+        """
         table = plan.design.table
-        self.ledger.check_fits(
+        return self.ledger.check_fits(
             dataset.name,
             plan.design.cost,
             unit=table.claimed,
@@ -161,6 +164,10 @@ class Curator:
         name = caller.request(request)
         check_name("request", name)
         plan = self.plan(dataset, question)
+
+        def admit(_: Transaction) -> None:
+            self.check_fits(caller, dataset, plan)
+
         job, new = self.jobs.submit(
             dataset.name,
             name,
@@ -169,7 +176,7 @@ class Curator:
             design=dump(plan.design),
             whose=None if dataset.share else caller.request(""),
             fresh=fresh,
-            admit=lambda _: self.check_fits(caller, dataset, plan),
+            admit=admit,
             most=self.policy.running.waiting,
         )
         if job.state == "failed" and self.goes_on(job):

@@ -105,6 +105,22 @@ class Jobs:
             )
         return job, True
 
+    def foresee(
+        self, dataset: str, request: str, *, design: str, whose: str | None, fresh: bool
+    ) -> tuple[str, State] | None:
+        """Return the request that would answer a submission for nothing, with its state; None where it has to pay.
+
+        As `submit` decides it, and nothing is written: by the time of the submission others may have submitted.
+        """
+        with self._store.snapshot() as transaction:
+            if known := self._known(transaction, dataset, request):
+                if known.design != design:
+                    raise RequestConflict(f"request {request!r} was made before for another question")
+                return known.source, known.state
+            alike = None if fresh else self._alike(transaction, dataset, design, whose)
+            source = None if alike is None else self._known(transaction, dataset, alike)
+            return None if source is None else (source.source, source.state)
+
     def find(self, identity: str) -> Job | None:
         """Return a job; one that another answers has that one's state."""
         with self._store.snapshot() as transaction:

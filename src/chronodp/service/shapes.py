@@ -24,6 +24,7 @@ __all__ = [
     "PartShape",
     "PlanShape",
     "Problem",
+    "QuoteShape",
     "Refusal",
     "ReleaseLine",
     "ReleaseShape",
@@ -174,6 +175,21 @@ class PlanShape(BaseModel):
     fits: bool = Field(description="Whether the budget could pay it now.")
     refusal: Problem | None = Field(description="Why not, with asked, spent and left.")
     share: float = Field(description="How much of the whole budget is used now, from 0 to 1.")
+
+
+class QuoteShape(BaseModel):
+    """What submitting a question would debit now. Nothing is submitted, spent or read."""
+
+    debits: bool = Field(description="Whether anything would be debited; not if it was asked before, or is stored.")
+    why: str = Field(description="Why nothing would be; empty if something would.")
+    release: int | None = Field(description="The number of the release that answers it for nothing, once there is one.")
+    epsilon: float = Field(description="What it would cost, as an epsilon at `delta`; 0 if nothing.")
+    delta: float = Field(description="The delta of the dataset's whole budget.")
+    left: float | None = Field(
+        description="How much of the whole budget would be left after it, from 0 to 1; null where nothing is debited, "
+        "or where the whole does not pay."
+    )
+    left_of_mine: float | None = Field(description="The same of your own part; null where you have none.")
 
 
 class TableShape(BaseModel):

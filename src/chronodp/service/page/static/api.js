@@ -78,7 +78,8 @@ export class Api {
       if (error.name === "AbortError") throw error; // nobody waits for it any more
       return null;
     });
-    if (answer.ok) return { found, next: answer.headers.get("X-Next") };
+    // An answer that was cut off is none.
+    if (answer.ok && found !== null) return { found, next: answer.headers.get("X-Next") };
     const refused = new Refused(found?.error ?? LOST, answer.status, found);
     if (answer.status === 401 && path !== "/session") this.signedOut();
     throw refused;

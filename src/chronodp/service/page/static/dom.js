@@ -11,10 +11,12 @@ export const make = (tag, attributes = {}, ...children) => {
   return element;
 };
 
-// A view's markup stands in a template of the page; a script fills its slots.
+// A view's markup stands in a template of the page; a script fills its slots. They stay those of this view when another
+// has taken its place: what is answered late then changes nothing that is seen, and finds no slot missing.
 export const fill = (place, view) => {
-  place.replaceChildren(document.getElementById(`view-${view}`).content.cloneNode(true));
-  return (name) => place.querySelector(`[data-slot="${name}"]`);
+  const shown = document.getElementById(`view-${view}`).content.cloneNode(true).firstElementChild;
+  place.replaceChildren(shown);
+  return (name) => shown.querySelector(`[data-slot="${name}"]`);
 };
 
 export const say = (text) => {

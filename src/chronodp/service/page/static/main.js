@@ -63,7 +63,12 @@ class Page {
   }
 
   async enter() {
-    this.me = await this.api.get("/me");
+    try {
+      this.me = await this.api.get("/me");
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return this.askToSignIn(error.message);
+    }
     const { name, role } = this.me;
     element("who").textContent = name === role ? name : `${name}, ${role}`;
     element("sign-out").hidden = false;

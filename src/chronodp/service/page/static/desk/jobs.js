@@ -1,6 +1,6 @@
 // What waits: jobs held and resumed, one by one, of a dataset, or all.
 
-import { confirmed } from "../confirm.js";
+import { askFirst } from "../ask-first.js";
 import { make, moment, options, say, table } from "../dom.js";
 import { guarded } from "../refusal.js";
 
@@ -29,10 +29,10 @@ export const showJobs = async (slot, { api, me, signal, tellHealth }) => {
   const change = async (job, verb) => {
     const question = {
       title: `Hold ${job.request}?`,
-      text: `The job waits on disk and is not released until you resume it.`,
+      text: "The job waits on disk and is not released until you resume it.",
       act: "Hold it",
     };
-    if (verb === "hold" && !(await confirmed(question, signal))) return;
+    if (verb === "hold" && !(await askFirst(question, signal))) return;
     const words = verb === "hold" ? "The job is held." : "The job is resumed.";
     await act(words, () => api.post(`/jobs/${encodeURIComponent(job.id)}/${verb}`, undefined, signal));
   };
@@ -54,7 +54,7 @@ const offerHold = (slot, me, act, api, signal) => {
       text: "No job of theirs that waits is taken until you lift the hold. Owners and auditors see why.",
       act: "Hold",
     };
-    if (!(await confirmed(question, signal))) return;
+    if (!(await askFirst(question, signal))) return;
     await act("Jobs are held.", async () => {
       await api.post("/holds", asked, signal);
       form.reset();

@@ -1,6 +1,6 @@
 // Tokens: made and shown once, listed without their secrets, revoked.
 
-import { confirmed } from "../confirm.js";
+import { askFirst } from "../ask-first.js";
 import { make, moment, say, table } from "../dom.js";
 import { guarded } from "../refusal.js";
 
@@ -18,7 +18,7 @@ export const showTokens = async (slot, { api, me, signal }) => {
       text: `Token ${token.id} (${token.role}) and every session that it opened end now, for good.${mine}`,
       act: "Revoke",
     };
-    if (!(await confirmed(question, signal))) return;
+    if (!(await askFirst(question, signal))) return;
     await guarded(slot("made"), async () => {
       await api.remove(`/tokens/${encodeURIComponent(token.id)}`, signal);
       await list();

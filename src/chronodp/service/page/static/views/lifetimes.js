@@ -65,7 +65,7 @@ const offer = (slot, api, series, signal) => {
   slot("clip").hidden = !series.clip;
   if (series.clip) {
     [elements.low.placeholder, elements.high.placeholder] = series.clip.map((end) => number(end));
-    [elements.low.min, elements.high.max] = series.widest;
+    [elements.low.min, elements.high.max] = series.widest ?? series.clip;
   }
   if (series.next) {
     elements.start.value = clock(series.next.start);

@@ -3,7 +3,7 @@
 import { address } from "../api.js";
 import { draw } from "../chart.js";
 import { count, fill, make, number, options, path, table } from "../dom.js";
-import { refusalBox } from "../refusal.js";
+import { guarded, refusalBox } from "../refusal.js";
 
 const DRAWN_EVERY = 250; // milliseconds
 const ALERTS_FOLLOWED = 3; // a browser opens six connections to one place, and each stream holds one
@@ -56,9 +56,10 @@ const follow = (api, stream, slot, picture, signal) => {
     const step = JSON.parse(event.data);
     if (step.kind === "end") {
       source.close();
-      const { finished } = await api.get(`/streams${path(stream.name)}`, signal);
-      if (finished) state("finished");
-      else if (!signal.aborted) follow(api, stream, slot, picture, signal);
+      const now = await guarded(slot("refusal"), () => api.get(`/streams${path(stream.name)}`, signal));
+      if (!now || signal.aborted) return;
+      if (now.finished) state("finished");
+      else follow(api, stream, slot, picture, signal);
       return;
     }
     if (step.step <= last) return; // a new connection begins at the beginning
@@ -72,8 +73,9 @@ const tellAlert = (slot, name, { step, period, value }) => {
   const id = `alert-${encodeURIComponent(name)}-${step}`;
   if (document.getElementById(id)) return;
   const size = typeof value === "number" ? `, released value ${number(value)}` : "";
+  const when = typeof period === "number" ? ` in period ${count(period)}` : "";
   slot("no-alerts").textContent = "";
-  slot("alerts").prepend(make("li", { id }, make("strong", {}, name), ` in period ${count(period)}${size}`));
+  slot("alerts").prepend(make("li", { id }, make("strong", {}, name), `${when}${size}`));
 };
 
 // Steps gathered as they come, drawn a few times a second.
@@ -95,8 +97,10 @@ class Picture {
       const line = this.lines[place];
       line.x.push(step.period);
       line.y.push(value);
-      line.lower.push(value - step.half_width);
-      line.upper.push(value + step.half_width);
+      // Where the width of the band cannot be told there is none.
+      const known = typeof value === "number" && typeof step.half_width === "number";
+      line.lower.push(known ? value - step.half_width : null);
+      line.upper.push(known ? value + step.half_width : null);
     });
     this.timer ??= setTimeout(() => this.#draw(), DRAWN_EVERY);
   }
