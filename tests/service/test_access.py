@@ -32,6 +32,7 @@ OWNERS = {
 FORBIDDEN = {
     "auditor": {
         ("POST", f"{API}/datasets/{{dataset}}/plan"),
+        ("POST", f"{API}/datasets/{{dataset}}/quote"),
         ("POST", f"{API}/datasets/{{dataset}}/try"),
         ("POST", f"{API}/datasets/{{dataset}}/jobs"),
         ("POST", f"{API}/datasets/{{dataset}}/lifetimes/{{name}}/issues"),
@@ -53,6 +54,7 @@ FORBIDDEN = {
 }
 BODIES: dict[str, Any] = {
     "/plan": SUM,
+    "/quote": {"request": "again", "question": SUM},
     "/try": SUM,
     "/jobs": {"request": "again", "question": SUM},
     "/issues": {"request": "again", "start": "2026-01-01", "end": "2026-01-02"},
