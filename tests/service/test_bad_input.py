@@ -157,6 +157,7 @@ def test_a_lost_database_leaves_what_is_public_and_says_so(postgres: str, tmp_pa
             admin.execute("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s", (name,))
             assert house.http.get(f"{API}/health").json() | {"version": ""} == {
                 "status": "read-only",
+                "why": "the ledger's database cannot be read or written; nothing is spent",
                 "ledger": "unavailable",
                 "version": "",
             }

@@ -11,14 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from chronodp.cli.curated_town import prepare_town
+from chronodp.cli.curator_holds import add_holds
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import terminal
 
 __all__ = ["curator"]
 
 curator = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Set up the curator's service and check its policy."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Set up the curator's service, check its policy, and hold jobs back.",
 )
+add_holds(curator)
 
 
 @curator.command()

@@ -50,7 +50,7 @@ class LifetimeSeries(KeptSeries, ABC):
             if known == dataset and whose in ("", analyst) and budget.renews is not None:
                 allowed = "one whose budget does not renew: a purchase for ever belongs to no month"
                 raise InvalidArgument("dataset", dataset, allowed)
-        if any(stream.name == name for stream in ledger.stored.streams()):
+        if ledger.stored.stream(name) is not None:
             raise StreamConflict(f"a stream {name!r} exists: resume it, or choose another name")
         claim, state = design.claim, Memory(design, 0, BEGINNING, seeded=False).to_bytes()
         ledger.check_fits(dataset, claim.cost, unit=claim.unit, analyst=analyst)

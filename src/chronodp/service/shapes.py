@@ -222,7 +222,7 @@ class JobShape(BaseModel):
     id: str
     dataset: str
     request: str = Field(description="As the ledger knows it: NAME/ID.")
-    state: Literal["waiting", "running", "done", "refused", "failed", "lost"]
+    state: Literal["waiting", "held", "running", "done", "refused", "failed", "lost"]
     submitted: str
     ended: str | None
     release: int | None = Field(description="The number of the release in the dataset's chain, once it is done.")
@@ -391,6 +391,17 @@ class SessionShape(BaseModel):
 class HealthShape(BaseModel):
     """Whether the service can spend, only read, or neither."""
 
-    status: Literal["ok", "read-only"]
+    status: Literal["ok", "read-only", "held"]
+    why: str | None = Field(description="What keeps releases from being made; null while they are.")
     ledger: Literal["ok", "unavailable"]
     version: str
+
+
+class HoldShape(BaseModel):
+    """While it stands, no job of a dataset is begun, or none at all."""
+
+    id: str
+    dataset: str = Field(description="Empty for all.")
+    why: str
+    by_whom: str = Field(description="An owner's name; empty for the curator itself.")
+    made: str

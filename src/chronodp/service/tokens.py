@@ -40,8 +40,9 @@ class Token:
 def add_token(store: Store, name: str, role: Role, *, days: float = 90.0) -> str:
     """Make a token and return it, this once."""
     check_name("name", name)
-    if "/" in name or any(ord(letter) < 32 for letter in name):
-        raise InvalidArgument("name", name, "a name without slashes and control characters")
+    # A request is NAME/ID in the ledger, and owner:NAME/ID of an owner: no analyst may be called like that.
+    if set("/:") & set(name) or any(ord(letter) < 32 for letter in name):
+        raise InvalidArgument("name", name, "a name without slashes, colons and control characters")
     if role not in get_args(Role):
         raise InvalidArgument("role", role, "owner, analyst or auditor")
     made, issued = now(), issue()

@@ -34,13 +34,13 @@ export const facts = (list, pairs) => {
 const ROWS = 100;
 
 // A column is {label, cell} and perhaps numeric or wide; long tables grow on demand.
-export const table = (caption, columns, rows, empty = "Nothing yet.") => {
+export const table = (caption, columns, rows, empty = "Nothing yet.", first = ROWS) => {
   if (rows.length === 0) return make("p", { class: "note" }, empty);
   const heads = columns.map(({ label, numeric }) => make("th", { scope: "col", class: numeric && "number" }, label));
   const kind = ({ numeric, wide }) => (numeric && "number") || (wide && "wide");
   const line = (row) =>
     make("tr", {}, columns.map((column) => make("td", { class: kind(column) }, column.cell(row))));
-  const body = make("tbody", {}, rows.slice(0, ROWS).map(line));
+  const body = make("tbody", {}, rows.slice(0, first).map(line));
   const shown = make(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
