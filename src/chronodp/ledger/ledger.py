@@ -16,7 +16,7 @@ from chronodp.ledger.choices import Produce, Staged
 from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.names import check_name
+from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
 from chronodp.ledger.releases import Fulfilled, read_chain
@@ -335,6 +335,8 @@ class Ledger:
             check_name("request", request)
         with self._store.snapshot() as transaction:
             if request is None or not requests.is_made(transaction, dataset, request):
+                if request is not None:
+                    check_new_name("request", request)
                 check_fits(transaction, spend)
                 check_room(self._store, cells)
 

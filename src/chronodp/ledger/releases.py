@@ -12,6 +12,7 @@ from typing import Any
 from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
 from chronodp.ledger.debits import now
+from chronodp.ledger.names import check_new_name
 from chronodp.ledger.numbers import Written, check_parts
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
@@ -71,6 +72,7 @@ def check_certified(written: Written, certificate: object, cost: Cost, unit: Uni
 
 def take_request(transaction: Transaction, dataset: str, request: str, fingerprint: str) -> None:
     """Write a request that is new, without a release."""
+    check_new_name("request", request)
     taken = transaction.run(
         "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING RETURNING request",
