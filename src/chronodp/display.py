@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["in_json", "is_visible", "shown"]
+__all__ = ["in_json", "is_visible", "shown", "shown_lines"]
 
 # Letters and marks by their category, of which nothing is seen: fillers, joiners and selectors of variants.
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
@@ -29,6 +29,11 @@ def shown(text: object) -> str:
     """
     words = str(text)
     return words if is_visible(words) else "".join(map(_escaped, words))
+
+
+def shown_lines(text: object) -> str:
+    """Return a text of ours, whose line breaks are meant: every line of it is seen and not obeyed."""
+    return "\n".join(map(shown, str(text).split("\n")))
 
 
 def in_json(content: Any, *, indent: int | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from chronodp.cli.curated_town import prepare_town
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 
 __all__ = ["curator"]
 
@@ -37,7 +36,7 @@ def init(
     """
     made = prepare_town(folder, households=households)
     if as_json:
-        print(json.dumps(made))
+        print_json(made)
         return
     console = terminal(soft_wrap=True)
     told = " holds policy.toml, town.parquet and budget.db. Tokens, shown this once:"
@@ -62,7 +61,7 @@ def check(
 
     read = read_policy(policy)
     if as_json:
-        print(json.dumps({"datasets": list(read.datasets), "analysts": list(read.analysts)}))
+        print_json({"datasets": list(read.datasets), "analysts": list(read.analysts)})
         return
     table = Table("dataset", "protects", "grid", "budget", "analysts", "releases")
     for name, dataset in read.datasets.items():

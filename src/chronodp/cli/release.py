@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Address, Analyst, Json, Keys, Payer, Request
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, content_of, tell_release, write_release
-from chronodp.cli.terminal import table_of, terminal
+from chronodp.cli.terminal import print_json, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
 
@@ -83,7 +82,7 @@ def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_j
         write_release(made, path, level)
     if as_json:
         content = content_of(made, made.to_pandas(level=level)) | {"alerts": made.streams}
-        print(json.dumps(content, ensure_ascii=False))
+        print_json(content)
         return
     console = terminal()
     for name in made.names:

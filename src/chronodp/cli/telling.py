@@ -12,7 +12,7 @@ import typer
 
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
-from chronodp.cli.terminal import show_series, terminal
+from chronodp.cli.terminal import print_json, show_series, terminal
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, to_document
 
@@ -75,7 +75,7 @@ def tell_release(
             content["keys"] = made.keys
         if (missing := made.missing_at(level)) is not None:
             content["missing"] = asdict(missing)
-        print(json.dumps(content, ensure_ascii=False))
+        print_json(content)
         return
     console = terminal()
     show_series(console, made)
