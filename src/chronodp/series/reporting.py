@@ -76,7 +76,7 @@ def notebook_view(
     loud = f"<p><strong>{escape(warning)}</strong></p>" if warning else ""
     # Keys are texts that people wrote: pandas escapes them, as everything here is.
     frame = frame.rename(columns=shown)
-    texts = {name: shown for name in frame.columns if frame[name].dtype == object}
+    texts = {name: shown for name in frame.columns if frame[name].dtype.kind == "O"}
     table = frame.to_html(max_rows=_SHOWN, index=False, escape=True, border=0, formatters=texts)
     return f"<div>{loud}<p>{escape(shown(title))}</p>{table}<ul>{listed}</ul></div>"
 
