@@ -1,6 +1,6 @@
 // Lines in their bands, drawn by Plotly in the colours of the page.
 
-import { make, number } from "./dom.js";
+import { make, number, oneLine } from "./dom.js";
 
 // Six colours of Okabe and Ito (2008) that show on white and on black.
 const COLOURS = ["0, 114, 178", "213, 94, 0", "0, 158, 115", "204, 121, 167", "230, 159, 0", "86, 180, 233"];
@@ -9,7 +9,7 @@ const MOST = 4000; // points of a line past which SVG is slow
 const FEW = 60; // points up to which each is worth a mark
 
 // Plotly reads tags in texts; names are shown as they are.
-const literal = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+const literal = (text) => oneLine(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
 const plotly = () => {
   if (window.Plotly) return Promise.resolve();

@@ -2,7 +2,7 @@
 
 import { address } from "../api.js";
 import { draw } from "../chart.js";
-import { count, fill, make, number, options, path, table } from "../dom.js";
+import { count, fill, make, number, oneLine, options, path, table } from "../dom.js";
 import { refusalBox } from "../refusal.js";
 
 const DRAWN_EVERY = 250; // milliseconds
@@ -26,7 +26,7 @@ export const show = async (place, { api, signal }, wanted) => {
   slot("stream").addEventListener("change", (event) => {
     location.hash = `#/live${path(event.target.value)}`;
   });
-  slot("caption").textContent = `${chosen.name}: ${chosen.what}`;
+  slot("caption").textContent = oneLine(`${chosen.name}: ${chosen.what}`);
   slot("about").textContent =
     `Of ${chosen.dataset}` + (chosen.epsilon ? `, ε ${number(chosen.epsilon)} for all steps together.` : ".");
   slot("no-alerts").textContent = "None so far.";
@@ -95,8 +95,9 @@ class Picture {
       const line = this.lines[place];
       line.x.push(step.period);
       line.y.push(value);
-      line.lower.push(value - step.half_width);
-      line.upper.push(value + step.half_width);
+      const known = typeof value === "number" && typeof step.half_width === "number";
+      line.lower.push(known ? value - step.half_width : null);
+      line.upper.push(known ? value + step.half_width : null);
     });
     this.timer ??= setTimeout(() => this.#draw(), DRAWN_EVERY);
   }
