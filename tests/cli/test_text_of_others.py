@@ -28,7 +28,14 @@ from tests.old_names import HOSTILE, old_names, unseen
 
 KEY = "k\x1b[31m\u202e\u200b\x9bx"
 COLUMN = "c\x1b[2J\u202e"
-WIDE = {"time": "at", "user": "who", "every": "1D", "start": "2026-01-01", "end": "2026-01-03", "unit": cdp.User()}
+WIDE: dict[str, Any] = {
+    "time": "at",
+    "user": "who",
+    "every": "1D",
+    "start": "2026-01-01",
+    "end": "2026-01-03",
+    "unit": cdp.User(),
+}
 GRID = ("--time", "at", "--user", "who", "--every", "1D", "--start", "2026-01-01", "--end", "2026-01-03")
 ASKED = (*GRID, "--count", "--by", f"{COLUMN}={KEY},north", "--max-periods", "2")
 PRICE = ("--epsilon", "1", "--delta", "1e-7")
@@ -158,13 +165,13 @@ def _store(ledger: Ledger) -> None:
     ledger.open(HOSTILE, unit=cdp.User(), epsilon=9.0, delta=1e-5)
     ledger.allot(HOSTILE, HOSTILE, epsilon=1.0, delta=1e-6)
     ledger.open(KEY, unit=cdp.User(), epsilon=1.0)
-    query = cdp.TimeSeries("rows.parquet", max_periods=2, **WIDE).count().by(**{COLUMN: [KEY, "north"]})
+    query = cdp.TimeSeries("rows.parquet", max_periods=2, **WIDE).count().by({COLUMN: [KEY, "north"]})
     query.plan(epsilon=1.0, delta=1e-7).release(ledger, dataset=HOSTILE, request=HOSTILE).save("release.json")
     ledger.spend(HOSTILE, COST, unit=cdp.User(), purpose=HOSTILE)
     ledger.open_stream(HOSTILE, KEY, cost=COST, unit=cdp.User(), plan="p", state=b"")
     with pytest.raises(RuntimeError):
         ledger.fulfil(HOSTILE, request="lost" + HOSTILE, cost=COST, unit=cdp.User(), plan="p", source="s", produce=_die)
-    series = cdp.TimeSeries("rows.parquet", max_periods=2, **WIDE).count().by(**{COLUMN: [KEY, "north"]})
+    series = cdp.TimeSeries("rows.parquet", max_periods=2, **WIDE).count().by({COLUMN: [KEY, "north"]})
     life = series.lifetime(epsilon=1.0, delta=1e-7, max_periods=12).open(
         ledger, dataset=HOSTILE, name=HOSTILE, tally="tally"
     )

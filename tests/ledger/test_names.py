@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -59,12 +60,13 @@ def test_a_name_that_may_be_given_is_shown_as_it_is(text: str) -> None:
 def test_nothing_new_is_stored_under_a_hostile_name(tmp_path: Path) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
         ledger.open("meters", unit=User(), epsilon=1.0)
-        for argument, store in {
+        stores: dict[str, Callable[[], object]] = {
             "dataset": lambda: ledger.open(HOSTILE, unit=User(), epsilon=1.0),
             "analyst": lambda: ledger.allot("meters", HOSTILE, epsilon=0.1),
             "request": lambda: fulfil(ledger, HOSTILE),
             "name": lambda: ledger.open_stream("meters", HOSTILE, cost=COST, unit=User(), plan="p", state=b""),
-        }.items():
+        }
+        for argument, store in stores.items():
             with pytest.raises(InvalidArgument) as refused:
                 store()
             assert refused.value.name == argument

@@ -176,7 +176,7 @@ def post(house: House, path: str, content: object) -> Any:
     return answer
 
 
-def quick(most: int) -> Any:
+def quick(most: int) -> settings:
     return settings(max_examples=max(15, int(most * SCALE)), deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -52,7 +52,14 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def answers(house: House, who: str) -> dict[str, Any]:
     """Return what every GET says to someone, whatever it is asked about."""
     jobs = [job["id"] for job in house.get("olga", "/jobs").json()]
-    values = {"dataset": ["meters"], "number": [1, 2, 3, 4], "job": jobs, "name": ["load"], "id": jobs, "token": jobs}
+    values: dict[str, list[Any]] = {
+        "dataset": ["meters"],
+        "number": [1, 2, 3, 4],
+        "job": jobs,
+        "name": ["load"],
+        "id": jobs,
+        "token": jobs,
+    }
     found = {}
     for path, methods in make_app(house.curator).openapi()["paths"].items():
         if "get" not in methods or path.endswith("/events"):

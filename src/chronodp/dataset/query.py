@@ -347,8 +347,8 @@ class Query(Generic[Planned_co]):
         the last digit. ``max_groups`` then bounds in how many leaves (by keys of other columns) a person counts.
 
         Args:
-            places: a tree of public keys; at most one. Or a dictionary of columns with their public keys, for names that
-                are arguments here, such as ``by({"focus": ["near", "far"]})``.
+            places: a tree of public keys; at most one. Or a dictionary of columns with their public keys, for columns
+                that are called as arguments are: ``by({"focus": ["near", "far"]})``.
             max_groups: in how many groups of a period one person counts; if not given 1, and ``max_keys`` of
                 ``Discover(share=0)``.
             focus: which levels of places the error is made small for: weights of their mean squared errors by name,
@@ -356,8 +356,7 @@ class Query(Generic[Planned_co]):
                 largest error of a level is made least.
             columns: the public keys of each column.
         """
-        given = [one for one in places if isinstance(one, Mapping)]
-        columns = _merged([*given, columns])
+        columns = _merged([*(one for one in places if isinstance(one, Mapping)), columns])
         if trees := [one for one in places if not isinstance(one, Mapping)]:
             return self._by_places(trees, max_groups, focus, columns)
         if not columns:
