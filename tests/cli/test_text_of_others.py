@@ -27,7 +27,7 @@ from tests.ledger.examples import CERTIFICATE, COST
 from tests.old_names import HOSTILE, old_names, unseen
 
 KEY = "k\x1b[31m\u202e\u200b\x9bx"
-COLUMN = "c\x1b[2J\u202e"
+COLUMN = "c\x1b[2J\u202e\nValid. [red]x"
 WIDE: dict[str, Any] = {
     "time": "at",
     "user": "who",

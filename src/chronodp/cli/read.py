@@ -12,6 +12,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
 from chronodp.cli.terminal import print_json, show_view, terminal
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import text_kind
 
@@ -136,7 +137,7 @@ def _tell(view: View, out: list[Path], page: Path | None, *, as_json: bool) -> N
     console = terminal()
     show_view(console, view)
     for step in view.certificate.processing:
-        console.print(f"Step: {step}")
+        console.print(shown(f"Step: {step}"))
     for path in (*out, *([page] if page else ())):
         console.print(f"Written: {path}")
 

@@ -10,6 +10,7 @@ from chronodp.cli.options import Address, Analyst, Json, Keys, Payer, Request
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, content_of, tell_release, write_release
 from chronodp.cli.terminal import print_json, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -89,6 +90,6 @@ def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_j
         console.print(table_of(made.view(name, level=level).to_pandas().head(_ROWS), name))
     console.print(str(made.certificate))
     for stream in made.streams.values():
-        console.print(f"Opened: chronodp watch {stream}")
+        console.print(shown(f"Opened: chronodp watch {stream}"))
     for path in out:
         console.print(f"Written: {path}")

@@ -13,6 +13,7 @@ import typer
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
 from chronodp.cli.terminal import print_json, show_series, terminal
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, to_document
 
@@ -80,7 +81,7 @@ def tell_release(
     console = terminal()
     show_series(console, made)
     for label, text in made.beside:
-        console.print(f"{label}: {text}")
+        console.print(shown(f"{label}: {text}"))
     console.print(str(made.certificate))
     for path in (*out, *([page] if page else ())):
         console.print(f"Written: {path}")

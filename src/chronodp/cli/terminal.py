@@ -74,10 +74,10 @@ def show_view(console: Console, view: View) -> None:
     numbers = [f"{name}{all_}" for all_ in ("", "_all") for name in ("value", "lower", "upper")]
     told = ("time", "period", "kind", "not_above", "not_below", "why", *numbers)
     labels = [name for name in frame.columns if name not in told]
-    console.print(view.title, style="bold")
+    console.print(shown(view.title), style="bold")
     places = view.estimates.value.shape[1]
     if not places:
-        console.print(view.note)
+        console.print(shown(view.note))
         return
     groups = frame.groupby(labels, sort=False) if labels else [((), frame)]
     for name, part in list(groups)[:_ROWS]:
@@ -87,14 +87,15 @@ def show_view(console: Console, view: View) -> None:
     if places > _ROWS:
         console.print(f"Lines are of the first {_ROWS} of {places:,}.")
     console.print(table_of(frame.head(_ROWS)))
-    console.print(view.note)
+    console.print(shown(view.note))
     if len(frame) > _ROWS:
         console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all, --page draws them.")
 
 
 def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
     """Return a data frame as a table for the terminal."""
-    table = Table(*(str(name) for name in frame.columns), title=title, title_justify="left", title_style="bold")
+    heading = None if title is None else shown(title)
+    table = Table(*map(shown, frame.columns), title=heading, title_justify="left", title_style="bold")
     for row in frame.itertuples(index=False):
         table.add_row(*(_cell(cell) for cell in row))
     return table
