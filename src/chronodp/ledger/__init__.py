@@ -46,7 +46,7 @@ from chronodp.ledger.keyfile import holds_keys as holds_keys
 from chronodp.ledger.keys import Keys as Keys, check_public_key as check_public_key
 from chronodp.ledger.ledger import Ledger, check_ledger as check_ledger
 from chronodp.ledger.migrations import migrate as migrate
-from chronodp.ledger.names import check_name as check_name
+from chronodp.ledger.names import check_name as check_name, check_new_name as check_new_name
 from chronodp.ledger.numbers import (
     MOST_CELLS as MOST_CELLS,
     MOST_LISTED as MOST_LISTED,

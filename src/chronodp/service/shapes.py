@@ -308,12 +308,12 @@ class BudgetShape(BaseModel):
 
 
 class EntryShape(BaseModel):
-    """One charge."""
+    """One charge. Of others', where releases are not shared: that there is one, and when it was made."""
 
     number: int
     made: str
     who: str
-    request: str
+    request: str = Field(description="Empty where it is not yours to know, as are period and cost.")
     period: str
     cost: str
 

@@ -2,7 +2,7 @@
 
 import { address } from "../api.js";
 import { draw } from "../chart.js";
-import { count, fill, make, number, options, path, table } from "../dom.js";
+import { count, fill, make, number, oneLine, options, path, table } from "../dom.js";
 import { guarded, refusalBox } from "../refusal.js";
 
 const DRAWN_EVERY = 250; // milliseconds
@@ -26,7 +26,7 @@ export const show = async (place, { api, signal }, wanted) => {
   slot("stream").addEventListener("change", (event) => {
     location.hash = `#/live${path(event.target.value)}`;
   });
-  slot("caption").textContent = `${chosen.name}: ${chosen.what}`;
+  slot("caption").textContent = oneLine(`${chosen.name}: ${chosen.what}`);
   slot("about").textContent =
     `Of ${chosen.dataset}` + (chosen.epsilon ? `, ε ${number(chosen.epsilon)} for all steps together.` : ".");
   slot("said").replaceChildren(...said(chosen).map((text) => make("li", {}, text)));
