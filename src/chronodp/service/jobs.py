@@ -279,8 +279,8 @@ class Jobs:
     def _alike(self, transaction: Transaction, dataset: str, design: str, whose: str | None) -> str | None:
         rows = transaction.run(
             "SELECT request FROM service_jobs WHERE dataset = ? AND length(design) = ? AND design = ? "
-            "AND source = request AND state IN ('waiting', 'held', 'running', 'done') AND (? = '' OR substr(request, 1, ?) = ?) "
-            "ORDER BY made DESC, id LIMIT 1",
+            "AND source = request AND state IN ('waiting', 'held', 'running', 'done') "
+            "AND (? = '' OR substr(request, 1, ?) = ?) ORDER BY made DESC, id LIMIT 1",
             (dataset, len(design), design, whose or "", len(whose or ""), whose or ""),
         )
         return rows[0][0] if rows else None

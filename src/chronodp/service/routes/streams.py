@@ -47,7 +47,9 @@ def list_streams(
     found = [stream for stream in curator.ledger.stored.streams(names) if not is_lifetime(stream)]
     (last,) = read_cursor(after, str, argument="after") or ("",)
     later = sorted((stream for stream in found if stream.name > last), key=lambda stream: stream.name)
-    return [_shown(curator, caller, stream) for stream in cut(response, later, limit, lambda one: write_cursor(one.name))]
+    return [
+        _shown(curator, caller, stream) for stream in cut(response, later, limit, lambda one: write_cursor(one.name))
+    ]
 
 
 @router.get("/streams/{name}", tags=["streams"], summary="Describe a stream", responses=refusals_for(404))
