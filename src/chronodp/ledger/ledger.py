@@ -17,15 +17,16 @@ from chronodp.ledger.claims import count_unread
 from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.names import check_name
+from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
-from chronodp.ledger.releases import Fulfilled, read_chain, read_head
+from chronodp.ledger.releases import Fulfilled, mark_stored, read_chain, read_head
 from chronodp.ledger.restated import restate
+from chronodp.ledger.spending import Spending, read_spending
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
-from chronodp.ledger.watch import charge_counters, closing_counter, release_counter
+from chronodp.ledger.watch import charge_counters, closing_counter
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, check_positive, check_text, check_whole
 
@@ -139,9 +140,10 @@ class Ledger:
         with self._store.transaction() as transaction:
             charges = debit(transaction, spend, self._opened.terms)
             charged = self._watch.check_ahead(charge_counters(charges))
+            rooms = self._watch.reserve(charged)
             reached("debit written")
         reached("debit committed")
-        self._watch.saw(charged)
+        self._watch.saw(charged, rooms=rooms)
         reached("debit marked")
         return charges[0]
 
@@ -316,6 +318,15 @@ class Ledger:
         with self._store.snapshot() as transaction:
             return budgets.list_charges(transaction, dataset, limit=limit, before=before, whole=whole, by=by)
 
+    def spending(self, dataset: str, *, analyst: str = "", period: str = "") -> Spending:
+        """Return how a budget was spent over time: its share at the end of each day with a charge.
+
+        The period, such as '2026-01', is for budgets that renew; the newest one with a charge if not given.
+        """
+        check_text("period", period, private=True)
+        with self._store.snapshot() as transaction:
+            return read_spending(transaction, dataset, analyst, period)
+
     def budgets(self, *, closed: bool = True) -> list[tuple[str, str, Budget]]:
         """Return (dataset, analyst, terms) of every budget, closed ones too unless told otherwise."""
         with self._store.snapshot() as transaction:
@@ -349,18 +360,41 @@ class Ledger:
         dates: Dates | None = None,
         request: str | None = None,
         cells: int = 0,
-    ) -> None:
+    ) -> dict[str, float]:
         """Raise what spending this would raise now, and spend nothing; a ``request`` made before pays no more.
 
-        With ``cells``, also if the disk has no room for a release of so many numbers.
+        With ``cells``, also if the disk has no room for a release of so many numbers. Returns how much of every budget
+        that would pay is used then, from 0 to 1, by analyst, the whole's empty; nothing for a request made before.
         """
         spend = Spend(dataset, cost, unit, analyst, dates)
         if request is not None:
             check_name("request", request)
         with self._store.snapshot() as transaction:
             if request is None or not requests.is_made(transaction, dataset, request):
-                check_fits(transaction, spend)
+                if request is not None:
+                    check_new_name("request", request)
+                after = check_fits(transaction, spend)
                 check_room(self._store, cells)
+                return after
+        return {}
+
+    def check_ready(self) -> None:
+        """Raise what would keep a release from being finished once it is paid for; spends nothing.
+
+        Looks whether the keys are at hand, whether marks can be added to their file and to a witness's, and whether
+        the disk has room. By the time of a debit this may have changed: a debit looks again.
+        """
+        _ = self._opened.own_keys
+        check_room(self._store, 0)
+        self._watch.try_adding()
+
+    def has_drawn(self, dataset: str, request: str) -> bool:
+        """Return whether this process has drawn a release that it could not store yet."""
+        return (dataset, request) in self._opened.drawn
+
+    def store_drawn(self, dataset: str, request: str) -> bool:
+        """Store a release that this process has drawn and could not store before; return whether there was one."""
+        return requests.store_drawn(self._opened, dataset, request)
 
     @property
     def stored(self) -> Stored:
@@ -400,7 +434,7 @@ class Ledger:
             budgets.check_known(transaction, dataset)
             chain = read_chain(transaction, dataset, after=after, limit=limit)
             number, head = read_head(transaction, dataset)
-        self._watch.saw({release_counter(dataset): number}, sync=True)
+        mark_stored(self._store, self._watch, dataset, number)
         return chain, head
 
     def _open(self, dataset: str, analyst: str, budget: Budget) -> None:

@@ -13,10 +13,11 @@ from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
 from chronodp.ledger.claims import count_claim
 from chronodp.ledger.debits import now
+from chronodp.ledger.names import check_new_name
 from chronodp.ledger.numbers import Written, check_parts
 from chronodp.ledger.opening import Opened
-from chronodp.ledger.store import Transaction
-from chronodp.ledger.watch import release_counter
+from chronodp.ledger.store import Store, Transaction
+from chronodp.ledger.watch import Watch, account_counters, release_counter
 from chronodp.privacy import Certificate, Cost, Unit, check_text, text_kind
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "check_certified",
     "find_release",
     "hand_out",
+    "mark_stored",
     "read_chain",
     "read_head",
     "read_parts",
@@ -73,6 +75,7 @@ def check_certified(written: Written, certificate: object, cost: Cost, unit: Uni
 
 def take_request(transaction: Transaction, dataset: str, request: str, fingerprint: str) -> None:
     """Write a request that is new, without a release."""
+    check_new_name("request", request)
     taken = transaction.run(
         "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING RETURNING request",
@@ -136,10 +139,19 @@ def find_release(transaction: Transaction, dataset: str, request: str) -> Stored
 
 
 def hand_out(opened: Opened, dataset: str, request: str, stored: Fulfilled) -> Fulfilled:
-    """Return a release that was stored before with its parts; who stored it may have died before it was marked."""
-    opened.watch.saw({release_counter(dataset): stored.signed.link.number}, sync=True)
+    """Return a release that was stored before with its parts, marked."""
+    mark_stored(opened.store, opened.watch, dataset, stored.signed.link.number)
     with opened.store.snapshot() as transaction:  # by itself: to read much is no reason to keep writers waiting
         return replace(stored, parts=read_parts(transaction, dataset, request))
+
+
+def mark_stored(store: Store, watch: Watch, dataset: str, number: int) -> None:
+    """Mark a release before it is handed out, with what was charged: who stored it may have died, or failed, before."""
+    if watch.has_seen(release_counter(dataset), number):
+        return
+    with store.snapshot() as transaction:
+        charged = account_counters(transaction, dataset)
+    watch.saw({**charged, release_counter(dataset): number}, sync=True)
 
 
 def read_parts(transaction: Transaction, dataset: str, request: str) -> tuple[bytes, ...]:

@@ -13,9 +13,9 @@ from chronodp.ledger.certificates import SignedLink
 from chronodp.ledger.choices import kept_choices
 from chronodp.ledger.claims import ClaimCount, list_claims
 from chronodp.ledger.numbers import Written
-from chronodp.ledger.releases import read_parts
+from chronodp.ledger.releases import mark_stored, read_parts
 from chronodp.ledger.store import Row, Store
-from chronodp.ledger.watch import Watch, release_counter, stream_counter
+from chronodp.ledger.watch import Watch, stream_counter
 from chronodp.privacy import text_kind
 
 __all__ = ["ListedRelease", "Place", "Stored", "StoredRelease", "StoredStream"]
@@ -250,4 +250,5 @@ class Stored:
         newest: dict[str, int] = {}
         for dataset, number in numbers:
             newest[dataset] = max(number, newest.get(dataset, 0))
-        self._watch.saw({release_counter(dataset): number for dataset, number in newest.items()}, sync=True)
+        for dataset, number in newest.items():
+            mark_stored(self._store, self._watch, dataset, number)

@@ -17,9 +17,10 @@ from chronodp.ledger import SignedLink, Written, load_release, verify
 from chronodp.privacy import Calendar, check_whole, load, text_kind
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Find, QuantileRelease, Release, open_release
-from chronodp.service.connecting import connect, said, unreachable
-from chronodp.service.refusals import restore
+from chronodp.service.connecting import answered, connect, unreachable
+from chronodp.service.period_lengths import grid_within
 from chronodp.service.remote import Curated, RemoteSeries, dataset_path
+from chronodp.service.remote_desk import RemoteDesk
 from chronodp.service.remote_lifetime import RemoteLifetime
 
 if TYPE_CHECKING:
@@ -92,16 +93,18 @@ class Client:
     ) -> RemoteSeries:
         """Return a dataset to be asked, on its whole grid or on the one given; see `TimeSeries` for the rest."""
         about = self.describe(name)
-        calendar = Calendar(
-            every or about["every"],
-            about["start"] if start is None else start,
-            about["end"] if end is None else end,
-            about["timezone"],
-        )
+        calendar = Calendar(about["every"], about["start"], about["end"], about["timezone"])
+        if start is not None or end is not None:
+            first, last = (about[key] if given is None else given for key, given in (("start", start), ("end", end)))
+            calendar = Calendar(every or about["every"], first, last, about["timezone"])
+        elif every is not None:
+            calendar = grid_within(calendar, every)
         unit: RecordUnit = load(about["unit"], RecordUnit)
         most = max_periods
         if most is None and about["max_periods"] is not None:
-            most = min(about["max_periods"], len(calendar))
+            # A curator of 0.1.0 has one limit for every length of a period.
+            known = about.get("most_periods", {}).get(calendar.every, about["max_periods"])
+            most = min(known, len(calendar))
         curated = Curated(self, name, about["user"])
         # How cells are written is the curator's to say, and part of every plan; a curator of 0.1.0 declares nothing.
         declared = about.get("reading")
@@ -130,7 +133,7 @@ class Client:
         import pandas
 
         columns = ["number", "made", "who", "request", "period", "cost"]
-        found = self._lines(f"{dataset_path(dataset)}/history", {"who": who}, limit)
+        found = self.lines(f"{dataset_path(dataset)}/history", {"who": who}, limit)
         return pandas.DataFrame(found, columns=columns)
 
     def releases(
@@ -147,7 +150,7 @@ class Client:
 
         columns = ["dataset", "number", "request", "who", "issued", "what", "epsilon", "delta"]
         path = "/releases" if dataset is None else f"{dataset_path(dataset)}/releases"
-        return pandas.DataFrame(self._lines(path, {"who": who}, limit), columns=columns)
+        return pandas.DataFrame(self.lines(path, {"who": who}, limit), columns=columns)
 
     def jobs(
         self,
@@ -169,9 +172,9 @@ class Client:
 
         columns = ["id", "dataset", "request", "state", "submitted", "ended", "release", "repeated"]
         filters = {"dataset": dataset, "who": who, "state": state}
-        return pandas.DataFrame(self._lines("/jobs", filters, limit), columns=columns)
+        return pandas.DataFrame(self.lines("/jobs", filters, limit), columns=columns)
 
-    def _lines(self, path: str, filters: Mapping[str, str | None], limit: int | None) -> list[dict[str, Any]]:
+    def lines(self, path: str, filters: Mapping[str, str | None], limit: int | None) -> list[dict[str, Any]]:
         """Return the lines of a list, page by page."""
         wanted = None if limit is None else check_whole("limit", limit)
         lines: list[dict[str, Any]] = []
@@ -180,14 +183,11 @@ class Client:
             size = _PAGE if wanted is None else min(_PAGE, wanted - len(lines))
             given = {**filters, "limit": str(size), "before": before}
             query = urlencode({name: value for name, value in given.items() if value is not None})
-            answer = self._send("GET", f"{path}?{query}", None)
+            answer = self._send("GET", f"{path}?{query}", None, _PAUSES)
             if answer.status_code == 429 and lines:  # a long list, faster than the curator lets one caller ask
                 time.sleep(_PATIENCE)
                 continue
-            found = said(answer)
-            if answer.status_code >= 400:
-                raise restore(found)
-            lines += found
+            lines += answered(answer)
             before = answer.headers.get("X-Next")
             if before is None:
                 break
@@ -219,6 +219,20 @@ class Client:
             written, _ = load_release(file)  # every number is compared with the digests in its text
         return written, signed
 
+    def holds(self) -> pandas.DataFrame:
+        """Return what is held, and why; for owners and auditors."""
+        import pandas
+
+        return pandas.DataFrame(self.call("GET", "/holds"), columns=["id", "dataset", "why", "by_whom", "made"])
+
+    def hold(self, dataset: str = "", *, why: str) -> str:
+        """Begin no job of a dataset, or none at all, and return the id to lift that by; for owners."""
+        return str(self.call_once("POST", "/holds", {"dataset": dataset, "why": why})["id"])
+
+    def resume(self, hold: str) -> None:
+        """Lift a hold; for owners."""
+        self.call("DELETE", f"/holds/{quote(hold, safe='')}")
+
     @property
     def public_key(self) -> str:
         """The curator's public key, fetched once."""
@@ -226,21 +240,26 @@ class Client:
             self._key = str(self.call("GET", "/key")["public_key"])
         return self._key
 
+    @property
+    def desk(self) -> RemoteDesk:
+        """What owners do and auditors see: tokens, policies in words, budgets over time, publications."""
+        return RemoteDesk(self)
+
     def call(self, method: str, path: str, content: Any = None) -> Any:
         """Return what a route answers, or raise what it refuses.
 
-        A lost connection is tried again: every call of the API may be repeated, since a request id is paid for once.
+        A lost connection is tried again: a call may be repeated, since a request id is paid for once.
         """
-        answer = self._send(method, path, content)
-        found = said(answer)
-        if answer.status_code >= 400:
-            raise restore(found)
-        return found
+        return answered(self._send(method, path, content, _PAUSES))
 
-    def _send(self, method: str, path: str, content: Any) -> httpx.Response:
+    def call_once(self, method: str, path: str, content: Any = None) -> Any:
+        """Return what a route answers that does something anew each time; a lost connection is not tried again."""
+        return answered(self._send(method, path, content, ()))
+
+    def _send(self, method: str, path: str, content: Any, pauses: tuple[float, ...]) -> httpx.Response:
         import httpx
 
-        for pause in (*_PAUSES, None):
+        for pause in (*pauses, None):
             try:
                 return self._http.request(method, f"/api/v1{path}", json=content, headers=self._headers)
             except httpx.HTTPError as error:
@@ -258,7 +277,7 @@ class Client:
                 with self._http.stream("GET", f"/api/v1{path}", headers=self._headers) as answer:
                     if answer.status_code >= 400:
                         answer.read()
-                        raise restore(said(answer))
+                        answered(answer)
                     with place.open("wb") as file:
                         for piece in answer.iter_bytes():
                             file.write(piece)

@@ -8,19 +8,23 @@ from chronodp.errors import InvalidArgument, ServiceError
 from chronodp.extras import check_extra
 from chronodp.privacy import check_positive
 from chronodp.reading import check_path
+from chronodp.service.refusals import restore
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["connect", "said", "unreachable"]
+__all__ = ["answered", "connect", "unreachable"]
 
 
-def said(answer: httpx.Response) -> Any:
-    """Return what an answer says in JSON; None if it is none."""
+def answered(answer: httpx.Response) -> Any:
+    """Return what an answer says in JSON, None if it is none; raise what it refuses."""
     try:
-        return answer.json()
+        found = answer.json()
     except ValueError:
-        return None
+        found = None
+    if answer.status_code >= 400:
+        raise restore(found)
+    return found
 
 
 def unreachable(error: Exception) -> ServiceError:

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from chronodp.errors import RequestConflict, TooManyCalls
-from chronodp.ledger import Row, Store, Transaction, asked_by, now
+from chronodp.ledger import Row, Store, Transaction, asked_by, check_new_name, now
+from chronodp.service.holds import COVERED
 
 __all__ = ["Job", "Jobs", "State"]
 
-State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "lost"]
+State: TypeAlias = Literal["waiting", "held", "running", "done", "refused", "failed", "lost"]
 
 _COLUMNS = "id, dataset, request, analyst, source, question, design, state, lease, made, ended, problem"
 
@@ -89,6 +90,7 @@ class Jobs:
                 if known.design != design:
                     raise RequestConflict(f"request {request!r} was made before for another question")
                 return known, False
+            check_new_name("request", request)  # one that is known is answered, whatever it is called
             source = request if fresh else self._alike(transaction, dataset, design, whose) or request
             job = Job(secrets.token_hex(12), dataset, request, analyst, source, question, design, "waiting", made=now())
             if source == request:
@@ -103,6 +105,22 @@ class Jobs:
                 (job.id, dataset, request, analyst, source, question, design, job.state, job.made, job.ended),
             )
         return job, True
+
+    def foresee(
+        self, dataset: str, request: str, *, design: str, whose: str | None, fresh: bool
+    ) -> tuple[str, State] | None:
+        """Return the request that would answer a submission for nothing, with its state; None where it has to pay.
+
+        As `submit` decides it, and nothing is written: by the time of the submission others may have submitted.
+        """
+        with self._store.snapshot() as transaction:
+            if known := self._known(transaction, dataset, request):
+                if known.design != design:
+                    raise RequestConflict(f"request {request!r} was made before for another question")
+                return known.source, known.state
+            alike = None if fresh else self._alike(transaction, dataset, design, whose)
+            source = None if alike is None else self._known(transaction, dataset, alike)
+            return None if source is None else (source.source, source.state)
 
     def find(self, identity: str) -> Job | None:
         """Return a job; one that another answers has that one's state."""
@@ -150,24 +168,28 @@ class Jobs:
             )
         return [_answered(_job(row), row[12:]) for row in rows]
 
-    def claim(self, worker: str, *, lease: float) -> Job | None:
-        """Take the oldest job that waits, or whose worker fell silent."""
+    def claim(self, worker: str, *, lease: float, ready: Callable[[], None] = lambda: None) -> Job | None:
+        """Take the oldest job that waits and that no hold covers, or whose worker fell silent.
+
+        ``ready`` is called once there is one, and raises if none should be taken.
+        """
         moment = now()
         with self._store.snapshot() as transaction:  # who only looks keeps no writer waiting
             rows = transaction.run(
-                f"SELECT {_COLUMNS} FROM service_jobs WHERE state = 'waiting' OR (state = 'running' AND lease < ?) "
-                "ORDER BY made, id LIMIT 8",
+                f"SELECT {_COLUMNS} FROM service_jobs WHERE (state = 'waiting' AND NOT {COVERED}) "
+                "OR (state = 'running' AND lease < ?) ORDER BY made, id LIMIT 8",
                 (moment,),
             )
         if not rows:
             return None
+        ready()
         with self._store.transaction() as transaction:
             for row in rows:
                 job = _job(row)
                 until = moment + int(lease * 1e6)
                 taken = transaction.run(
                     "UPDATE service_jobs SET state = 'running', worker = ?, lease = ? "
-                    "WHERE id = ? AND state = ? AND lease = ? RETURNING id",
+                    f"WHERE id = ? AND state = ? AND lease = ? AND (state = 'running' OR NOT {COVERED}) RETURNING id",
                     (worker, until, job.id, job.state, job.lease),
                 )
                 if taken:
@@ -189,12 +211,32 @@ class Jobs:
             )
             transaction.run("DELETE FROM service_workers WHERE seen < ?", (moment - 3_600_000_000,))
 
-    def let_go(self, worker: str, job: Job) -> None:
-        """Leave a job that could not be carried on to whoever looks next."""
+    def let_go(self, worker: str, job: Job, *, pause: float = 0.0) -> None:
+        """Leave a job that could not be carried on to whoever looks next, after so many seconds."""
+        until = now() + int(pause * 1e6) if pause else 0
         with self._store.transaction() as transaction:
             transaction.run(
-                "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'", (job.id, worker)
+                "UPDATE service_jobs SET lease = ? WHERE id = ? AND worker = ? AND state = 'running'",
+                (until, job.id, worker),
             )
+
+    def put_back(self, worker: str, job: Job) -> None:
+        """Let a job that was taken wait again."""
+        with self._store.transaction() as transaction:
+            transaction.run(
+                "UPDATE service_jobs SET state = 'waiting', lease = 0 "
+                "WHERE id = ? AND worker = ? AND state = 'running'",
+                (job.id, worker),
+            )
+
+    def lost_in_a_row(self) -> int:
+        """Return how many jobs were lost since a release was last made."""
+        with self._store.snapshot() as transaction:
+            ((count,),) = transaction.run(
+                "SELECT COUNT(*) FROM service_jobs WHERE state = 'lost' AND ended > COALESCE("
+                "(SELECT MAX(ended) FROM service_jobs WHERE state = 'done' AND source = request), 0)"
+            )
+        return int(count)
 
     def reopen(self, job: Job, *, admit: Callable[[Transaction], None] = lambda _: None) -> Job:
         """Let a failed job wait again, if it is admitted: it goes on from what the ledger has of it."""
@@ -237,16 +279,15 @@ class Jobs:
     def _alike(self, transaction: Transaction, dataset: str, design: str, whose: str | None) -> str | None:
         rows = transaction.run(
             "SELECT request FROM service_jobs WHERE dataset = ? AND length(design) = ? AND design = ? "
-            "AND source = request "
-            "AND state IN ('waiting', 'running', 'done') AND (? = '' OR substr(request, 1, ?) = ?) "
-            "ORDER BY made DESC, id LIMIT 1",
+            "AND source = request AND state IN ('waiting', 'held', 'running', 'done') "
+            "AND (? = '' OR substr(request, 1, ?) = ?) ORDER BY made DESC, id LIMIT 1",
             (dataset, len(design), design, whose or "", len(whose or ""), whose or ""),
         )
         return rows[0][0] if rows else None
 
     def _waiting(self, transaction: Transaction, owner: str) -> int:
         ((count,),) = transaction.run(
-            "SELECT COUNT(*) FROM service_jobs WHERE state = 'waiting' AND substr(request, 1, ?) = ?",
+            "SELECT COUNT(*) FROM service_jobs WHERE state IN ('waiting', 'held') AND substr(request, 1, ?) = ?",
             (len(owner), owner),
         )
         return int(count)

@@ -6,7 +6,7 @@ from typing import Any
 
 from chronodp import errors
 
-__all__ = ["STATUSES", "describe", "restore"]
+__all__ = ["STATUSES", "describe", "refuse", "restore"]
 
 STATUSES = {
     "malformed": 400,
@@ -69,6 +69,13 @@ def describe(error: errors.ChronodpError) -> tuple[int, dict[str, Any]]:
                 "left": error.left,
             }
     return STATUSES[kind], {"error": content}
+
+
+def refuse(argument: str, given: str, allowed: str) -> errors.NotAllowed:
+    """Return the refusal of what the owner's policy does not allow, with what it does."""
+    return errors.NotAllowed(
+        f"the owner's policy does not allow {argument} {given}", argument=argument, mend=f"make it {allowed}"
+    )
 
 
 def restore(content: Any) -> errors.ChronodpError:

@@ -19,6 +19,7 @@ from chronodp.service.jobs import Job, State
 from chronodp.service.listing import whose
 from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
 from chronodp.service.question import QueryRequest
+from chronodp.service.quoting import quote
 from chronodp.service.stored import show_table
 
 __all__ = ["Named", "Submission", "Who", "router", "shown_job"]
@@ -76,7 +77,7 @@ def make_plan(request: Request, caller: Asker, dataset: Named, question: QueryRe
         curator.check_fits(caller, asked, plan)
     except LedgerError as error:  # told with the plan, which needs no ledger; also when the ledger is away
         refused = error
-    return presenting.show_plan(plan, refused=refused, share=share)
+    return presenting.show_plan(asked, plan, refused=refused, share=share)
 
 
 @router.post(
@@ -97,6 +98,22 @@ def try_out(request: Request, caller: Asker, dataset: Named, question: QueryRequ
     release = rehearse(asked, plan)
     note = "Made-up rows of the same schema: nothing was read, nothing was spent, and nothing here is true."
     return shapes.TryShape(note=note, table=show_table(release.each_period()))
+
+
+@router.post(
+    "/datasets/{dataset}/quote",
+    tags=["asking"],
+    summary="Say what submitting a question would debit, for nothing",
+    responses=refusals_for(400, 404, 409, 413, 415),
+)
+def make_quote(request: Request, caller: Asker, dataset: Named, submission: Submission) -> shapes.QuoteShape:
+    """The price at the dataset's delta and what would be left, or that nothing is debited. Reads no data.
+
+    It is refused where the submission would be.
+    """
+    curator = curator_of(request)
+    asked = curator.dataset(caller, dataset)
+    return quote(curator, caller, asked, submission.question, request=submission.request, fresh=submission.fresh)
 
 
 @router.post(

@@ -23,16 +23,18 @@ export const show = async (place, { api, me, signal }) => {
 
 const card = (dataset, me) => {
   const list = make("dl", { class: "facts" });
-  const columns = Object.entries(dataset.columns).map(
-    ([name, { clip, about }]) => `${name}, ${number(clip[0])} to ${number(clip[1])}${about ? `: ${about}` : ""}`,
-  );
+  const columns = Object.entries(dataset.columns).map(([name, { clips, about }]) => {
+    const widest = Object.entries(clips).map(([every, [low, high]]) => `${number(low)} to ${number(high)} in ${every}`);
+    return `${name}, ${widest.join(", ")}${about ? `: ${about}` : ""}`;
+  });
   const groups = Object.entries(dataset.groups).map(([name, keys]) => {
     const more = keys.length > KEYS ? ` and ${count(keys.length - KEYS)} more` : "";
     return `${name}: ${keys.slice(0, KEYS).join(", ")}${more}`;
   });
   const lasts = dataset.renews ? `anew every ${dataset.renews}` : "for ever";
   const rules = [
-    `one release costs at most ε ${number(dataset.largest_epsilon ?? dataset.epsilon)}`,
+    `one release costs at most ε ${number(dataset.largest_epsilon ?? dataset.epsilon)}` +
+      (dataset.delta ? `, counted at δ ${number(dataset.delta)}` : ""),
     `at most ${count(dataset.largest_cells)} numbers`,
     dataset.least_group ? `groups of at least ${count(dataset.least_group)} people, as declared` : null,
     dataset.expression_columns.length
