@@ -15,6 +15,7 @@ import struct
 import tomllib
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 from zipfile import BadZipFile
@@ -68,11 +69,10 @@ def line_of(text: str, path: tuple[str | int, ...]) -> int:
     >>> line_of("[meters]\nepsilon = 4\n[[sinks]]\n[[sinks]]\nkind = 1\n", ("sinks", 1, "kind"))
     5
     """
-    lines = _lines_of(text)
+    lines = _first_lines(text)
     while path:
-        below = [line for known, line in lines.items() if known[: len(path)] == path]
-        if below:
-            return min(below)
+        if path in lines:
+            return lines[path]
         path = path[:-1]
     return 1
 
@@ -115,6 +115,16 @@ def read_text(argument: str, path: object) -> str:
         raise InvalidArgument(argument, str(path), f"a text file ({_reason(error)})", place=True) from None
     except (OSError, UnicodeEncodeError):
         raise InvalidArgument(argument, str(path), "a file that can be read", place=True) from None
+
+
+@lru_cache(maxsize=1)  # a long file may be asked about once for each of its tables
+def _first_lines(text: str) -> dict[tuple[str | int, ...], int]:
+    """Return the first line of every table and key, and of all that stands below it."""
+    first: dict[tuple[str | int, ...], int] = {}
+    for path, line in _lines_of(text).items():
+        for length in range(1, len(path) + 1):
+            first[path[:length]] = min(line, first.get(path[:length], line))
+    return first
 
 
 def _lines_of(text: str) -> dict[tuple[str | int, ...], int]:
