@@ -13,7 +13,6 @@ import itertools
 import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -34,14 +33,19 @@ class _Files(NamedTuple):
         path: the parts of its name, with links followed up to the first part that is a pattern.
         root: device and number of the deepest folder on that way that is there.
         below: what comes after that folder, in small letters: names that differ in these alone are one on some disks.
-        pattern: whether the name is one of many.
+        fixed: how many parts of the path, and of those below, come before the first that is a pattern.
     """
 
     known: frozenset[tuple[int, int]]
     path: tuple[str, ...]
     root: tuple[int, int] | None
     below: tuple[str, ...]
-    pattern: bool
+    fixed: tuple[int, int]
+
+    @property
+    def pattern(self) -> bool:
+        """Whether the name stands for many."""
+        return self.fixed[0] < len(self.path)
 
 
 def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section]) -> None:
@@ -73,11 +77,13 @@ def _files(source: str) -> _Files:
     found = glob.glob(source, recursive=True) if glob.has_magic(source) else [source]
     whole = Path(os.path.abspath(source))
     fixed = list(itertools.takewhile(lambda part: not glob.has_magic(part), whole.parts))
-    parts = (*Path(os.path.realpath(Path(*fixed))).parts, *whole.parts[len(fixed) :])
+    real = Path(os.path.realpath(Path(*fixed))).parts
+    parts = (*real, *whole.parts[len(fixed) :])
     there = next((count for count in range(len(parts), 0, -1) if os.path.isdir(Path(*parts[:count]))), 0)
     root = _identity(str(Path(*parts[:there]))) if there else None
     below = tuple(part.casefold() for part in parts[there:])
-    return _Files(frozenset(filter(None, map(_identity, found))), parts, root, below, glob.has_magic(source))
+    known = frozenset(filter(None, map(_identity, found)))
+    return _Files(known, parts, root, below, (len(real), max(0, len(real) - there)))
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -93,7 +99,8 @@ def _one_file(one: _Files, other: _Files) -> bool:
     """Return whether a file that may not be there yet could be both."""
     beside = one.root is not None and one.root == other.root
     if one.pattern or other.pattern:
-        return bool(_overlap(one.path, other.path) or (beside and _overlap(one.below, other.below)))
+        heads, below = (min(sizes) for sizes in zip(one.fixed, other.fixed, strict=True))
+        return _overlap(one.path, other.path, heads) or (beside and _overlap(one.below, other.below, below))
     if one.known and other.known:
         return False  # both are there, and the disk tells them apart
     return one.path == other.path or (beside and one.below == other.below)
@@ -105,16 +112,20 @@ def _one_folder(one: _Files, other: _Files) -> bool:
     return all(part == beside for part, beside in zip(*paths, strict=False))
 
 
-@lru_cache(maxsize=2**16)
-def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _overlap(one: tuple[str, ...], other: tuple[str, ...], heads: int) -> bool:
+    """Return whether two names could be one, so many of whose first parts are no patterns."""
+    return one[:heads] == other[:heads] and _meet(one[heads:], other[heads:])
+
+
+def _meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Return whether two names could be one, part by part."""
     if one and one[0] == "**":
-        return _overlap(one[1:], other) or (bool(other) and _overlap(one, other[1:]))
+        return _meet(one[1:], other) or (bool(other) and _meet(one, other[1:]))
     if other and other[0] == "**":
-        return _overlap(other, one)
+        return _meet(other, one)
     if not one or not other:
         return not one and not other
-    return _match(one[0], other[0]) and _overlap(one[1:], other[1:])
+    return _match(one[0], other[0]) and _meet(one[1:], other[1:])
 
 
 def _match(one: str, other: str) -> bool:
