@@ -12,7 +12,7 @@ import glob
 import itertools
 import operator
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -114,34 +114,27 @@ def _one_folder(one: _Files, other: _Files) -> bool:
 
 def _overlap(one: tuple[str, ...], other: tuple[str, ...], heads: int) -> bool:
     """Return whether two names could be one, so many of whose first parts are no patterns."""
-    return one[:heads] == other[:heads] and _meet(one[heads:], other[heads:])
-
-
-def _meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return whether two names could be one, part by part."""
-    if one and one[0] == "**":
-        return _meet(one[1:], other) or (bool(other) and _meet(one, other[1:]))
-    if other and other[0] == "**":
-        return _meet(other, one)
-    if not one or not other:
-        return not one and not other
-    return _match(one[0], other[0]) and _meet(one[1:], other[1:])
+    return one[:heads] == other[:heads] and _meet(one[heads:], other[heads:], "**", _match)
 
 
 def _match(one: str, other: str) -> bool:
     """Return whether two parts of names, each perhaps with ``*``, ``?`` or ``[...]``, could be one part."""
     if not (glob.has_magic(one) or glob.has_magic(other)):
         return one == other
-    others = _signs(other)
+    return _meet(_signs(one), _signs(other), "*", lambda sign, beside: sign == beside or "?" in (sign, beside))
+
+
+def _meet(one: Sequence[str], other: Sequence[str], any_: str, alike: Callable[[str, str], bool]) -> bool:
+    """Return whether two patterns have a sequence in common, in which ``any_`` stands for any number of others."""
     # Of every beginning of the other: whether it could be the beginning of the one that was looked at so far.
-    same = [True, *itertools.accumulate((sign == "*" for sign in others), operator.and_)]
-    for sign in _signs(one):
-        before, same = same, [same[0] and sign == "*"]
-        for place, beside in enumerate(others):
-            if "*" in (sign, beside):
+    same = [True, *itertools.accumulate((part == any_ for part in other), operator.and_)]
+    for part in one:
+        before, same = same, [same[0] and part == any_]
+        for place, beside in enumerate(other):
+            if any_ in (part, beside):
                 same.append(before[place + 1] or same[place])
             else:
-                same.append(before[place] and (sign == beside or "?" in (sign, beside)))
+                same.append(before[place] and alike(part, beside))
     return same[-1]
 
 
