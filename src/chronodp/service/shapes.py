@@ -24,6 +24,7 @@ __all__ = [
     "PartShape",
     "PlanShape",
     "Problem",
+    "QuoteShape",
     "Refusal",
     "ReleaseLine",
     "ReleaseShape",
@@ -176,6 +177,21 @@ class PlanShape(BaseModel):
     share: float = Field(description="How much of the whole budget is used now, from 0 to 1.")
 
 
+class QuoteShape(BaseModel):
+    """What submitting a question would debit now. Nothing is submitted, spent or read."""
+
+    debits: bool = Field(description="Whether anything would be debited; not if it was asked before, or is stored.")
+    why: str = Field(description="Why nothing would be; empty if something would.")
+    release: int | None = Field(description="The number of the release that answers it for nothing, once there is one.")
+    epsilon: float = Field(description="What it would cost, as an epsilon at `delta`; 0 if nothing.")
+    delta: float = Field(description="The delta of the dataset's whole budget.")
+    left: float | None = Field(
+        description="How much of the whole budget would be left after it, from 0 to 1; null where nothing is debited, "
+        "or where the whole does not pay."
+    )
+    left_of_mine: float | None = Field(description="The same of your own part; null where you have none.")
+
+
 class TableShape(BaseModel):
     """A long table: time, groups, value, lower, upper; a note says what the bands cover.
 
@@ -206,7 +222,7 @@ class JobShape(BaseModel):
     id: str
     dataset: str
     request: str = Field(description="As the ledger knows it: NAME/ID.")
-    state: Literal["waiting", "running", "done", "refused", "failed", "lost"]
+    state: Literal["waiting", "held", "running", "done", "refused", "failed", "lost"]
     submitted: str
     ended: str | None
     release: int | None = Field(description="The number of the release in the dataset's chain, once it is done.")
@@ -292,12 +308,12 @@ class BudgetShape(BaseModel):
 
 
 class EntryShape(BaseModel):
-    """One charge."""
+    """One charge. Of others', where releases are not shared: that there is one, and when it was made."""
 
     number: int
     made: str
     who: str
-    request: str
+    request: str = Field(description="Empty where it is not yours to know, as are period and cost.")
     period: str
     cost: str
 
@@ -329,8 +345,18 @@ class ClaimShape(BaseModel):
     releases: int
 
 
+class GapShape(BaseModel):
+    """A place where records may be missing in what a live stream reads."""
+
+    at: str
+    what: str
+
+
 class StreamShape(BaseModel):
-    """The public state of a stream or an alert."""
+    """The public state of a stream or an alert.
+
+    `waits` says what the next windows of a live stream wait for, as of `said_at`; `gaps` is for the owner.
+    """
 
     name: str
     dataset: str
@@ -340,6 +366,9 @@ class StreamShape(BaseModel):
     finished: bool
     epsilon: float | None
     delta: float | None
+    said_at: str | None = None
+    waits: list[str] = []
+    gaps: list[GapShape] | None = None
 
 
 class MeShape(BaseModel):
@@ -362,6 +391,17 @@ class SessionShape(BaseModel):
 class HealthShape(BaseModel):
     """Whether the service can spend, only read, or neither."""
 
-    status: Literal["ok", "read-only"]
+    status: Literal["ok", "read-only", "held"]
+    why: str | None = Field(description="What keeps releases from being made; null while they are.")
     ledger: Literal["ok", "unavailable"]
     version: str
+
+
+class HoldShape(BaseModel):
+    """While it stands, no job of a dataset is begun, or none at all."""
+
+    id: str
+    dataset: str = Field(description="Empty for all.")
+    why: str
+    by_whom: str = Field(description="An owner's name; empty for the curator itself.")
+    made: str
