@@ -25,6 +25,7 @@ VIEWS = (
     "live/load",
     "claims",
     "check",
+    "desk/meters",
 )
 
 

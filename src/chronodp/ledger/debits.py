@@ -159,7 +159,7 @@ def find_known(transaction: Transaction, dataset: str, analyst: str) -> Known:
     return with_meaning(find_budget(transaction, dataset, analyst), read_meaning(transaction, dataset))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16_384)  # of a curator's every dataset and part
 def read_terms(terms: str) -> Budget:
     """Return the budget that its stored terms describe."""
     budget: Budget = load(terms, Budget)

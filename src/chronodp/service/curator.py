@@ -21,7 +21,8 @@ from chronodp.service.bound_rules import allowed_search
 from chronodp.service.issue_rules import IssueAsked, allowed_issue, check_may_issue, claim_periods
 from chronodp.service.issued import IssueLog
 from chronodp.service.jobs import Job, Jobs
-from chronodp.service.lifetimes import open_lifetimes, opened_design
+from chronodp.service.lifetimes import opened_design
+from chronodp.service.opening import open_budgets
 from chronodp.service.policy import Dataset, Policy
 from chronodp.service.price import check_delta_asked, check_price
 from chronodp.service.question import QueryRequest, ask
@@ -83,7 +84,7 @@ class Curator:
         witness: str | Path | None = None,
         timeout: float = 10.0,
     ) -> None:
-        self.policy = policy
+        self.policy, self.address = policy, ledger
         elsewhere = FileWitness(witness or f"{keys or ledger}{WITNESS}")
         self.ledger = Ledger(ledger, keys=keys, witness=elsewhere, timeout=timeout)
         self.store = open_tables(ledger, timeout=timeout)
@@ -94,23 +95,7 @@ class Curator:
 
     def open_budgets(self) -> None:
         """Open every budget and lifetime series of the policy; the same again is a no-op, other terms are refused."""
-        opened = {name for name, _, _ in self.ledger.budgets()}
-        for name, dataset in self.policy.datasets.items():
-            # A new budget speaks of the policy's own grid and zone, whichever grid is asked for first; one that is open
-            # already keeps the meaning that it has.
-            new, grid = name not in opened, dataset.calendar
-            self.ledger.open(
-                name,
-                unit=dataset.unit.on(grid) if new else dataset.unit,
-                epsilon=dataset.epsilon,
-                delta=dataset.delta,
-                reserve=dataset.reserve,
-                renews=dataset.renews,
-                timezone=grid.timezone if new and dataset.renews is not None else None,
-            )
-            for analyst, part in dataset.analysts.items():
-                self.ledger.allot(name, analyst, epsilon=part.epsilon, delta=part.delta, reserve=part.reserve)
-            open_lifetimes(self.ledger, dataset)
+        open_budgets(self.ledger, self.policy)
 
     def datasets(self, caller: Caller) -> list[Dataset]:
         """Return the datasets that a caller may know of."""
@@ -122,9 +107,9 @@ class Curator:
 
     def dataset(self, caller: Caller, name: str) -> Dataset:
         """Return a dataset; one that is not the caller's is as unknown as one that is not there."""
-        for dataset in self.datasets(caller):
-            if dataset.name == name:
-                return dataset
+        dataset = self.policy.datasets.get(name)
+        if dataset is not None and (caller.role != "analyst" or caller.name in dataset.analysts):
+            return dataset
         raise NotFound(
             f"there is no dataset {name!r} for you", argument="dataset", mend="GET /api/v1/datasets lists yours"
         )

@@ -119,7 +119,7 @@ def claim_periods(
     rows = transaction.run(
         "SELECT i.request, i.starts, i.ends, j.analyst, j.made FROM service_issues i JOIN service_jobs j "
         "ON j.dataset = i.dataset AND j.request = i.request WHERE i.dataset = ? AND i.lifetime = ? AND i.request <> ? "
-        "AND j.state IN ('waiting', 'running', 'done')",
+        "AND j.state IN ('waiting', 'held', 'running', 'done')",
         (dataset, terms.name, request),
     )
     others = {**issued, **{row[0]: Stretch(int(row[1]), int(row[2])) for row in rows}}

@@ -14,7 +14,7 @@ from chronodp.reading import check_path, read_text
 from chronodp.series import Discover
 from chronodp.service.policy import Allotment, Allowed, Column, Dataset, Discoverable, Policy, RunLimits
 from chronodp.service.policy_keys import POLICY
-from chronodp.service.shared_files import check_files
+from chronodp.service.shared_files import Look, by_name, check_files, on_disk
 from chronodp.service.terms_file import read_lifetimes
 from chronodp.settings import Section, parse_settings
 
@@ -27,15 +27,18 @@ _EXTRA = set("._-")
 def read_policy(path: str | Path) -> Policy:
     """Return the policy in a file. Sources are looked for beside the file; what they hold is read by releases alone."""
     file = check_path("policy", path)
-    return _policy(parse_settings("policy", str(file), read_text("policy", file), POLICY), file.parent)
+    return _policy(parse_settings("policy", str(file), read_text("policy", file), POLICY), file.parent, on_disk)
 
 
 def parse_policy(text: str, *, folder: Path) -> Policy:
-    """Return the policy in a text, as if it were the file policy.toml of a folder."""
-    return _policy(parse_settings("policy", "policy.toml", text, POLICY), folder)
+    """Return the policy in a text, as if it were the file policy.toml of a folder.
+
+    The text alone is looked at: no path in it is looked up, so the answer tells nothing of files on the machine.
+    """
+    return _policy(parse_settings("policy", "policy.toml", text, POLICY), folder, by_name)
 
 
-def _policy(said: Section, folder: Path) -> Policy:
+def _policy(said: Section, folder: Path, look: Look) -> Policy:
     parts: Section = said["datasets"]
     datasets = {name: _dataset(name, part, folder) for name, part in parts.items()}
     taken: set[str] = set()
@@ -44,7 +47,7 @@ def _policy(said: Section, folder: Path) -> Policy:
             if name in taken:
                 raise part["lifetimes"].place.below(name).wrong(name, "a name that no other series of the file has")
         taken |= set(dataset.lifetimes)
-    check_files(datasets, parts)
+    check_files(datasets, parts, look=look)
     warnings = [warning for name, one in datasets.items() for warning in _warnings(parts[name], one)]
     return Policy(datasets, RunLimits(**said["service"]), tuple(warnings))
 

@@ -222,7 +222,7 @@ class JobShape(BaseModel):
     id: str
     dataset: str
     request: str = Field(description="As the ledger knows it: NAME/ID.")
-    state: Literal["waiting", "running", "done", "refused", "failed", "lost"]
+    state: Literal["waiting", "held", "running", "done", "refused", "failed", "lost"]
     submitted: str
     ended: str | None
     release: int | None = Field(description="The number of the release in the dataset's chain, once it is done.")
@@ -308,12 +308,12 @@ class BudgetShape(BaseModel):
 
 
 class EntryShape(BaseModel):
-    """One charge."""
+    """One charge. Of others', where releases are not shared: that there is one, and when it was made."""
 
     number: int
     made: str
     who: str
-    request: str
+    request: str = Field(description="Empty where it is not yours to know, as are period and cost.")
     period: str
     cost: str
 
@@ -345,8 +345,18 @@ class ClaimShape(BaseModel):
     releases: int
 
 
+class GapShape(BaseModel):
+    """A place where records may be missing in what a live stream reads."""
+
+    at: str
+    what: str
+
+
 class StreamShape(BaseModel):
-    """The public state of a stream or an alert."""
+    """The public state of a stream or an alert.
+
+    `waits` says what the next windows of a live stream wait for, as of `said_at`; `gaps` is for the owner.
+    """
 
     name: str
     dataset: str
@@ -356,6 +366,9 @@ class StreamShape(BaseModel):
     finished: bool
     epsilon: float | None
     delta: float | None
+    said_at: str | None = None
+    waits: list[str] = []
+    gaps: list[GapShape] | None = None
 
 
 class MeShape(BaseModel):
@@ -378,6 +391,17 @@ class SessionShape(BaseModel):
 class HealthShape(BaseModel):
     """Whether the service can spend, only read, or neither."""
 
-    status: Literal["ok", "read-only"]
+    status: Literal["ok", "read-only", "held"]
+    why: str | None = Field(description="What keeps releases from being made; null while they are.")
     ledger: Literal["ok", "unavailable"]
     version: str
+
+
+class HoldShape(BaseModel):
+    """While it stands, no job of a dataset is begun, or none at all."""
+
+    id: str
+    dataset: str = Field(description="Empty for all.")
+    why: str
+    by_whom: str = Field(description="An owner's name; empty for the curator itself.")
+    made: str

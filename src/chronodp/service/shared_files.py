@@ -13,17 +13,18 @@ import itertools
 import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from chronodp.service.policy import Dataset
 from chronodp.settings import Section
 
-__all__ = ["check_files"]
+__all__ = ["Look", "by_name", "check_files", "on_disk"]
 
 
 Name = TypeVar("Name")
+
+_WAYS = 4096  # in which two patterns are compared before they are taken for one
 
 
 class _Files(NamedTuple):
@@ -44,32 +45,51 @@ class _Files(NamedTuple):
     pattern: bool
 
 
-def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section]) -> None:
-    """Raise if two datasets read one file and neither is said to be about other people, or two series share a tally."""
+Look: TypeAlias = Callable[[str], _Files]
+"""How a path or pattern is told from others."""
+
+
+def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section], *, look: Look) -> None:
+    """Raise if two datasets read one file and neither is said to be about other people, or two series share a tally.
+
+    Args:
+        datasets: by name.
+        said: their sections, for the line.
+        look: `on_disk`, or `by_name` where nothing may be looked up.
+    """
     sources = {name: one.source for name, one in datasets.items() if not one.other_people}
-    for first, second in _pairs(sources, _one_file):
+    for first, second in _pairs(sources, look, _one_file):
         raise said[second].wrong(
             "source",
             f"of files that no other dataset reads: {first} reads the same, and each has a whole budget for the same "
             "people. Make them one dataset, or say other_people = true if they are about other people",
         )
     tallies = {(name, life): terms.tally for name, one in datasets.items() for life, terms in one.lifetimes.items()}
-    for (_, first), (name, second) in _pairs(tallies, _one_folder):
+    for (_, first), (name, second) in _pairs(tallies, look, _one_folder):
         series: Section = said[name]["lifetimes"][second]
         raise series.wrong("tally", f"a folder of its own: that of {first} is the same, or one is inside the other")
 
 
-def _pairs(sources: Mapping[Name, str], alike: Callable[[_Files, _Files], bool]) -> Iterator[tuple[Name, Name]]:
+def _pairs(
+    sources: Mapping[Name, str], look: Look, alike: Callable[[_Files, _Files], bool]
+) -> Iterator[tuple[Name, Name]]:
     """Yield every two names whose sources could be one."""
     if len(sources) < 2:
         return
-    files = [(name, _files(source)) for name, source in sources.items()]
+    files = [(name, look(source)) for name, source in sources.items()]
     for (first, one), (second, other) in itertools.combinations(files, 2):
         if one.known & other.known or alike(one, other):
             yield first, second
 
 
-def _files(source: str) -> _Files:
+def by_name(source: str) -> _Files:
+    """Return what a path or pattern stands for by its name alone; no disk is asked."""
+    parts = Path(os.path.normpath(source)).parts
+    return _Files(frozenset(), parts, None, tuple(part.casefold() for part in parts), glob.has_magic(source))
+
+
+def on_disk(source: str) -> _Files:
+    """Return what a path or pattern stands for on this machine now."""
     found = glob.glob(source, recursive=True) if glob.has_magic(source) else [source]
     whole = Path(os.path.abspath(source))
     fixed = list(itertools.takewhile(lambda part: not glob.has_magic(part), whole.parts))
@@ -105,16 +125,26 @@ def _one_folder(one: _Files, other: _Files) -> bool:
     return all(part == beside for part, beside in zip(*paths, strict=False))
 
 
-@lru_cache(maxsize=2**16)
 def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return whether two names could be one, part by part."""
-    if one and one[0] == "**":
-        return _overlap(one[1:], other) or (bool(other) and _overlap(one, other[1:]))
-    if other and other[0] == "**":
-        return _overlap(other, one)
-    if not one or not other:
-        return not one and not other
-    return _match(one[0], other[0]) and _overlap(one[1:], other[1:])
+    """Return whether two names could be one, part by part; of a pattern with too many ways to tell, that they could."""
+    # No recursion: a name may have a thousand parts.
+    reached: set[tuple[int, int]] = set()
+    waiting = [(0, 0)]
+    while waiting and len(reached) < _WAYS:
+        here, there = place = waiting.pop()
+        if place in reached:
+            continue
+        reached.add(place)
+        rest, others = one[here : here + 1], other[there : there + 1]
+        if not rest and not others:
+            return True
+        if "**" in rest:
+            waiting += [(here + 1, there), (here, there + 1)] if others else [(here + 1, there)]
+        elif "**" in others:
+            waiting += [(here, there + 1), (here + 1, there)] if rest else [(here, there + 1)]
+        elif rest and others and _match(rest[0], others[0]):
+            waiting.append((here + 1, there + 1))
+    return bool(waiting)
 
 
 def _match(one: str, other: str) -> bool:

@@ -3,11 +3,21 @@
 import { count, facts, fill, make, number, path } from "../dom.js";
 
 const KEYS = 8; // named on the card
+const CARDS = 50; // at a time
 
 export const show = async (place, { api, me, signal }) => {
   const found = await api.get("/datasets", signal);
   const slot = fill(place, "datasets");
-  slot("list").append(...found.map((dataset) => card(dataset, me)));
+  const more = make("button", { type: "button", class: "quiet" });
+  const grow = () => {
+    const shown = slot("list").querySelectorAll("article").length;
+    more.before(...found.slice(shown, shown + CARDS).map((dataset) => card(dataset, me)));
+    more.hidden = shown + CARDS >= found.length;
+    more.textContent = `Show more (${count(Math.min(shown + CARDS, found.length))} of ${count(found.length)})`;
+  };
+  slot("list").append(more);
+  more.addEventListener("click", grow);
+  grow();
   if (found.length === 0) slot("list").append(make("p", {}, "There is no dataset for you: ask the owner."));
 };
 
