@@ -45,6 +45,19 @@ def test_each_day_has_the_share_at_its_end(ledger: Ledger) -> None:
     assert part.share == ledger.status("meters", analyst="ana").share
 
 
+@pytest.mark.processes
+def test_a_postgresql_ledger_tells_the_same(postgres_only: str, tmp_path: Path) -> None:
+    with Ledger(postgres_only, keys=tmp_path / "owner.keys") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=1.0, delta=1e-6)
+        for number in (1, 2, 3):
+            ledger.spend("meters", GaussianCost(1.0, 20.0), unit=cdp.User())
+            on_day(ledger, number, 3 - number)
+        found = ledger.spending("meters")
+        assert [one.charges for one in found.days] == [1, 1, 1]
+        assert found.opening == 0.0 < found.days[0].share < found.days[1].share
+        assert found.days[2].share == ledger.status("meters").share
+
+
 def test_a_sum_that_ran_over_is_not_counted_down(ledger: Ledger) -> None:
     """Gaussian noise closes the way without it; its sum jumped to the cap, and says nothing of the days before."""
     ledger.open("meters", unit=cdp.User(), epsilon=1.0, delta=1e-6)
