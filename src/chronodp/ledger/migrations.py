@@ -83,6 +83,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             dataset TEXT NOT NULL, request TEXT NOT NULL, number BIGINT NOT NULL, content BYTEA NOT NULL,
             PRIMARY KEY (dataset, request, number))""",
     ),
+    # A text of its own for every debit of a request, by which the process that made it knows it again.
+    ("ALTER TABLE requests ADD COLUMN debit TEXT",),
 )
 
 

@@ -63,7 +63,7 @@ class Runner:
         self._stop, self._called, self._done = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
         self._in_hand: dict[str, Job] = {}
-        self._drawn: dict[str, Job] = {}
+        self._kept: dict[str, Job] = {}
         self._begun: set[str] = set()
         self.readiness = Readiness(curator)
 
@@ -89,7 +89,8 @@ class Runner:
 
     def run_one(self) -> bool:
         """Run one job if there is one, and if it could be finished; return whether there was."""
-        self._store_drawn()
+        if self._go_on():
+            return True
         job = self._curator.jobs.claim(self._worker, lease=self._lease, ready=self.readiness.check)
         if job is None:
             return False
@@ -100,31 +101,30 @@ class Runner:
             self._run(job)
             self._begun.discard(job.id)
         except LedgerUnavailable:
-            if self._curator.ledger.has_drawn(job.dataset, job.request):
-                self._drawn[job.id] = job  # it stays in hand: nobody else has what was drawn
+            if self._curator.ledger.may_finish(job.dataset, job.request):
+                self._kept[job.id] = job  # it stays in hand: nobody else knows what was drawn
                 raise
             with suppress(LedgerUnavailable):  # then its lease runs out, since nobody has it in hand
                 self._curator.jobs.let_go(self._worker, job, pause=_LATER if self.readiness.lacks_tally else 0.0)
             raise
         finally:
-            if job.id not in self._drawn:
+            if job.id not in self._kept:
                 del self._in_hand[job.id]
         return True
 
-    def _store_drawn(self) -> None:
-        """Store what was drawn while the database was away, and end its jobs."""
-        while self._drawn:
-            try:
-                identity, job = self._drawn.popitem()
-            except KeyError:  # another thread has it
-                return
-            try:
-                self._curator.ledger.store_drawn(job.dataset, job.request)
-                self._curator.jobs.end(job, "done")
-            except LedgerUnavailable:
-                self._drawn[identity] = job
-                raise
-            del self._in_hand[identity]
+    def _go_on(self) -> bool:
+        """Finish a job that the database went away under, if there is one; return whether there was."""
+        try:
+            _, job = self._kept.popitem()
+        except KeyError:
+            return False
+        try:
+            self._run(job)
+        except BaseException:
+            self._kept[job.id] = job
+            raise
+        del self._in_hand[job.id]
+        return True
 
     def _work(self) -> None:
         while not self._stop.is_set():
@@ -139,7 +139,7 @@ class Runner:
                 self._called.wait(_LOOK if self.readiness.why is None else _PAUSE)
                 self._called.clear()
         with suppress(LedgerUnavailable):  # it is lost then, and named by the next start
-            self._store_drawn()
+            self._go_on()
         self._curator.close()
 
     def _beat(self) -> None:
@@ -158,7 +158,11 @@ class Runner:
             self._mark(job)
             curator.jobs.end(job, "done")
             return
-        if self._was_debited(job) and not curator.goes_on(job):
+        if curator.ledger.store_drawn(job.dataset, job.request):
+            curator.jobs.end(job, "done")
+            return
+        may_finish = curator.ledger.may_finish(job.dataset, job.request)
+        if self._was_debited(job) and not may_finish and not curator.goes_on(job):
             self._lose(job, died=job.id not in self._begun)
             return
         if self._is_held(job):  # taken over from a worker that died, or taken while the hold was placed
