@@ -20,10 +20,10 @@ import numpy as np
 import pandas
 import psycopg
 import pyarrow.parquet
-import uvicorn
 
 from chronodp.service.app import make_app
 from chronodp.service.curator import Curator
+from chronodp.service.edge import EdgeServer
 from chronodp.service.pacing import Paces
 from chronodp.service.policy_file import read_policy
 from chronodp.service.serving import listen
@@ -177,10 +177,9 @@ def open_house(
     curator = Curator(read_policy(policy), ledger, keys=keys, timeout=2.0)
     curator.open_budgets()
     tokens = {name: add_token(curator.store, name, role) for name, role in PEOPLE}
-    config = uvicorn.Config(make_app(curator, pace=pace, tls=tls), log_level="warning", access_log=False)
-    server = uvicorn.Server(config)
     door = listen("127.0.0.1", 0)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
+    server = EdgeServer(make_app(curator, pace=pace, tls=tls), [door])
+    thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     with httpx.Client(base_url=f"http://127.0.0.1:{door.getsockname()[1]}", timeout=30) as http:
         while not server.started:

@@ -1,4 +1,4 @@
-"""How often one token may call: a bucket that fills at the policy's rate."""
+"""How often one caller may call: a bucket that fills at the policy's rate."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Limits:
     """A bucket for each caller, in this worker; the newest callers are remembered.
 
     >>> limits = Limits(1.0, clock=lambda: 0.0)
-    >>> limits.take("ana"), limits.take("ana")
-    (None, None)
+    >>> limits.take("ana"), limits.allows("ana"), limits.allows("ana")
+    (None, True, False)
     >>> limits.take("ana")
     Traceback (most recent call last):
         ...
@@ -34,6 +34,11 @@ class Limits:
 
     def take(self, caller: str) -> None:
         """Count a call, or raise if there were too many."""
+        if not self.allows(caller):
+            raise TooManyCalls(f"more than {self._rate:g} calls a second", mend="wait a second and ask again")
+
+    def allows(self, caller: str) -> bool:
+        """Count a call, and return whether it is one of those that are allowed."""
         moment, most = self._clock(), max(1.0, self._rate * _BURST)
         with self._lock:
             left, since = self._buckets.pop(caller, (most, moment))
@@ -41,5 +46,4 @@ class Limits:
             self._buckets[caller] = (left - 1 if left >= 1 else left, moment)
             if len(self._buckets) > _KEPT:
                 self._buckets.popitem(last=False)
-        if left < 1:
-            raise TooManyCalls(f"more than {self._rate:g} calls a second", mend="wait a second and ask again")
+        return left >= 1

@@ -13,6 +13,7 @@ from chronodp.ledger import Budget, Renewal
 from chronodp.privacy import Calendar, parse_record_unit
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Discover
+from chronodp.service.edge import EDGE
 from chronodp.service.policy import (
     EXPRESSION_FUNCTIONS,
     MEASURES,
@@ -91,6 +92,7 @@ _SERVICE = {
     "waiting": whole(least=1, default=_RUNNING.waiting),
     "lease": number(least=1, most=3600, default=_RUNNING.lease),
     "session": number(least=60, most=7 * 86400, default=_RUNNING.session),
+    "edge": EDGE,
 }
 _COLUMN = {
     "clip": Setting(_clip, missing=""),

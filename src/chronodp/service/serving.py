@@ -77,39 +77,25 @@ def serve(
     door = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     told(f"http{'s' if settings.tls else ''}://{shown}:{door.getsockname()[1]}/")
-    options = {"ssl_certfile": certificate, "ssl_keyfile": key}
+    tls = None if certificate is None or key is None else (certificate, key)
     if settings.workers == 1:
-        run_worker(settings, door, options)
+        run_worker(settings, door, tls)
     else:
         supervise(
-            lambda context: context.Process(target=run_worker, args=(settings, door, options, os.getpid())),
+            lambda context: context.Process(target=run_worker, args=(settings, door, tls, os.getpid())),
             workers=settings.workers,
         )
 
 
-def run_worker(
-    settings: Settings, door: socket.socket, options: dict[str, str | None], parent: int | None = None
-) -> None:
+def run_worker(settings: Settings, door: socket.socket, tls: tuple[str, str] | None, parent: int | None = None) -> None:
     """Answer until told to stop, or until the process that started this one is gone."""
-    import uvicorn
+    from chronodp.service.edge import EdgeServer
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    config = uvicorn.Config(
-        settings,
-        factory=True,
-        ssl_certfile=options["ssl_certfile"],
-        ssl_keyfile=options["ssl_keyfile"],
-        access_log=False,  # addresses hold names of requests
-        server_header=False,
-        log_level="warning",
-        timeout_keep_alive=75,  # a busy worker must not hang up on who waits for it
-        timeout_graceful_shutdown=30,
-        limit_concurrency=500,
-    )
-    server = uvicorn.Server(config)
+    server = EdgeServer(settings(), [door], tls=tls)
     if parent is not None:
         threading.Thread(target=_follow, args=(server, parent), daemon=True).start()
-    server.run(sockets=[door])
+    server.run()
 
 
 def _follow(server: Any, parent: int) -> None:
