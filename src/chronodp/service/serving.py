@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "listen", "run_worker", "serve"]
 
+_UNSENT = 1 << 17  # bytes
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -116,4 +118,6 @@ def listen(host: str, port: int) -> socket.socket:
         raise InvalidArgument("port", port, f"free, and host an address of this machine ({error.strerror})") from None
     # Connections inherit it. Without, an answer's body waits for its head to be acknowledged, which takes 40 ms.
     door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # so does this: who takes no answer keeps no megabytes of it in the system
+        door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
     return door

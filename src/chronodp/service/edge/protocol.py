@@ -13,6 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from chronodp.service.edge.connections import Connections, Line
+from chronodp.service.edge.resetting import reset_on_close
 from chronodp.service.edge.settings import EdgeLimits
 from chronodp.service.refusals import refusal
 
@@ -51,7 +52,7 @@ class EdgeProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Begin to wait for a head."""
         super().connection_made(transport)
-        self._line.drop = transport.abort
+        self._line.drop = self._cut
         self._wait(self._limits.head)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -66,7 +67,7 @@ class EdgeProtocol(H11Protocol):
             return
         self._pieces += 1
         if self.conn.their_state is h11.IDLE and self._pieces > _PIECES:
-            self.transport.abort()
+            self._cut()
             return
         super().data_received(data)
         if self.conn.their_state is h11.IDLE and not self._answering:
@@ -123,7 +124,12 @@ class EdgeProtocol(H11Protocol):
             self._refuse("too_slow", "the head of the request did not come in time", "send it at once")
             self._wait(self._limits.head)
         else:
-            self.transport.abort()
+            self._cut()
+
+    def _cut(self) -> None:
+        """End it at once, with whatever the system still holds of an answer."""
+        reset_on_close(self.transport.get_extra_info("socket"))
+        self.transport.abort()
 
     def _refuse(self, kind: str, message: str, mend: str) -> None:
         status, content = refusal(kind, message, mend)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 import ssl
-import struct
 from collections.abc import Callable
 
 import uvicorn
@@ -16,6 +14,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.service.edge.connections import Connections, Line
 from chronodp.service.edge.origins import Proxies, origin_of
 from chronodp.service.edge.protocol import EdgeProtocol
+from chronodp.service.edge.resetting import reset_on_close
 from chronodp.service.edge.settings import EdgeLimits
 from chronodp.service.edge.strangers import Strangers
 
@@ -25,7 +24,6 @@ _AT_ONCE = 16  # arrivals taken before others have their turn
 _RETRY = 0.1  # seconds, where the system has no more files
 _TLS_END = 2.0  # seconds to say goodbye in
 _SPARE_FILES = 256  # beside connections: databases, tables, the page's own
-_RESET = struct.pack("ii", 1, 0)
 
 _Make = Callable[[Line], EdgeProtocol]
 
@@ -97,7 +95,14 @@ class _Arrivals:
         task = self._loop.create_task(self._begin(arrived, line))
         line.drop = task.cancel
         self._beginning.add(task)
-        task.add_done_callback(self._beginning.discard)
+
+        def begun(task: asyncio.Task[None]) -> None:
+            self._beginning.discard(task)
+            if task.cancelled() or task.exception() is not None:  # no room any more, no TLS, or too slow
+                self._connections.leave(line)
+                _reset(arrived)
+
+        task.add_done_callback(begun)
 
     def make_room(self) -> None:
         """Drop the connection that gives way first."""
@@ -110,11 +115,7 @@ class _Arrivals:
 
     async def _begin(self, arrived: socket.socket, line: Line) -> None:
         patience = {"ssl_handshake_timeout": self._head, "ssl_shutdown_timeout": _TLS_END} if self._tls else {}
-        try:
-            await self._loop.connect_accepted_socket(lambda: self._make(line), arrived, ssl=self._tls, **patience)
-        except (OSError, asyncio.CancelledError):  # no TLS, too slow, or no room
-            self._connections.leave(line)
-            _reset(arrived)
+        await self._loop.connect_accepted_socket(lambda: self._make(line), arrived, ssl=self._tls, **patience)
 
 
 class _Door:
@@ -174,6 +175,5 @@ def _context(certificate: str, key: str) -> ssl.SSLContext:
 
 
 def _reset(arrived: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # gone already
-        arrived.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+    reset_on_close(arrived)
     arrived.close()
