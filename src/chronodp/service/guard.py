@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from anyio import to_thread
@@ -119,8 +120,8 @@ class Guard:
 
     async def _identify(self, scope: _Scope) -> Token | None:
         """Return whose token or session came with a head, None if it needs neither; or raise."""
-        origin = origin_of(scope["client"][0] if scope.get("client") else "")
-        connection = scope.get("state", {}).get("connection")  # of our own server
+        origin = _origin(scope)
+        connection = _connection(scope)
         given = credentials(scope)
         known = self._doorkeeper.recall(*given)
         problem: ChronodpError = no_credentials()
@@ -175,6 +176,7 @@ class Guard:
         if known is not None:
             await self._app(scope, receive, send)
             return
+        send.pace = partial(self._strangers.wait_for_piece, _origin(scope))
         await self._room.acquire()
         send.at_start = self._room.release  # what it takes to send the answer is the reader's time, not ours
         try:
@@ -192,7 +194,9 @@ class _Dressed:
     def __init__(self, send: _Send, scope: _Scope, counted: Callable[[str, int], None], *, tls: bool) -> None:
         self._send, self._scope, self._counted = send, scope, counted
         self._headers = _BARE if not tls else [*_BARE, _OVER_TLS]
+        self._connection, self._pieces = _connection(scope), 0
         self.begun = False
+        self.pace: Callable[[], float] | None = None  # tells for how long the next piece has to wait
         self.at_start: Callable[[], None] | None = None
 
     def start(self) -> None:
@@ -211,11 +215,24 @@ class _Dressed:
             extra = [pair for pair in self._headers if pair[0] not in known]
             await self._send({**message, "headers": [*message.get("headers", []), *extra]})
             return
-        body = message.get("body", b"")
-        while len(body) > _PIECE:
-            await self._send({**message, "body": body[:_PIECE], "more_body": True})
-            body = body[_PIECE:]
-        await self._send({**message, "body": body})
+        body, more = message.get("body", b""), message.get("more_body", False)
+        for begin in range(0, max(1, len(body)), _PIECE):
+            end = begin + _PIECE
+            if self.pace is not None and self._pieces:
+                await asyncio.sleep(self.pace())
+            if self._pieces and self._connection is not None and self._connection.gone:
+                return  # nobody takes the rest
+            self._pieces += 1
+            await self._send({**message, "body": body[begin:end], "more_body": more or end < len(body)})
+
+
+def _origin(scope: _Scope) -> str:
+    return origin_of(scope["client"][0] if scope.get("client") else "")
+
+
+def _connection(scope: _Scope) -> Any:
+    """Return the connection that a request came on, where our own server tells it."""
+    return scope.get("state", {}).get("connection")
 
 
 def _given(body: bytes, receive: _Receive) -> _Receive:

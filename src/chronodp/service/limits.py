@@ -38,12 +38,22 @@ class Limits:
             raise TooManyCalls(f"more than {self._rate:g} calls a second", mend="wait a second and ask again")
 
     def allows(self, caller: str) -> bool:
-        """Count a call, and return whether it is one of those that are allowed."""
-        moment, most = self._clock(), max(1.0, self._rate * _BURST)
+        """Count a call, and return whether it is one of those that are allowed; others count for nothing."""
         with self._lock:
-            left, since = self._buckets.pop(caller, (most, moment))
-            left = min(most, left + max(0.0, moment - since) * self._rate)
-            self._buckets[caller] = (left - 1 if left >= 1 else left, moment)
-            if len(self._buckets) > _KEPT:
-                self._buckets.popitem(last=False)
+            left = self._left(caller)
+            self._buckets[caller] = (left - 1 if left >= 1 else left, self._clock())
         return left >= 1
+
+    def borrow(self, caller: str) -> float:
+        """Count a call in any case, and return the seconds after which it is one of those that are allowed."""
+        with self._lock:
+            left = self._left(caller) - 1
+            self._buckets[caller] = (left, self._clock())
+        return max(0.0, -left / self._rate)
+
+    def _left(self, caller: str) -> float:
+        moment, most = self._clock(), max(1.0, self._rate * _BURST)
+        if len(self._buckets) > _KEPT:
+            self._buckets.popitem(last=False)
+        left, since = self._buckets.pop(caller, (most, moment))
+        return min(most, left + max(0.0, moment - since) * self._rate)

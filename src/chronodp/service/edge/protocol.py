@@ -49,6 +49,11 @@ class EdgeProtocol(H11Protocol):
         owner = f"token {caller}" if known else self._address
         return self._lines.settle(self._line, busy=self._answering, owner=owner, known=known)
 
+    @property
+    def gone(self) -> bool:
+        """Whether nothing more can be sent."""
+        return self.transport.is_closing()
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Begin to wait for a head."""
         super().connection_made(transport)

@@ -12,14 +12,14 @@ from chronodp.service.limits import Limits
 __all__ = ["Strangers"]
 
 _CONNECTIONS = 5  # new connections of one address, for each call that it may make without a token
-_TOGETHER = 10  # what all strangers may do, for each call that one of them may make
+_TOGETHER = 5  # what all strangers may do, for each call that one of them may make
 _LATELY = 300.0  # seconds for which an address counts as one that people with tokens come from
 _KEPT = 10_000
 _ALL = "all strangers"
 
 
 class Strangers:
-    """Counts calls without a token, and new connections, whose tokens nobody knows yet.
+    """Counts calls without a token, pieces of their answers, and new connections, whose tokens nobody knows yet.
 
     An address that somebody with a token came from lately is counted by itself alone: a flood from elsewhere does not
     keep them from connecting again.
@@ -28,7 +28,9 @@ class Strangers:
     def __init__(self, rate: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._calls = Limits(rate, clock=clock)
         self._connections = Limits(_CONNECTIONS * rate, clock=clock)
-        self._all_calls, self._all_connections = (Limits(_TOGETHER * rate, clock=clock) for _ in range(2))
+        self._pieces = Limits(rate, clock=clock)
+        together = (Limits(_TOGETHER * rate, clock=clock) for _ in range(3))
+        self._all_calls, self._all_connections, self._all_pieces = together
         self._lately: OrderedDict[str, float] = OrderedDict()
         self._clock, self._lock = clock, threading.Lock()
 
@@ -45,6 +47,11 @@ class Strangers:
         self._calls.take(origin)
         if not self._vouched(origin):
             self._all_calls.take(_ALL)
+
+    def wait_for_piece(self, origin: str) -> float:
+        """Count a piece of a long answer, and return the seconds until it may be sent."""
+        own = self._pieces.borrow(origin)
+        return own if self._vouched(origin) else max(own, self._all_pieces.borrow(_ALL))
 
     def lets_in(self, origin: str) -> bool:
         """Count a new connection, and return whether it is one of those that are let in."""
