@@ -24,6 +24,7 @@ from benchmarks import (
     engine,
     estimation,
     federated,
+    hostile,
     key_reuse,
     key_selection,
     key_streams,
@@ -104,6 +105,7 @@ TOPICS = (
     federated.measure,
     training.measure,
     service.measure,
+    hostile.measure,
     live.measure,
     live.measure_mqtt,
 )
