@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import ssl
+import sys
 from collections.abc import Callable
 
 import uvicorn
@@ -22,6 +24,7 @@ __all__ = ["EdgeServer"]
 
 _AT_ONCE = 16  # arrivals taken before others have their turn
 _RETRY = 0.1  # seconds, where the system has no more files
+_TURN = 0.0005  # seconds
 _TLS_END = 2.0  # seconds to say goodbye in
 _SPARE_FILES = 256  # beside connections: databases, tables, the page's own
 
@@ -50,11 +53,16 @@ class EdgeServer(uvicorn.Server):
         )
         super().__init__(config)
         self._app, self._doors, self._tls = app, doors, None if tls is None else _context(*tls)
+        self._turn = sys.getswitchinterval()
         allow_files(app.state.curator.policy.running.edge.connections)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002  # they are known
         """Begin to answer."""
         await super().startup(sockets=[])
+        gc.freeze()  # what is loaded stays: looking through it for garbage stops every call for a third of a second
+        # At each send the event loop waits for so long until a thread that computes lets it go on: by default 5 ms, and
+        # half a second where a hundred strangers are refused at once.
+        sys.setswitchinterval(_TURN)
         limits: EdgeLimits = self._app.state.curator.policy.running.edge
         connections = Connections(most=limits.connections, per_caller=limits.per_caller)
 
@@ -66,6 +74,12 @@ class EdgeServer(uvicorn.Server):
 
         arrivals = _Arrivals(make, connections, self._app.state.strangers, limits, self._tls)
         self.servers = [_Door(door, arrivals) for door in self._doors]  # type: ignore[misc]  # uvicorn closes them
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002  # they are known
+        """Answer what has begun, and end."""
+        await super().shutdown(sockets=self._doors)
+        sys.setswitchinterval(self._turn)
+        gc.unfreeze()  # libraries look for what is left of them when the process ends
 
 
 class _Arrivals:
