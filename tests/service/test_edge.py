@@ -17,7 +17,7 @@ import pytest
 
 from chronodp.errors import InvalidArgument, TooManyCalls
 from chronodp.service import read_policy
-from chronodp.service.edge import Proxies, Strangers
+from chronodp.service.edge import Proxies, Strangers, allow_files
 from chronodp.service.edge.connections import Connections, Line
 from tests.service.certificate import write_certificate
 from tests.service.town import API, SUM, House, open_house, write_policy
@@ -128,7 +128,9 @@ def test_limits_of_time(tmp_path: Path) -> None:
         half.sendall(HALF)
         asked = head(house, "ana", f"POST {API}/datasets/meters/plan", "Content-Length: 500")
         body.sendall(asked + b"{")
-        reader.sendall(head(house, None, "GET /plotly.js"))  # megabytes, which nobody takes
+        reader.sendall(
+            head(house, None, "GET /plotly.js") + HALF
+        )  # megabytes, which nobody takes, and a half-sent head
         told = everything(half)
         assert told.startswith(b"HTTP/1.1 408 ")
         assert json.loads(told.partition(b"\r\n\r\n")[2])["error"]["kind"] == "too_slow"
@@ -276,6 +278,21 @@ def test_a_flood_from_everywhere_leaves_addresses_of_the_known_alone() -> None:
     strangers.count_call("192.0.2.1")
     moment = 301.0
     assert sum(strangers.lets_in("192.0.2.1") for _ in range(100)) == 20  # by itself, five a call
+
+
+def test_files_of_the_page_wait_for_their_turn() -> None:
+    strangers = Strangers(2.0, clock=lambda: 0.0)
+    waits = [strangers.wait_for_file("198.51.100.1") for _ in range(120)]
+    assert waits[:20] == [0.0] * 20
+    assert waits[-1] == 10.0
+    with pytest.raises(TooManyCalls):
+        strangers.wait_for_file("198.51.100.1")
+    strangers.count_call("198.51.100.1")  # who wants to sign in may
+
+
+def test_more_connections_than_open_files_are_refused_before_anything_is_opened() -> None:
+    with pytest.raises(InvalidArgument, match="ulimit -n"):
+        allow_files(10**9)
 
 
 @pytest.mark.parametrize(

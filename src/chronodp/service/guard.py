@@ -120,13 +120,15 @@ class Guard:
 
     async def _identify(self, scope: _Scope) -> Token | None:
         """Return whose token or session came with a head, None if it needs neither; or raise."""
-        origin = _origin(scope)
-        connection = _connection(scope)
-        given = credentials(scope)
+        origin, connection, given = _origin(scope), _connection(scope), credentials(scope)
+        api = scope["path"].startswith(f"{self._prefix}/")
         known = self._doorkeeper.recall(*given)
         problem: ChronodpError = no_credentials()
         if known is None:
-            self._strangers.count_call(origin)
+            if api:
+                self._strangers.count_call(origin)
+            else:
+                await asyncio.sleep(self._strangers.wait_for_file(origin))
             if given != (None, None):
                 try:
                     async with self._room:
@@ -134,7 +136,6 @@ class Guard:
                 except (NotSignedIn, LedgerUnavailable) as error:
                     problem = error
         held = connection is None or connection.belongs_to(None if known is None else known.id)
-        api = scope["path"].startswith(f"{self._prefix}/")
         if known is None:
             if api and self._route(scope) not in _OPEN:
                 raise problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -35,7 +36,7 @@ class Limits:
     def take(self, caller: str) -> None:
         """Count a call, or raise if there were too many."""
         if not self.allows(caller):
-            raise TooManyCalls(f"more than {self._rate:g} calls a second", mend="wait a second and ask again")
+            raise self._refusal()
 
     def allows(self, caller: str) -> bool:
         """Count a call, and return whether it is one of those that are allowed; others count for nothing."""
@@ -44,12 +45,18 @@ class Limits:
             self._buckets[caller] = (left - 1 if left >= 1 else left, self._clock())
         return left >= 1
 
-    def borrow(self, caller: str) -> float:
-        """Count a call in any case, and return the seconds after which it is one of those that are allowed."""
+    def borrow(self, caller: str, *, most: float = math.inf) -> float:
+        """Count a call, and return the seconds after which it is one of those that are allowed; raise if above most."""
         with self._lock:
-            left = self._left(caller) - 1
-            self._buckets[caller] = (left, self._clock())
-        return max(0.0, -left / self._rate)
+            left = self._left(caller)
+            wait = max(0.0, (1 - left) / self._rate)
+            self._buckets[caller] = (left - 1 if wait <= most else left, self._clock())
+        if wait > most:
+            raise self._refusal()
+        return wait
+
+    def _refusal(self) -> TooManyCalls:
+        return TooManyCalls(f"more than {self._rate:g} calls a second", mend="wait a second and ask again")
 
     def _left(self, caller: str) -> float:
         moment, most = self._clock(), max(1.0, self._rate * _BURST)

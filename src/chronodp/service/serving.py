@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.service.edge import allow_files
 from chronodp.service.policy_file import read_policy
 from chronodp.service.supervising import supervise
 
@@ -73,6 +74,7 @@ def serve(
     if (certificate is None) != (key is None):
         raise InvalidArgument("tls_cert", certificate, "given together with tls_key")
     curator = settings.curator()
+    allow_files(curator.policy.running.edge.connections)
     curator.open_budgets()
     _ = curator.ledger.keys  # made now, by one process
     curator.close()

@@ -71,17 +71,14 @@ class EdgeProtocol(H11Protocol):
         if self.transport.is_closing():
             return
         self._pieces += 1
-        if self.conn.their_state is h11.IDLE and self._pieces > _PIECES:
+        if self._in_head and self._pieces > _PIECES:
             self._cut()
             return
         super().data_received(data)
-        if self.conn.their_state is h11.IDLE and not self._answering:
-            if self._clock is None:
-                self._wait(self._limits.head)
-        else:
+        if not self._in_head:
             self._pieces = 0
-            if not self.flow.write_paused and not self.transport.is_closing():
-                self._wait(None)
+        if not self.flow.write_paused and not self.transport.is_closing():
+            self._wait_for_head()
         self._lines.settle(self._line, busy=self._answering)
 
     def on_response_complete(self) -> None:
@@ -104,6 +101,7 @@ class EdgeProtocol(H11Protocol):
         super().resume_writing()
         if not self.transport.is_closing():
             self._wait(None)
+            self._wait_for_head()
 
     def timeout_keep_alive_handler(self) -> None:
         """End what was idle for too long, even if the last answer was never taken."""
@@ -117,6 +115,18 @@ class EdgeProtocol(H11Protocol):
     @property
     def _answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
+
+    @property
+    def _in_head(self) -> bool:
+        """Whether a part of a head has come and not the whole, or nothing yet."""
+        return self.conn.their_state is h11.IDLE and not self._answering and self.timeout_keep_alive_task is None
+
+    def _wait_for_head(self) -> None:
+        """Keep the clock of a head that is on its way, as it is; stop it if none is."""
+        if not self._in_head:
+            self._wait(None)
+        elif self._clock is None:
+            self._wait(self._limits.head)
 
     def _wait(self, seconds: float | None) -> None:
         if self._clock is not None:

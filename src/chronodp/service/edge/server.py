@@ -12,7 +12,6 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 
-from chronodp.errors import InvalidArgument
 from chronodp.service.edge.connections import Connections, Line
 from chronodp.service.edge.origins import Proxies, origin_of
 from chronodp.service.edge.protocol import EdgeProtocol
@@ -26,7 +25,6 @@ _AT_ONCE = 16  # arrivals taken before others have their turn
 _RETRY = 0.1  # seconds, where the system has no more files
 _TURN = 0.0005  # seconds
 _TLS_END = 2.0  # seconds to say goodbye in
-_SPARE_FILES = 256  # beside connections: databases, tables, the page's own
 
 _Make = Callable[[Line], EdgeProtocol]
 
@@ -54,7 +52,6 @@ class EdgeServer(uvicorn.Server):
         super().__init__(config)
         self._app, self._doors, self._tls = app, doors, None if tls is None else _context(*tls)
         self._turn = sys.getswitchinterval()
-        allow_files(app.state.curator.policy.running.edge.connections)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002  # they are known
         """Begin to answer."""
@@ -165,21 +162,6 @@ class _Door:
                 self._loop.call_later(_RETRY, self._open)
                 return
             self._arrivals.take(arrived, address[0])
-
-
-def allow_files(connections: int) -> None:
-    """Let this process hold so many connections, or say that the system does not."""
-    try:
-        import resource
-    except ImportError:  # a system without such a limit
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = connections + _SPARE_FILES
-    if resource.RLIM_INFINITY in (soft, hard) or soft >= needed:
-        return
-    if hard < needed:
-        raise InvalidArgument("service.edge.connections", connections, f"at most {hard - _SPARE_FILES}, by ulimit -n")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def _context(certificate: str, key: str) -> ssl.SSLContext:

@@ -11,9 +11,10 @@ from chronodp.service.limits import Limits
 
 __all__ = ["Strangers"]
 
-_CONNECTIONS = 5  # new connections of one address, for each call that it may make without a token
+_MANY = 5  # new connections, and files of the page, of one address, for each call that it may make without a token
 _TOGETHER = 5  # what all strangers may do, for each call that one of them may make
 _LATELY = 300.0  # seconds for which an address counts as one that people with tokens come from
+_PATIENCE = 10.0  # seconds for which a file of the page waits
 _KEPT = 10_000
 _ALL = "all strangers"
 
@@ -27,10 +28,10 @@ class Strangers:
 
     def __init__(self, rate: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._calls = Limits(rate, clock=clock)
-        self._connections = Limits(_CONNECTIONS * rate, clock=clock)
+        self._connections, self._files = (Limits(_MANY * rate, clock=clock) for _ in range(2))
         self._pieces = Limits(rate, clock=clock)
-        together = (Limits(_TOGETHER * rate, clock=clock) for _ in range(3))
-        self._all_calls, self._all_connections, self._all_pieces = together
+        together = (Limits(_TOGETHER * rate, clock=clock) for _ in range(4))
+        self._all_calls, self._all_connections, self._all_files, self._all_pieces = together
         self._lately: OrderedDict[str, float] = OrderedDict()
         self._clock, self._lock = clock, threading.Lock()
 
@@ -47,6 +48,14 @@ class Strangers:
         self._calls.take(origin)
         if not self._vouched(origin):
             self._all_calls.take(_ALL)
+
+    def wait_for_file(self, origin: str) -> float:
+        """Count a call for a file of the page, and return the seconds until it may be answered, or raise.
+
+        The page needs many files at once and does not work without one of them, so they wait for a while.
+        """
+        own = self._files.borrow(origin, most=_PATIENCE)
+        return own if self._vouched(origin) else max(own, self._all_files.borrow(_ALL, most=_PATIENCE))
 
     def wait_for_piece(self, origin: str) -> float:
         """Count a piece of a long answer, and return the seconds until it may be sent."""
