@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -13,12 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 from hypothesis import settings
 
 from tests import rings
 
 SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
 GOLDEN = Path(__file__).parent / "golden"
+
+# The program's hundred commands do not change, and putting them together takes longer than most of them run.
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 settings.register_profile("chronodp", max_examples=max(20, int(400 * SCALE)), deadline=None, derandomize=True)
 settings.load_profile("chronodp")

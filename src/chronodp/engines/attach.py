@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.engines.csv_files import group_csv_files
+from chronodp.engines.instances import opened
 from chronodp.engines.parquet_files import group_parquet_files
 from chronodp.engines.question import Grouping
 from chronodp.engines.reading import TEXT, Part, Reading, Role, Stored, Wanted, match_column, stored_in_duckdb
@@ -156,14 +157,13 @@ def attached(
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="chronodp-", dir=folder))
         options: dict[str, Any] = {
             "memory_limit": f"{memory // 2**20}MiB",
-            "temp_directory": place,
             "preserve_insertion_order": False,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
         if threads is not None:
             options["threads"] = threads
-        connection = stack.enter_context(duckdb.connect(":memory:", config=options))
+        connection = stack.enter_context(opened(place, **options))
         connection.execute("SET TimeZone = 'UTC'")
         # In a notebook without widgets the bar is off, and DuckDB refuses to hear of it.
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
