@@ -20,6 +20,7 @@ from benchmarks import (
     continual,
     correlated,
     coverage,
+    crowded,
     deployments,
     engine,
     estimation,
@@ -104,6 +105,7 @@ TOPICS = (
     federated.measure,
     training.measure,
     service.measure,
+    crowded.measure,
     live.measure,
     live.measure_mqtt,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from rich.text import Text
 from chronodp.cli.curated_town import prepare_town
 from chronodp.cli.curator_holds import add_holds
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 
 __all__ = ["curator"]
 
@@ -41,7 +40,7 @@ def init(
     """
     made = prepare_town(folder, households=households)
     if as_json:
-        print(json.dumps(made))
+        print_json(made)
         return
     console = terminal(soft_wrap=True)
     told = " holds policy.toml, town.parquet and budget.db. Tokens, shown this once:"
@@ -68,7 +67,7 @@ def check(
     words = {name: policy_words(dataset) for name, dataset in read.datasets.items()}
     if as_json:
         told = {"datasets": list(read.datasets), "analysts": list(read.analysts)}
-        print(json.dumps({**told, "words": words, "warnings": list(read.warnings)}))
+        print_json({**told, "words": words, "warnings": list(read.warnings)})
         return
     table = Table("dataset", "protects", "grid", "budget", "analysts", "releases")
     for name, dataset in read.datasets.items():

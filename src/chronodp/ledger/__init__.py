@@ -27,6 +27,13 @@ from chronodp.ledger.codec import (
 )
 from chronodp.ledger.debits import Charge as Charge, Spend, now as now
 from chronodp.ledger.durable import DurableStream as DurableStream
+from chronodp.ledger.feeding import (
+    Feeding as Feeding,
+    Gap as Gap,
+    feeding_path as feeding_path,
+    read_feeding as read_feeding,
+    write_feeding as write_feeding,
+)
 from chronodp.ledger.files import (
     is_arrow_file as is_arrow_file,
     load_release as load_release,
@@ -39,7 +46,7 @@ from chronodp.ledger.keyfile import holds_keys as holds_keys
 from chronodp.ledger.keys import Keys as Keys, check_public_key as check_public_key
 from chronodp.ledger.ledger import Ledger, check_ledger as check_ledger
 from chronodp.ledger.migrations import migrate as migrate
-from chronodp.ledger.names import check_name as check_name
+from chronodp.ledger.names import check_name as check_name, check_new_name as check_new_name
 from chronodp.ledger.numbers import (
     MOST_CELLS as MOST_CELLS,
     MOST_LISTED as MOST_LISTED,

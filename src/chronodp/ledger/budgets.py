@@ -14,7 +14,7 @@ from chronodp.ledger.budget import Budget
 from chronodp.ledger.debits import find_budget, find_known, newest_period, now, read_terms, spent_in
 from chronodp.ledger.meanings import Known, Meaning, read_meaning, read_meanings, with_meaning, write_meaning
 from chronodp.ledger.migrations import SPENT
-from chronodp.ledger.names import check_name
+from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.requests import unreleased
 from chronodp.ledger.status import Status, make_status, share_of
 from chronodp.ledger.store import Transaction
@@ -85,10 +85,15 @@ def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Bu
     no charge has said otherwise, is the owner's word for all that was charged so far.
     """
     check_name("dataset", dataset)
-    transaction.run(
-        "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    new = transaction.run(
+        "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING "
+        "RETURNING dataset",
         (dataset, analyst, dump(budget), now()),
     )
+    if new and analyst:
+        check_new_name("analyst", analyst)
+    elif new:
+        check_new_name("dataset", dataset)
     known = find_known(transaction, dataset, analyst)
     if not known.meant.unit.said and _same_but_meaning(known, budget) and budget.unit.said:
         known = _say(transaction, dataset, budget)

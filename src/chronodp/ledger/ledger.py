@@ -17,7 +17,7 @@ from chronodp.ledger.claims import count_unread
 from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.names import check_name
+from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
 from chronodp.ledger.releases import Fulfilled, mark_stored, read_chain, read_head
@@ -371,6 +371,8 @@ class Ledger:
             check_name("request", request)
         with self._store.snapshot() as transaction:
             if request is None or not requests.is_made(transaction, dataset, request):
+                if request is not None:
+                    check_new_name("request", request)
                 after = check_fits(transaction, spend)
                 check_room(self._store, cells)
                 return after

@@ -13,6 +13,7 @@ from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
 from chronodp.ledger.claims import count_claim
 from chronodp.ledger.debits import now
+from chronodp.ledger.names import check_new_name
 from chronodp.ledger.numbers import Written, check_parts
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Store, Transaction
@@ -74,6 +75,7 @@ def check_certified(written: Written, certificate: object, cost: Cost, unit: Uni
 
 def take_request(transaction: Transaction, dataset: str, request: str, fingerprint: str) -> None:
     """Write a request that is new, without a release."""
+    check_new_name("request", request)
     taken = transaction.run(
         "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING RETURNING request",

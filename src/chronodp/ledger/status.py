@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
+from chronodp.display import shown
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.filters import CAP, Amounts, Filter
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
@@ -112,7 +113,7 @@ class Status:
             )
         if self.smallest_sigma is not None:
             lines.append(f"Still fits, once: Gaussian σ {self.smallest_sigma:.4g} at l2 sensitivity 1.")
-        lines += [f"Debited but never released: {request}" for request in self.unreleased]
+        lines += [f"Debited but never released: {shown(request)}" for request in self.unreleased]
         return "\n".join(lines)
 
 

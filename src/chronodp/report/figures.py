@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.report.tables import number_format, number_text, plain
 
@@ -263,7 +264,7 @@ def _date_axis(clocks: Sequence[Sequence[datetime]]) -> dict[str, Any]:
 
 def _literal(text: str) -> str:
     """Return a text that plotly shows as it is, where it would read tags and links."""
-    return html.escape(text, quote=False)
+    return html.escape(shown(text), quote=False)
 
 
 def _layout(title: str, value_name: str, note: str) -> dict[str, Any]:

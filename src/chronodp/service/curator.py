@@ -84,7 +84,7 @@ class Curator:
         witness: str | Path | None = None,
         timeout: float = 10.0,
     ) -> None:
-        self.policy = policy
+        self.policy, self.address = policy, ledger
         elsewhere = FileWitness(witness or f"{keys or ledger}{WITNESS}")
         self.ledger = Ledger(ledger, keys=keys, witness=elsewhere, timeout=timeout)
         self.store = open_tables(ledger, timeout=timeout)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from chronodp.errors import RequestConflict, TooManyCalls
-from chronodp.ledger import Row, Store, Transaction, asked_by, now
+from chronodp.ledger import Row, Store, Transaction, asked_by, check_new_name, now
 from chronodp.service.holds import COVERED
 
 __all__ = ["Job", "Jobs", "State"]
@@ -90,6 +90,7 @@ class Jobs:
                 if known.design != design:
                     raise RequestConflict(f"request {request!r} was made before for another question")
                 return known, False
+            check_new_name("request", request)  # one that is known is answered, whatever it is called
             source = request if fresh else self._alike(transaction, dataset, design, whose) or request
             job = Job(secrets.token_hex(12), dataset, request, analyst, source, question, design, "waiting", made=now())
             if source == request:
@@ -277,10 +278,10 @@ class Jobs:
 
     def _alike(self, transaction: Transaction, dataset: str, design: str, whose: str | None) -> str | None:
         rows = transaction.run(
-            "SELECT request FROM service_jobs WHERE dataset = ? AND design = ? AND source = request "
-            "AND state IN ('waiting', 'held', 'running', 'done') AND (? = '' OR substr(request, 1, ?) = ?) "
-            "ORDER BY made DESC, id LIMIT 1",
-            (dataset, design, whose or "", len(whose or ""), whose or ""),
+            "SELECT request FROM service_jobs WHERE dataset = ? AND length(design) = ? AND design = ? "
+            "AND source = request AND state IN ('waiting', 'held', 'running', 'done') "
+            "AND (? = '' OR substr(request, 1, ?) = ?) ORDER BY made DESC, id LIMIT 1",
+            (dataset, len(design), design, whose or "", len(whose or ""), whose or ""),
         )
         return rows[0][0] if rows else None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import threading
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.service.failures import start_log
 from chronodp.service.policy_file import read_policy
 from chronodp.service.supervising import supervise
 
@@ -93,7 +93,7 @@ def run_worker(
     """Answer until told to stop, or until the process that started this one is gone."""
     import uvicorn
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    start_log()
     config = uvicorn.Config(
         settings,
         factory=True,

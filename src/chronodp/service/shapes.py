@@ -308,12 +308,12 @@ class BudgetShape(BaseModel):
 
 
 class EntryShape(BaseModel):
-    """One charge."""
+    """One charge. Of others', where releases are not shared: that there is one, and when it was made."""
 
     number: int
     made: str
     who: str
-    request: str
+    request: str = Field(description="Empty where it is not yours to know, as are period and cost.")
     period: str
     cost: str
 
@@ -345,8 +345,18 @@ class ClaimShape(BaseModel):
     releases: int
 
 
+class GapShape(BaseModel):
+    """A place where records may be missing in what a live stream reads."""
+
+    at: str
+    what: str
+
+
 class StreamShape(BaseModel):
-    """The public state of a stream or an alert."""
+    """The public state of a stream or an alert.
+
+    `waits` says what the next windows of a live stream wait for, as of `said_at`; `gaps` is for the owner.
+    """
 
     name: str
     dataset: str
@@ -356,6 +366,9 @@ class StreamShape(BaseModel):
     finished: bool
     epsilon: float | None
     delta: float | None
+    said_at: str | None = None
+    waits: list[str] = []
+    gaps: list[GapShape] | None = None
 
 
 class MeShape(BaseModel):

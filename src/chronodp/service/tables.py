@@ -36,8 +36,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             id TEXT NOT NULL PRIMARY KEY, dataset TEXT NOT NULL, why TEXT NOT NULL, by_whom TEXT NOT NULL,
             made BIGINT NOT NULL)""",
     ),
-    # Lists of jobs, newest first: of all, of one caller, and of one dataset.
+    # Lists of jobs, newest first: of all, of one caller, and of one dataset. A design is looked for by its length: the
+    # text of one with many keys is longer than what PostgreSQL puts into an index.
     (
+        "DROP INDEX service_jobs_alike",
+        "CREATE INDEX service_jobs_alike ON service_jobs (dataset, (length(design)))",
         "CREATE INDEX service_jobs_newest ON service_jobs (made, id)",
         f"CREATE INDEX service_jobs_to ON service_jobs (({asker('request')}), made, id)",
         "CREATE INDEX service_jobs_of ON service_jobs (dataset, made, id)",

@@ -58,7 +58,12 @@ def get_history(
     before: Cursor = None,
     who: Who = None,
 ) -> list[shapes.EntryShape]:
-    """Charges, newest first. Where releases are not shared, analysts see of others that they spent, not on what."""
+    """Charges, newest first. Where releases are not shared, analysts see of others that they spent, and when.
+
+    Cost and period of others' charges are empty then: noise and sensitivity tell the clip and how many periods count.
+    How much of the whole budget is spent is everybody's to know, so what a charge took of its sums follows (section 9
+    of the curator's proof).
+    """
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
     entries = []
@@ -70,8 +75,8 @@ def get_history(
                 made=charge.made.isoformat(),
                 who=presenting.who_asked(charge.purpose) if mine else "another analyst",
                 request=charge.purpose if mine else "",
-                period=charge.period,
-                cost=str(charge.cost),
+                period=charge.period if mine else "",
+                cost=str(charge.cost) if mine else "",
             )
         )
     return entries

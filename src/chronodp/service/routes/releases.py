@@ -164,7 +164,7 @@ def get_chain(
     response: Response,
     caller: Inspector,
     dataset: Named,
-    limit: Annotated[int, Query(ge=1, le=500)] = 200,
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
     after: Annotated[int, Query(ge=0, le=2**53, description="Only links with a larger number.")] = 0,
 ) -> shapes.ChainShape:
     """For owners and auditors: links oldest first, by pages, and the digest of the newest of all, `head`."""

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from chronodp.errors import ChronodpError, NotFound
-from chronodp.ledger import StoredStream
+from chronodp.ledger import StoredStream, feeding_path, read_feeding
 from chronodp.service import shapes
 from chronodp.service.access import Anyone, curator_of
 from chronodp.service.curator import Caller, Curator
@@ -47,13 +47,16 @@ def list_streams(
     found = [stream for stream in curator.ledger.stored.streams(names) if not is_lifetime(stream)]
     (last,) = read_cursor(after, str, argument="after") or ("",)
     later = sorted((stream for stream in found if stream.name > last), key=lambda stream: stream.name)
-    return [_shown(stream) for stream in cut(response, later, limit, lambda one: write_cursor(one.name))]
+    return [
+        _shown(curator, caller, stream) for stream in cut(response, later, limit, lambda one: write_cursor(one.name))
+    ]
 
 
 @router.get("/streams/{name}", tags=["streams"], summary="Describe a stream", responses=refusals_for(404))
 def get_stream(request: Request, caller: Anyone, name: Name) -> shapes.StreamShape:
     """What it answers, for whom, and how far it has come."""
-    return _shown(_stream(curator_of(request), caller, name))
+    curator = curator_of(request)
+    return _shown(curator, caller, _stream(curator, caller, name))
 
 
 @router.get(
@@ -117,7 +120,7 @@ def _stream(curator: Curator, caller: Caller, name: str) -> StoredStream:
     return stream
 
 
-def _shown(stream: StoredStream) -> shapes.StreamShape:
+def _shown(curator: Curator, caller: Caller, stream: StoredStream) -> shapes.StreamShape:
     plan: dict[str, Any] = json.loads(stream.plan)
     design = design_of(stream)
     return shapes.StreamShape(
@@ -129,4 +132,16 @@ def _shown(stream: StoredStream) -> shapes.StreamShape:
         finished=stream.finished,
         epsilon=plan.get("epsilon"),
         delta=plan.get("delta"),
+        **_said(curator, caller, stream.name),
     )
+
+
+def _said(curator: Curator, caller: Caller, name: str) -> dict[str, Any]:
+    """Return what the process that feeds a stream says of itself; an alert is fed with the stream of its name."""
+    path = feeding_path(curator.address, name.removesuffix(".alert"))
+    feeding = None if path is None else read_feeding(path)
+    if feeding is None:
+        return {}
+    # That records are missing depends on what came: nobody has paid for telling it.
+    gaps = [shapes.GapShape(at=gap.at, what=gap.what) for gap in feeding.gaps] if caller.role == "owner" else None
+    return {"said_at": feeding.at, "waits": list(feeding.waits), "gaps": gaps}

@@ -1,6 +1,6 @@
 // Lines in their bands, drawn by Plotly in the colours of the page.
 
-import { make, number } from "./dom.js";
+import { make, number, oneLine } from "./dom.js";
 
 const COLOURS = 6; // of lines, in the style sheet
 const DASHES = ["solid", "dash", "dot", "dashdot"];
@@ -11,7 +11,7 @@ const FEW = 60; // points up to which each is worth a mark
 const FILLED = 0.22; // how much of its colour a band has inside
 
 // Plotly reads tags in texts; names are shown as they are.
-const literal = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+const literal = (text) => oneLine(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
 const plotly = () => {
   if (window.Plotly) return Promise.resolve();

@@ -2,7 +2,7 @@
 
 import { Api, Refused } from "./api.js";
 import { repaint } from "./chart.js";
-import { make, say } from "./dom.js";
+import { make, oneLine, say } from "./dom.js";
 import { refusalBox } from "./refusal.js";
 import { show as ask } from "./views/ask.js";
 import { show as budget } from "./views/budget.js";
@@ -70,7 +70,7 @@ class Page {
       return this.askToSignIn(error.message);
     }
     const { name, role } = this.me;
-    element("who").textContent = name === role ? name : `${name}, ${role}`;
+    element("who").textContent = oneLine(name === role ? name : `${name}, ${role}`);
     element("sign-out").hidden = false;
     const nav = document.querySelector("nav");
     const allowed = Object.entries(VIEWS).filter(([, view]) => view.roles.includes(this.me.role));

@@ -29,7 +29,7 @@ export const show = async (place, { api, me, signal }, wanted) => {
         { label: "Number", numeric: true, cell: (entry) => String(entry.number) },
         { label: "Who", cell: (entry) => entry.who },
         { label: "Request", cell: (entry) => entry.request || "–" },
-        { label: "What it cost", wide: true, cell: (entry) => entry.cost },
+        { label: "What it cost", wide: true, cell: (entry) => entry.cost || "–" },
         ...(entries.some((entry) => entry.period) ? [{ label: "Period", cell: (entry) => entry.period }] : []),
         { label: "When", cell: (entry) => moment(entry.made) },
       ],

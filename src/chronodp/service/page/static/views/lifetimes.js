@@ -44,7 +44,7 @@ const listed = ({ name, dataset, issues }) => {
       { label: "Periods", cell: (row) => link(row.release, `${clock(row.start)} to ${clock(row.end)}`) },
       { label: "Asked by", cell: (row) => row.who },
       { label: "Request", cell: (row) => row.request || "–" },
-      { label: "Takes", wide: true, cell: (row) => row.takes },
+      { label: "Takes", wide: true, cell: (row) => row.takes || "–" },
       { label: "Issued", cell: (row) => moment(row.issued) },
     ],
     issues,

@@ -2,7 +2,7 @@
 
 import { address } from "../api.js";
 import { draw } from "../chart.js";
-import { count, fill, make, number, options, path, table } from "../dom.js";
+import { count, fill, make, number, oneLine, options, path, table } from "../dom.js";
 import { guarded, refusalBox } from "../refusal.js";
 
 const DRAWN_EVERY = 250; // milliseconds
@@ -26,9 +26,11 @@ export const show = async (place, { api, signal }, wanted) => {
   slot("stream").addEventListener("change", (event) => {
     location.hash = `#/live${path(event.target.value)}`;
   });
-  slot("caption").textContent = `${chosen.name}: ${chosen.what}`;
+  slot("caption").textContent = oneLine(`${chosen.name}: ${chosen.what}`);
   slot("about").textContent =
     `Of ${chosen.dataset}` + (chosen.epsilon ? `, ε ${number(chosen.epsilon)} for all steps together.` : ".");
+  slot("said").replaceChildren(...said(chosen).map((text) => make("li", {}, text)));
+  slot("said").hidden = said(chosen).length === 0;
   slot("no-alerts").textContent = "None so far.";
   const alarms = streams.filter((one) => isAlert(one) && one.dataset === chosen.dataset && one !== chosen);
   slot("figure").hidden = isAlert(chosen);
@@ -36,6 +38,12 @@ export const show = async (place, { api, signal }, wanted) => {
   const picture = new Picture(slot, signal);
   for (const one of [chosen, ...alarms.slice(0, ALERTS_FOLLOWED)]) follow(api, one, slot, picture, signal);
 };
+
+// What the process that feeds the stream last said of itself: text that others wrote, shown as text.
+const said = ({ said_at: at, waits, gaps }) => [
+  ...waits.map((wait) => `Waits, as of ${at}: ${wait}.`),
+  ...(gaps ?? []).map((gap) => `Gap, noticed ${gap.at}: ${gap.what}.`),
+];
 
 const follow = (api, stream, slot, picture, signal) => {
   const source = new EventSource(address(`/streams${path(stream.name)}/events`));
