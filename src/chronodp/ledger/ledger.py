@@ -434,7 +434,7 @@ class Ledger:
             budgets.check_known(transaction, dataset)
             chain = read_chain(transaction, dataset, after=after, limit=limit)
             number, head = read_head(transaction, dataset)
-        mark_stored(self._store, self._watch, dataset, number)
+        mark_stored(self._store, self._watch, {dataset: number})
         return chain, head
 
     def _open(self, dataset: str, analyst: str, budget: Budget) -> None:

@@ -144,18 +144,22 @@ def find_release(transaction: Transaction, dataset: str, request: str) -> Stored
 
 def hand_out(opened: Opened, dataset: str, request: str, stored: Fulfilled) -> Fulfilled:
     """Return a release that was stored before with its parts, marked."""
-    mark_stored(opened.store, opened.watch, dataset, stored.signed.link.number)
+    mark_stored(opened.store, opened.watch, {dataset: stored.signed.link.number})
     with opened.store.snapshot() as transaction:  # by itself: to read much is no reason to keep writers waiting
         return replace(stored, parts=read_parts(transaction, dataset, request))
 
 
-def mark_stored(store: Store, watch: Watch, dataset: str, number: int) -> None:
-    """Mark a release before it is handed out, with what was charged: who stored it may have died, or failed, before."""
-    if watch.has_seen(release_counter(dataset), number):
+def mark_stored(store: Store, watch: Watch, newest: Mapping[str, int]) -> None:
+    """Mark releases before they are handed out, by dataset the newest, with what was charged.
+
+    Who stored them may have died, or failed, before.
+    """
+    unseen = {name: number for name, number in newest.items() if not watch.has_seen(release_counter(name), number)}
+    if not unseen:
         return
     with store.snapshot() as transaction:
-        charged = account_counters(transaction, dataset)
-    watch.saw({**charged, release_counter(dataset): number}, sync=True)
+        charged = account_counters(transaction, *unseen)
+    watch.saw({**charged, **{release_counter(name): number for name, number in unseen.items()}}, sync=True)
 
 
 def read_parts(transaction: Transaction, dataset: str, request: str) -> tuple[bytes, ...]:

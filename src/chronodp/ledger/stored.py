@@ -250,5 +250,4 @@ class Stored:
         newest: dict[str, int] = {}
         for dataset, number in numbers:
             newest[dataset] = max(number, newest.get(dataset, 0))
-        for dataset, number in newest.items():
-            mark_stored(self._store, self._watch, dataset, number)
+        mark_stored(self._store, self._watch, newest)

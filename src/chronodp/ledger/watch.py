@@ -212,12 +212,14 @@ def counters(transaction: Transaction) -> dict[str, int]:
     return found
 
 
-def account_counters(transaction: Transaction, dataset: str) -> dict[str, int]:
-    """Return how many charges the accounts of a dataset hold."""
+def account_counters(transaction: Transaction, *datasets: str) -> dict[str, int]:
+    """Return how many charges the accounts of some datasets hold."""
     rows = transaction.run(
-        "SELECT analyst, period, charges FROM accounts WHERE dataset = ? AND charges > 0", (dataset,)
+        "SELECT dataset, analyst, period, charges FROM accounts "
+        f"WHERE dataset IN ({', '.join('?' * len(datasets))}) AND charges > 0",
+        datasets,
     )
-    return {charge_counter(dataset, row[0], row[1]): int(row[2]) for row in rows}
+    return {charge_counter(row[0], row[1], row[2]): int(row[3]) for row in rows}
 
 
 def charge_counters(charges: Iterable[Charge]) -> dict[str, int]:

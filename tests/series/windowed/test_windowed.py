@@ -154,7 +154,7 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
 
 def opened(store: cdp.Ledger, mechanism: Any, window: Any, **changes: Any) -> WindowedStream:
     options: dict[str, Any] = {"change": 1.0, "epsilon": 1.0, "ledger": store, "dataset": f"window {window}"}
-    return WindowedStream(mechanism, window=window, **(options | {"name": str(mechanism)} | changes))
+    return WindowedStream(mechanism, window=window, **(options | {"name": type(mechanism).__name__} | changes))
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
