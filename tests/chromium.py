@@ -13,13 +13,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 
 from tests.rings import NOT_LOOKED_AT
 
-__all__ = ["chromium", "find"]
+__all__ = ["chromium", "find", "watched"]
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 _PATIENCE = 120.0  # seconds for a download; without a network it does not end by itself
@@ -51,6 +52,22 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS)
         yield browser
         browser.close()
+
+
+@contextmanager
+def watched(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fail at the end if a script of any page in the browser threw what nobody caught."""
+    thrown: list[str] = []
+    begin = browser.new_context
+
+    def new_context(**options: Any) -> BrowserContext:
+        context = begin(**options)
+        context.on("weberror", lambda found: thrown.append(str(found.error)))
+        return context
+
+    monkeypatch.setattr(browser, "new_context", new_context)
+    yield
+    assert thrown == []
 
 
 def main() -> None:

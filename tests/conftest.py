@@ -110,6 +110,18 @@ def browser() -> Iterator[Any]:
         yield started
 
 
+@pytest.fixture(autouse=True)
+def _no_page_throws(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test of a page looks at: a script that throws fails it."""
+    if "browser" not in request.fixturenames:
+        yield
+        return
+    from tests.chromium import watched
+
+    with watched(request.getfixturevalue("browser"), request.getfixturevalue("monkeypatch")):
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start the one PostgreSQL server of a test process, and return its address."""

@@ -45,6 +45,8 @@ argument carries data about people, the message tells its kind and never its val
 
 from __future__ import annotations
 
+from chronodp.display import shown
+
 __all__ = [
     "AccessDenied",
     "BudgetConflict",
@@ -86,7 +88,10 @@ __all__ = [
 
 
 class ChronodpError(Exception):
-    """The root of every error that chronodp raises on purpose."""
+    """The root of every error that chronodp raises on purpose. Names in its message are seen and not obeyed."""
+
+    def __str__(self) -> str:
+        return shown(super().__str__())
 
 
 class InvalidArgument(ChronodpError, ValueError):

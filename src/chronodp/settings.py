@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from chronodp.errors import InvalidArgument
@@ -29,6 +30,7 @@ __all__ = [
     "load_settings",
     "number",
     "options",
+    "parse_settings",
     "rows",
     "table",
     "text",
@@ -140,11 +142,19 @@ def load_settings(argument: str, path: object, settings: Settings, *, others: bo
         others: whether it may hold more than that, which is left out.
     """
     file = check_path(argument, path)
-    content = read_text(argument, file)
-    said = parse_toml(argument, str(file), content)
+    return _parsed(argument, str(file), read_text(argument, file), settings, others=others)
+
+
+def parse_settings(argument: str, name: str, content: str, settings: Settings) -> Section:
+    """Return what a TOML text says, if it is what was declared; ``name`` is what its file is called."""
+    return _parsed(argument, name, content, settings, others=False)
+
+
+def _parsed(argument: str, path: str, content: str, settings: Settings, *, others: bool) -> Section:
+    said = parse_toml(argument, path, content)
     if others:
         said = {key: said[key] for key in settings if key in said}
-    return _read(said, settings, Place(file.name, content))
+    return _read(said, settings, Place(Path(path).name, content))
 
 
 def text(*, needed: bool | str = False, default: str | None = None, longest: int | None = None) -> Setting:

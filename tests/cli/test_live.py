@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -73,6 +74,44 @@ def test_windows_are_released_line_by_line_and_a_restart_goes_on(settings: Path)
     assert [line.split(",")[0] for line in told[1:]] == [str(number) for number in range(len(told) - 1)]
 
 
+def test_status_tells_in_words_what_is_waited_for_and_what_is_missing(settings: Path) -> None:
+    folder = settings.parent
+    assert "has not run yet" in run("live", str(settings), "--status")
+    assert json.loads(run("live", str(settings), "--status", "--json")) is None
+    (folder / "in.jsonl").write_text('{"at": 1, "who": "ann"}\n', encoding="utf-8")
+    run("live", str(settings), "--windows", "1")
+    told = run("live", str(settings), "--status")
+    assert "waits for nothing but the next window's end" in told
+    assert "no gap was noticed" in told
+    (folder / "in.jsonl").write_text('{"at": 2, "who": "bo", "more": "than before"}\n', encoding="utf-8")
+    out = run("live", str(settings), "--windows", "1")
+    assert "live: in.jsonl is another file than the one that was read" in out
+    assert "gaps noticed: 1" in out
+    assert "in.jsonl is another file than the one that was read" in run("live", str(settings), "--status")
+    assert (folder / "budget.db.door.live.status").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_clock_that_jumped_is_believed_when_the_owner_says_so(settings: Path) -> None:
+    """The state says that the clock showed ten minutes less, beside the same steady one."""
+    run("live", str(settings), "--windows", "1")
+    state = sqlite3.connect(settings.parent / "budget.db.door.live")
+    ((known,),) = state.execute("SELECT content FROM facts WHERE name = 'clock'")
+    before = json.loads(known)
+    if not before["boot"]:
+        pytest.skip("this system names no start of the machine: a stop cannot be told from a jump")
+    doubted = json.dumps(before | {"base": before["base"] - 600_000_000})
+    with state:
+        state.execute("UPDATE facts SET content = ? WHERE name = 'clock'", (doubted,))
+    state.close()
+    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 598))  # by the clock that is believed
+    out = run("live", str(settings), "--until", until)
+    assert "live: the clock went ahead by 10 min: windows close as if it had not" in out
+    assert "goes on with window" in out
+    assert "waits: the clock went ahead by 10 min" in run("live", str(settings), "--status")
+    assert "the clock went ahead" not in run("live", str(settings), "--windows", "1", "--clock-is-right")
+    assert "waits for nothing" in run("live", str(settings), "--status")
+
+
 @pytest.mark.processes
 def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
     code = "import sys; from chronodp.cli import main; sys.argv = ['chronodp', *sys.argv[1:]]; main()"
@@ -97,6 +136,8 @@ def test_a_signal_stops_it_with_windows_left_open(settings: Path) -> None:
         ("max_periods = 3", "max_periods = 0", "max_periods must be a whole number"),
         ('every = "1s"', 'every = "soon"', "every must be a period"),
         ('lateness = "200ms"', 'lateness = "5 minutes"', "lateness must be a stretch of time"),
+        ("[[sinks]]", '[clock]\njump = "soon"\n[[sinks]]', "jump must be a stretch of time"),
+        ("in.jsonl", "", "path must be one file, no folder"),
         ("epsilon = 100.0", "epsilon = -1.0", "epsilon must be a finite number above 0"),
         ("epsilon = 100.0", "epsilon = 100000.0", "asked"),
         ("[[sinks]]", "[alert]\nabove = 5.0\nepsilon = 950.0\n\n[[sinks]]", "asked"),  # each alone would fit

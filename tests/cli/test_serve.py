@@ -33,6 +33,25 @@ def test_tokens_are_added_listed_and_revoked(tmp_path: Path, refuse: Callable[..
     assert "without slashes" in refuse("token", "add", "a/b", "--ledger", ledger)
 
 
+def test_jobs_are_held_and_resumed(tmp_path: Path, refuse: Callable[..., str]) -> None:
+    ledger = str(tmp_path / "budget.db")
+    with cdp.Ledger(ledger) as opened:
+        opened.open("meters", unit=cdp.User(), epsilon=1.0)
+    made = json.loads(run("curator", "hold", "meters", "--why", "rows [bold]change", "--ledger", ledger, "--json"))
+    assert (made["dataset"], made["by_whom"]) == ("meters", "owner")
+    assert "no job at all is begun" in run("curator", "hold", "--ledger", ledger)
+    one, all_of_it = json.loads(run("curator", "holds", "--ledger", ledger, "--json"))
+    assert (one, all_of_it["dataset"]) == (made, "")
+    shown = run("curator", "holds", "--ledger", ledger)
+    assert "everything" in shown
+    assert "[bold]" in shown
+    assert "is lifted" in run("curator", "resume", one["id"], "--ledger", ledger)
+    assert json.loads(run("curator", "resume", all_of_it["id"], "--ledger", ledger, "--json"))["lifted"]
+    assert json.loads(run("curator", "holds", "--ledger", ledger, "--json")) == []
+    assert "no hold" in refuse("curator", "resume", one["id"], "--ledger", ledger)
+    assert "no dataset 'nosuch'" in refuse("curator", "hold", "nosuch", "--ledger", ledger)
+
+
 def test_a_policy_is_checked_before_it_is_served(tmp_path: Path, refuse: Callable[..., str]) -> None:
     policy = write_policy(tmp_path)
     assert json.loads(run("curator", "check", str(policy), "--json"))["analysts"] == ["ana", "ben"]

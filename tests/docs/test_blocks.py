@@ -75,7 +75,7 @@ def test_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.processes
 def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (text, for_ever), (code, issues) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
+    (text, for_ever), (desk, code, issues) = only("run-a-curator.md", "toml"), only("run-a-curator.md", "python")
     monkeypatch.chdir(tmp_path)
     Path("readings").mkdir()
     write_town(Path("readings/january.parquet"), households=20, progress=lambda _: None)
@@ -87,8 +87,12 @@ def test_the_curators_policy_and_its_client(tmp_path: Path, monkeypatch: pytest.
     assert "meters" in run("curator", "check", "policy.toml")
     policy.write_text(text.replace(" = 2.0 ", " = 0.1 "), encoding="utf-8")
     with open_house(policy, "budget.db") as house:
-        code = code.replace("https://curator.example:8321", str(house.http.base_url))
+        url = str(house.http.base_url)
         names: dict[str, object] = {}
+        exec(desk.replace("https://curator.example:8321", url).replace("cdp_...", house.tokens["olga"]), names)
+        assert str(names["kim"]).startswith("cdp_")
+        names["client"].__exit__(None, None, None)  # type: ignore[attr-defined]
+        code = code.replace("https://curator.example:8321", url)
         exec(code.replace("cdp_...", house.tokens["ana"]), names)
         exec(issues, names)
         with names["client"]:  # type: ignore[attr-defined]

@@ -25,6 +25,7 @@ ELSEWHERE = {  # what runs until it is stopped, or for minutes, is run by the te
     "demo": "tests/cli/test_release.py",
     "federate": "tests/cli/test_federate_training.py",
     "live": "tests/cli/test_live.py",
+    "curator": "tests/cli/test_serve.py",
     "serve": "tests/cli/test_serve.py",
     "token": "tests/cli/test_serve.py",
 }

@@ -23,6 +23,7 @@ FOUND: list[tuple[str, bytes]] = [
     ("link", b'{"kind":"link","dataset":"\xff"}'),
     ("chain", b'{"release":"\\ud800","link":{"body":"{}","signature":""}}'),
     ("chain", b"[" * 4000),
+    ("chain", b'{"links": true}'),
     ("release", b'{"kind":"release","noisy":[[1]]}'),
     ("release", b'{"kind":"release","design":\xd5}'),
     ("spectrum", b'{"kind":"spectrum","design":{},"harmonics":[0]}'),

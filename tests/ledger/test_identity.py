@@ -23,6 +23,7 @@ from chronodp.ledger.watch import Watch
 from chronodp.privacy import PureCost
 from tests import warm
 from tests.ledger.examples import CERTIFICATE, COST
+from tests.old_names import old_names
 
 
 def fulfil(ledger: Ledger, request: str, *, text: str = "[1]") -> Fulfilled:
@@ -201,7 +202,8 @@ def test_every_kind_of_loss_is_noticed_when_a_ledger_is_opened(address: str, tmp
         ledger.allot("meters", "ana", epsilon=5.0)
         ledger.open("old", unit=User(), epsilon=1.0)
         live = ledger.open_stream("meters", "live", cost=COST, unit=User(), plan="p", state=b"")
-        odd = ledger.open_stream("meters", '["odd"]', cost=COST, unit=User(), plan="p", state=b"")
+        with old_names():
+            odd = ledger.open_stream("meters", '["odd"]', cost=COST, unit=User(), plan="p", state=b"")
         losses: list[tuple[Callable[[], object], str]] = [
             (lambda: ledger.spend("meters", COST, unit=User()), "it holds 2 charges of 'meters' and 3 were made"),
             (

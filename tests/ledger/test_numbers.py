@@ -143,7 +143,7 @@ def test_a_release_without_its_parts_is_never_signed(ledger: Ledger) -> None:
     assert not ledger.chain("meters")
 
 
-def test_a_disk_that_fills_up_among_the_parts_leaves_none_and_says_what_is_lost(tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_among_the_parts_leaves_none_and_what_was_drawn_is_stored_later(tmp_path: Path) -> None:
     fill: list[str] = []
 
     def reached(point: str) -> None:
@@ -154,13 +154,18 @@ def test_a_disk_that_fills_up_among_the_parts_leaves_none_and_says_what_is_lost(
 
     with Ledger(tmp_path / "budget.db", reached=reached) as ledger:
         connection = ledger._store._connections.get()  # type: ignore[attr-defined]
-        with pytest.raises(LedgerUnavailable, match=r"disk is full\. Request 'first' was debited before, and its rele"):
+        with pytest.raises(
+            LedgerUnavailable, match=r"disk is full\. Request 'first' was debited, and its release is drawn"
+        ):
             made_by(ledger, written(several()))
         connection.execute("PRAGMA max_page_count = 1000000")
         assert ledger.status("meters").unreleased == ("first",)
         assert connection.execute("SELECT COUNT(*) FROM parts").fetchone() == (0,)
         assert not ledger.chain("meters")
         assert made_by(ledger, written(several()), "second").parts
+        kept = made_by(ledger, written([several()[0] + 1]))  # what is drawn anew is not what is stored
+        assert (kept.written, kept.signed.link.number) == (written(several()), 2)
+        assert not ledger.status("meters").unreleased
 
 
 def test_a_disk_without_room_is_refused_before_anything_is_spent(ledger: Ledger) -> None:

@@ -17,12 +17,16 @@ NAME = "door"
 
 
 class SetClock:
-    """A public clock that shows what it is set to."""
+    """A public clock that shows the right time, to which it is set, or is wrong by so much."""
 
-    def __init__(self, moment: int) -> None:
-        self.moment = moment
+    def __init__(self, moment: int, *, error: int = 0) -> None:
+        self.moment, self.error = moment, error
+        self.boot = "the first"
 
     def now(self) -> int:
+        return self.moment + self.error
+
+    def steady(self) -> int:
         return self.moment
 
 
@@ -65,6 +69,7 @@ class Bench:
         self.clock = SetClock(limits.windows.begins(0))
         self.said: list[str] = []
         self.rows: list[dict[str, Any]] = []
+        self.running: Live | None = None
 
     def start(
         self,
@@ -101,6 +106,7 @@ class Bench:
             say=self.said.append,
             reached=reached,
         )
+        self.running = live
         return live, state, ledger
 
     def run_to(self, window: int, **options: Any) -> Live:

@@ -125,6 +125,58 @@ def test_kafka_stops_at_the_mark_in_every_partition() -> None:
     source.close()
 
 
+def test_kafka_messages_that_were_deleted_before_they_were_read_are_a_gap() -> None:
+    """The cluster keeps the last five megabytes of a partition."""
+    producer, servers = kafka_cluster()
+
+    def send(count: int, size: int = 0) -> None:
+        for _ in range(count):
+            producer.produce("visits", json.dumps(visit() | {"more": "x" * size}), partition=0)
+        producer.flush(30)
+
+    send(3)
+    source = kafka(servers)
+    source.begin("")
+    assert read(source, 3) == 3
+    assert source.mark()
+    assert not source.take_gaps()  # where a topic begins is where it begins
+    positions = source.positions
+    source.close()
+    send(20, 500_000)
+    source = kafka(servers)
+    source.begin(positions)
+    assert source.take_gaps() == ["messages of partition 0 were deleted before they were read"]
+    assert source.mark()
+    found = 0
+    while not source.at_mark:
+        found += len(source.read(100, wait=0.1))
+    assert 0 < found < 20
+    assert not source.take_gaps()
+    source.close()
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_a_kafka_topic_that_was_made_anew_is_read_from_its_start(running: bool) -> None:
+    producer, servers = kafka_cluster()
+    for number in range(8):
+        producer.produce("visits", json.dumps(visit()), partition=number % 4)
+    producer.flush(10)
+    source = kafka(servers)
+    source.begin("" if running else json.dumps(dict.fromkeys("0123", 1000)))
+    if running:
+        assert read(source, 8) == 8
+        source._offsets = dict.fromkeys(range(4), 1000)  # as if what was read had been another topic of this name
+    assert source.mark()
+    found = 0
+    while not source.at_mark:
+        found += len(source.read(100, wait=0.1))
+    assert found == 8
+    assert sorted(source.take_gaps()) == [
+        f"partition {number} is shorter than what was read of it: was the topic made anew?" for number in range(4)
+    ]
+    source.close()
+
+
 def test_kafka_that_cannot_be_reached_is_told_once_and_waited_for(tmp_path: Path) -> None:
     """At the start, and again in the middle."""
     command = [sys.executable, "-c", CLUSTER, str(Path(__file__).parents[2]), *(json.dumps(visit(at)) for at in (0, 1))]
@@ -259,6 +311,23 @@ def test_mqtt_comes_back_after_the_broker_was_away(tmp_path: Path) -> None:
             source.confirm()
         wait_until(lambda: bool(source.trouble))
     source.close()
+
+
+def test_an_mqtt_broker_that_lost_the_session_is_a_gap(tmp_path: Path) -> None:
+    port = free_port()
+    with mqtt_broker(tmp_path, port):
+        source = mqtt(port)
+        source.begin("")
+        wait_until(lambda: not source.trouble)
+        assert not source.take_gaps()
+        positions = source.positions
+        source.close()
+    with mqtt_broker(tmp_path, port):  # another one, which knows of nobody
+        source = mqtt(port)
+        source.begin(positions)
+        wait_until(lambda: not source.trouble)
+        assert source.take_gaps() == ["the broker has lost the session: messages may be missing"]
+        source.close()
 
 
 def test_sinks_at_brokers_get_the_same_message_for_the_same_window(tmp_path: Path) -> None:

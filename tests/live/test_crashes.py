@@ -34,7 +34,11 @@ POINTS = (
     "settled",
     "told",
 )
-OPENINGS = ("stream written", "stream committed", "stream written", "stream committed")  # of the stream and the alert
+OPENINGS = (
+    *("stream written", "stream committed"),  # of the stream
+    *("stream written", "stream committed"),  # of the alert
+    "clock written",
+)
 
 
 def start(told: dict[str, Any], point: str = "", count: int = 0) -> warm.Program:

@@ -48,6 +48,7 @@ def test_other_records_make_no_other_metrics(tmp_path: Path, records: int) -> No
         "chronodp_live_alerts_told": 0,
         "chronodp_live_budget_spent_share": pytest.approx(0.001),
         "chronodp_live_source_reachable": 1,
+        "chronodp_live_clock_doubted": 0,
     }
     assert all(value == int(value) for name, value in shown.items() if name.endswith("_seconds"))
     for_owner = scrape(live.progress, owner=True)

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page as Tab, Request, Route
 
 from chronodp.report import write_page
+from tests.contrast import contrast
 from tests.report.examples import COLUMNS, HOSTILE, hours, page, rows
 
 pytestmark = pytest.mark.processes
@@ -103,6 +104,24 @@ def test_follows_the_reader_into_the_dark_and_back(reading: Reading) -> None:
     assert (reading.background(), reading.layout("font.color")) == (light, ink)
     reading.tab.emulate_media(color_scheme="dark")
     assert reading.background() == light  # a choice outlasts the system's
+
+
+def test_bands_and_lines_show_in_the_light_and_in_the_dark(reading: Reading) -> None:
+    drawn = """() => {
+      const chart = document.getElementById("chart");
+      const stroke = (part) => getComputedStyle(part).stroke;
+      const lines = [...chart.querySelectorAll(".cartesianlayer .scatterlayer .js-line")].map(stroke);
+      return [getComputedStyle(chart).backgroundColor, [...lines, chart.layout.xaxis.linecolor]];
+    }"""
+    seen = []
+    for other in ("Dark colours", "Light colours"):
+        ground, colours = reading.tab.evaluate(drawn)
+        assert len(colours) >= 5  # two lines, the edges of their bands, and the axis
+        assert {colour: ratio for colour in colours if (ratio := contrast(colour, ground)) < 3} == {}
+        seen.append(colours)
+        reading.tab.get_by_role("button", name=other).click()
+        reading.tab.wait_for_timeout(200)
+    assert seen[0] != seen[1]
 
 
 def test_starts_dark_where_the_system_is(browser: Browser, address: str) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 from datetime import datetime, timedelta
@@ -12,7 +13,8 @@ import pandas as pd
 import pytest
 
 from chronodp.errors import InvalidArgument
-from chronodp.report import Line, series_figure
+from chronodp.report import Line, house_style, series_figure
+from tests.contrast import contrast
 from tests.report.examples import HOSTILE, hours
 
 
@@ -38,6 +40,17 @@ def test_each_line_lies_on_a_band_of_its_colour_and_group() -> None:
     assert figure.layout.showlegend
     assert figure.layout.yaxis.title.text == "people"
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
+
+
+def test_lines_and_the_edges_of_bands_have_the_colours_of_pages() -> None:
+    figure = figure_of(*(hours(f"line {number}", count=3) for number in range(6)))
+    named = re.findall(r"--line-\d: light-dark\(#(..)(..)(..), #", house_style())
+    pages = [f"rgba({', '.join(str(int(part, 16)) for part in parts)}, 1)" for parts in named]
+    assert [band.line.color for band in figure.data[:6]] == [line.line.color for line in figure.data[6:]] == pages
+    # Of a notebook nobody knows whether it is white or black.
+    for colour in pages:
+        opaque = colour.replace("rgba", "rgb").replace(", 1)", ")")
+        assert min(contrast(opaque, ground) for ground in ("rgb(255, 255, 255)", "rgb(0, 0, 0)")) >= 3
 
 
 def test_hover_tells_the_value_and_its_interval() -> None:

@@ -18,24 +18,51 @@ ROLES = {
     "analyst": "ana",
     "auditor": "eve",
 }
+# What owners alone may do.
+OWNERS = {
+    ("POST", f"{API}/holds"),
+    ("DELETE", f"{API}/holds/{{hold}}"),
+    ("POST", f"{API}/jobs/{{job}}/hold"),
+    ("POST", f"{API}/jobs/{{job}}/resume"),
+    ("POST", f"{API}/policy/check"),
+    ("POST", f"{API}/tokens"),
+    ("DELETE", f"{API}/tokens/{{id}}"),
+}
 # What each role may not do; everything else is open to all three.
 FORBIDDEN = {
     "auditor": {
         ("POST", f"{API}/datasets/{{dataset}}/plan"),
+        ("POST", f"{API}/datasets/{{dataset}}/quote"),
         ("POST", f"{API}/datasets/{{dataset}}/try"),
         ("POST", f"{API}/datasets/{{dataset}}/jobs"),
         ("POST", f"{API}/datasets/{{dataset}}/lifetimes/{{name}}/issues"),
+        *OWNERS,
     },
-    "analyst": {("GET", f"{API}/datasets/{{dataset}}/chain"), ("GET", f"{API}/metrics")},
+    "analyst": {
+        *OWNERS,
+        ("GET", f"{API}/datasets/{{dataset}}/chain"),
+        ("GET", f"{API}/datasets/{{dataset}}/chain/file"),
+        ("GET", f"{API}/datasets/{{dataset}}/spending"),
+        ("GET", f"{API}/holds"),
+        ("GET", f"{API}/metrics"),
+        ("GET", f"{API}/policy"),
+        ("GET", f"{API}/publications"),
+        ("GET", f"{API}/spending"),
+        ("GET", f"{API}/tokens"),
+    },
     "owner": set(),
 }
 BODIES: dict[str, Any] = {
     "/plan": SUM,
+    "/quote": {"request": "again", "question": SUM},
     "/try": SUM,
     "/jobs": {"request": "again", "question": SUM},
     "/issues": {"request": "again", "start": "2026-01-01", "end": "2026-01-02"},
     "/verify": {"release": "x", "link": {"body": "b", "signature": "s"}},
     "/session": {"token": "x"},
+    "/holds": {"dataset": "other", "why": "a test"},
+    "/policy/check": {"text": "x"},
+    "/tokens": {"name": "kit", "role": "auditor", "days": 1},
 }
 
 
@@ -55,7 +82,7 @@ def every_route(house: House) -> list[tuple[str, str]]:
 
 
 def call(house: House, method: str, path: str, headers: dict[str, str], job: str = "none") -> httpx.Response:
-    names = {"dataset": "meters", "number": "1", "job": job, "name": "live"}
+    names = {"dataset": "meters", "number": "1", "job": job, "name": "live", "id": "0" * 12, "hold": "none"}
     place = re.sub(r"{(\w+)}", lambda found: names[found[1]], path)
     body = next((body for end, body in BODIES.items() if method == "POST" and path.endswith(end)), None)
     return house.http.request(method, place, headers=headers, json=body)

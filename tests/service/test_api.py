@@ -13,7 +13,7 @@ import pytest
 
 import chronodp as cdp
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import verify_chain
+from chronodp.ledger import Feeding, Gap, feeding_path, verify_chain, write_feeding
 from chronodp.ledger.certificates import SignedLink
 from chronodp.service.serving import listen
 from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
@@ -247,6 +247,17 @@ def test_steps_of_streams_and_alerts_are_told_as_events(house: House) -> None:
     ).step(1e6)
     assert {line["name"]: line["steps"] for line in house.get("ana", "/streams").json()} == {"live": 5, "alarm": 1}
     assert house.get("zoe", "/streams").json() == []
+    assert house.get("olga", "/streams/live").json()["said_at"] is None
+    said = Feeding("2026-01-01T00:00:00+00:00", ("the clock went ahead by 10 min",), (Gap("earlier", "was cut short"),))
+    path = feeding_path(house.curator.address, "live")
+    if path is not None:  # nobody knows where it lies beside a database
+        write_feeding(path, said)
+        told = {who: house.get(who, "/streams/live").json() for who in ("olga", "ana", "eve")}
+        assert {who: answer["waits"] for who, answer in told.items()} == {who: list(said.waits) for who in told}
+        assert [told[who]["gaps"] for who in ("ana", "eve")] == [None, None]  # that depends on the data
+        assert told["olga"]["gaps"] == [{"at": "earlier", "what": "was cut short"}]
+        path.write_text("[", encoding="utf-8")
+        assert house.get("olga", "/streams/live").json()["waits"] == []
     text = house.get("ana", "/streams/live/events?wait=0").text
     events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
     assert [event["values"][0] for event in events[:-1]] == pytest.approx([answer.value for answer in answers])

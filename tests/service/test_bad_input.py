@@ -13,6 +13,7 @@ import pytest
 
 from chronodp.service.bodies import check_body
 from chronodp.service.pacing import Pace
+from tests.old_names import old_names, unseen
 from tests.service.town import API, COUNT, SUM, House, open_house, write_policy
 
 PLAN = f"{API}/datasets/meters/plan"
@@ -85,29 +86,47 @@ def test_looking_at_a_body_takes_time_in_proportion_to_it() -> None:
     assert check_body(b'{"a": "[[[[["}' * 1) is None
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "'; DROP TABLE service_jobs; --",
-        "<script>alert(1)</script>",
-        "../../etc/passwd",
-        "a\nb",
-        "名前",
-        "%00",
-        "x" * 60,
-    ],
-)
-def test_names_are_only_names(house: House, name: str) -> None:
+@pytest.mark.parametrize("name", ["load-2026.01", "January 2026, again", "Zähler", "名前", "a/b:c@d+e=f", "x" * 60])
+def test_names_of_letters_digits_and_a_few_signs_are_taken(house: House, name: str) -> None:
     answer = house.submit("ana", name, COUNT | {"epsilon": 0.1})
     assert answer.status_code == 202, answer.text
     assert house.finish("ana", answer.json()["id"])["state"] == "done"
     assert [line["request"] for line in house.get("ana", "/datasets/meters/releases").json()] == [f"ana/{name}"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("'; DROP TABLE service_jobs; --", "<script>alert(1)</script>", "../../etc/passwd", "a\nb", "%00", "a\u202eb"),
+        *("a\x1b[2J", "=1+1", "[red]x[/red]", "a\u200bb", "Za\u0308hler"),
+    ],
+)
+def test_other_names_are_refused_and_spend_nothing(house: House, name: str) -> None:
+    refused = house.submit("ana", name, COUNT | {"epsilon": 0.1})
+    assert refused.status_code == 422
+    assert refused.json()["error"]["argument"] == "request"
+    assert "letters, digits" in refused.json()["error"]["mend"]
+    assert unseen(refused.json()["error"]["message"]) == []
+    assert house.get("ana", "/jobs").json() == []
     for place in ("datasets", "streams", "jobs"):
         found = house.http.get(f"{API}/{place}/{quote(name, safe='')}", headers=house.headers("ana"))
         assert found.status_code == 404
         assert found.headers["content-type"] == "application/json"
+        assert unseen(found.json()["error"]["message"]) == []
     refused = house.post("ana", "/datasets/meters/plan", SUM | {"by": {"region": [name]}})
     assert refused.status_code == 403
+
+
+def test_a_request_of_an_older_version_is_answered_with_what_was_paid(house: House) -> None:
+    name = "a\x1b[2J\u202e\n"
+    with old_names():
+        paid = house.submit("ana", name, COUNT)
+        assert house.finish("ana", paid.json()["id"])["state"] == "done"
+    again = house.submit("ana", name, COUNT)
+    assert (again.status_code, again.json()["id"], again.json()["release"]) == (200, paid.json()["id"], 1)
+    assert house.submit("ana", name, SUM).status_code == 409  # of another question, as ever
+    assert house.get("ana", "/datasets/meters/budget").json()["whole"]["charges"] == 1
+    assert house.get("ana", "/datasets/meters/releases").json()[0]["request"] == f"ana/{name}"
 
 
 def test_a_clock_that_goes_back_takes_nothing_with_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,6 +176,7 @@ def test_a_lost_database_leaves_what_is_public_and_says_so(postgres: str, tmp_pa
             admin.execute("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s", (name,))
             assert house.http.get(f"{API}/health").json() | {"version": ""} == {
                 "status": "read-only",
+                "why": "the ledger's database cannot be read or written; nothing is spent",
                 "ledger": "unavailable",
                 "version": "",
             }

@@ -47,7 +47,7 @@ def test_keys_are_asked_for_found_and_shown(visit: Visits) -> None:
     assert faults(page.tab) == []
     page.tab.get_by_role("button", name="Try on made-up rows").click()
     page.slot("trial-note").get_by_text("nothing was spent").wait_for()
-    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.pay()
     page.tab.get_by_text(re.compile("Release \\d+ of web", re.I)).wait_for()
     page.slot("chart").locator(".scatterlayer path").nth(3).wait_for(state="attached")
     page.slot("drawn").get_by_text("largest 12 of 16 lines").wait_for()
@@ -66,7 +66,7 @@ def test_a_column_without_a_key_of_many_says_so(visit: Visits) -> None:
     page.tab.get_by_label("Find keys of").select_option("rare")
     page.slot("facts").get_by_text("finds keys of rare").wait_for()
     page.planned()
-    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.pay()
     page.tab.get_by_text(re.compile("Release \\d+ of web", re.I)).wait_for()
     page.slot("chart").get_by_text("No key of rare had enough people: the table is empty.").wait_for()
     page.slot("facts").get_by_text("none had enough people").wait_for()

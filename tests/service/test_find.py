@@ -338,9 +338,10 @@ def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
 
 def with_norm(folder: Path, *, norm: float | None = None, clip: str = "[0.0, 5.0]") -> Any:
     path = policy_for(folder, people=60)
-    text = path.read_text(encoding="utf-8").replace("clip = [0.0, 5.0]", f"clip = {clip}")
+    clips = f"clip = {{ 1h = {clip}, 1D = {clip} }}"
+    text = path.read_text(encoding="utf-8").replace("clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }", clips)
     if norm is not None:
-        text = text.replace(f"clip = {clip}", f"clip = {clip}\nnorm = {norm}")
+        text = text.replace(clips, f"{clips}\nnorm = {{ 1D = {norm} }}")
     path.write_text(text, encoding="utf-8")
     return read_policy(path)
 

@@ -23,6 +23,7 @@ def minutes(folder: Path) -> Path:
     one, rest = text.split("[datasets.other]")
     one = one.replace('every = "1h"', 'every = "1min"').replace('end = "2026-01-03"', 'end = "2028-01-01"')
     one = one.replace('grids = ["1h", "1D"]', 'grids = ["1min"]\ncells = 2000000')
+    one = one.replace("{ 1h = [0.0, 5.0], 1D = [0.0, 5.0] }", "[0.0, 5.0]")
     policy.write_text(f"{one}[datasets.other]{rest}", encoding="utf-8")
     return policy
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from chronodp.errors import BudgetExhausted, InvalidArgument
+from chronodp.errors import InvalidArgument, NotAllowed
+from chronodp.service.issue_rules import IssueAsked
 from chronodp.service.policy_file import read_policy
-from tests.service.lives import LIFETIMES, charges, started, write_life_policy
+from tests.service.lives import LIFETIMES, charges, month, started, write_life_policy
 
 
 def test_a_wider_grid_of_data_later_is_the_same_series(tmp_path: Path) -> None:
@@ -77,6 +78,59 @@ def test_a_unit_that_is_not_a_person_is_refused(tmp_path: Path) -> None:
         read_policy(path)
 
 
-def test_a_budget_that_cannot_pay_a_life_is_told_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(BudgetExhausted):
-        started(write_life_policy(tmp_path, lifetimes=LIFETIMES.replace("epsilon = 1.0", "epsilon = 5.0")))
+@pytest.mark.parametrize(
+    ("lifetimes", "words"),
+    [
+        (
+            LIFETIMES.replace("epsilon = 1.0", "epsilon = 5.0"),
+            r"line 42: datasets\.meters\.lifetimes\.load\.epsilon.*4 at",
+        ),
+        (
+            LIFETIMES.replace("delta = 1e-6", "delta = 1e-4"),
+            r"lifetimes\.load\.delta must be at most that of the dataset",
+        ),
+        # Each alone is within the budget, and both are not.
+        (
+            LIFETIMES.replace("epsilon = 1.0", "epsilon = 3.8")
+            + LIFETIMES.replace("epsilon = 1.0", "epsilon = 3.8").replace("load", "last"),
+            r"lifetimes\.last\.epsilon must be small enough",
+        ),
+    ],
+)
+def test_series_that_the_budget_cannot_pay_whole_are_told_with_their_line(
+    tmp_path: Path, lifetimes: str, words: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=words):
+        read_policy(write_life_policy(tmp_path, lifetimes=lifetimes))
+
+
+@pytest.mark.parametrize("folder", ["load.tally", "load.tally/inner", "LOAD.tally", "linked"])
+def test_two_series_have_folders_of_their_own(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "load.tally").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "load.tally")
+    second = LIFETIMES.replace("load.tally", folder).replace("lifetimes.load", "lifetimes.last")
+    second = second.replace("epsilon = 1.0", "epsilon = 0.5")
+    with pytest.raises(InvalidArgument, match=r"lifetimes\.last\.tally must be a folder of its own: that of load"):
+        read_policy(write_life_policy(tmp_path, lifetimes=LIFETIMES + second))
+
+
+def test_a_life_that_cuts_off_what_is_usual_is_warned_of(tmp_path: Path) -> None:
+    path = write_life_policy(tmp_path)
+    assert read_policy(path).warnings == ()
+    text = path.read_text(encoding="utf-8").replace("clip = [0.0, 5.0]", "clip = [0.0, 5.0]\nusual = 4.0")
+    path.write_text(text, encoding="utf-8")
+    (warning,) = read_policy(path).warnings
+    assert warning.startswith("policy.toml, line 40: datasets.meters.lifetimes.load.clip cuts off 4, which one person")
+
+
+def test_an_issue_that_cuts_off_what_is_usual_is_refused(tmp_path: Path) -> None:
+    path = write_life_policy(tmp_path)
+    text = path.read_text(encoding="utf-8").replace("clip = [0.0, 5.0]", "clip = [0.0, 5.0]\nusual = 2.0")
+    path.write_text(text, encoding="utf-8")
+    curator = started(path)
+    meters = curator.policy.datasets["meters"]
+    wide, narrow = (IssueAsked(lifetime="load", **month(0), clip=(0.0, most)) for most in (2.5, 1.5))
+    curator.issue_design(meters, wide)
+    with pytest.raises(NotAllowed, match=r"does not allow clip 0 to 1\.5"):
+        curator.issue_design(meters, narrow)
+    curator.close()

@@ -17,8 +17,10 @@ import pytest
 from playwright.sync_api import Browser, Error
 
 import chronodp as cdp
+from chronodp.ledger import Feeding, Gap, feeding_path, write_feeding
 from chronodp.service.tokens import add_token, revoke_token
-from tests.service.town import API, ROOT, House, free_port
+from tests.old_names import old_names, unseen
+from tests.service.town import API, COUNT, ROOT, House, free_port
 from tests.service.visiting import HOSTILE, VIEWS, Visit, Visits, faults, figure, furnished_house, number, visiting
 
 pytestmark = pytest.mark.processes
@@ -53,7 +55,7 @@ def test_from_signing_in_to_a_downloaded_release(visit: Visits, house: House, tm
     page.slot("trial-chart").locator(".scatterlayer path").first.wait_for()
     assert "nothing was spent" in page.slot("trial-note").inner_text()
     request = page.tab.get_by_label("Request id, once for each release").input_value()
-    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.pay()
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     assert f"ana/{request}" in page.slot("promise").inner_text()
     page.slot("chart").locator(".scatterlayer path").first.wait_for()
@@ -105,7 +107,7 @@ def test_bounds_are_found_and_what_they_took_away_is_drawn(visit: Visits) -> Non
     assert faults(page.tab) == []
     page.tab.get_by_role("button", name="Try on made-up rows").click()
     page.slot("trial-chart").locator(".scatterlayer path").first.wait_for()
-    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.pay()
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     page.slot("chart").locator(".scatterlayer path").nth(3).wait_for(state="attached")
     for said in ("privately, as a part of the price", "bounds took away"):
@@ -239,7 +241,7 @@ def test_quantiles_are_planned_with_their_error_of_ranks(visit: Visits) -> None:
     assert page.slot("error-label").inner_text() == "Error on average"
     page.tab.get_by_role("button", name="Try on made-up rows").click()
     page.slot("trial-chart").locator(".scatterlayer path").first.wait_for()
-    page.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+    page.pay()
     page.tab.get_by_text(re.compile("Release \\d+ of meters", re.I)).wait_for()
     page.slot("chart").locator(".scatterlayer path").first.wait_for()
     assert page.slot("table").locator("tbody tr").count() == 48
@@ -288,14 +290,19 @@ def test_a_refused_budget_shows_what_was_asked_spent_and_left(visit: Visits, hou
         for name, text in sizes.items():
             assert figure(text) == pytest.approx(told[name.lower()], rel=1e-3)
     page.tab.get_by_label("ε as a number").fill("11")
-    page.slot("refusal").get_by_text("at most 10 for one release").wait_for()
+    page.slot("refusal").get_by_text("one release may cost at most 10").wait_for()
     assert page.tab.get_by_role("button", name=re.compile("^Submit")).is_disabled()
     assert page.slot("headline").inner_text() == ""  # the plan before is none of this question
 
 
 def test_a_live_stream_is_drawn_as_it_is_released(visit: Visits, house: House) -> None:
     page = visit("ben")
+    path = feeding_path(house.curator.address, "load")
+    assert path is not None
+    write_feeding(path, Feeding("noon", ("the clock <b>went</b> ahead",), (Gap("then", "was cut short"),)))
     page.open("live/load")
+    assert page.slot("said").locator("li").all_inner_texts() == ["Waits, as of noon: the clock <b>went</b> ahead."]
+    path.unlink()
     steps = "() => document.querySelector('[data-slot=chart]').data?.at(-1).x.length"
     page.tab.wait_for_function(f"{steps} === 40")
     line = page.slot("chart").locator(".scatterlayer path.js-line").last
@@ -371,6 +378,24 @@ def test_every_role_sees_what_it_may_do(visit: Visits) -> None:
     assert analyst.tab.get_by_role("button", name="Audit now").is_hidden()
 
 
+def test_long_lists_grow_page_by_page(visit: Visits, house: House) -> None:
+    with house.curator.store.transaction() as transaction:
+        for number in range(30):
+            transaction.run(
+                "INSERT INTO service_jobs (id, dataset, request, analyst, source, question, design, state, worker, "
+                "lease, made, ended) VALUES (?, 'meters', ?, 'ben', ?, '{}', '{}', 'refused', '', 0, ?, ?)",
+                (f"old{number}", f"ben/old{number}", f"ben/old{number}", number, number),
+            )
+    page = visit("ben")
+    page.open("releases/meters")
+    rows = page.slot("jobs").locator("tbody tr")
+    assert rows.count() == 20
+    page.slot("jobs").get_by_role("button", name="Load more (20 so far)").click()
+    page.slot("jobs").get_by_text("ben/old0", exact=True).wait_for()
+    assert rows.count() == house.get("ben", "/jobs?limit=200").text.count('"id"')
+    assert page.slot("jobs").get_by_role("button").filter(visible=True).count() == 0
+
+
 def test_names_are_never_read_as_html(visit: Visits) -> None:
     page = visit("olga")
     assert page.tab.locator(".brand").inner_text() == HOSTILE
@@ -380,6 +405,21 @@ def test_names_are_never_read_as_html(visit: Visits) -> None:
     assert names[0] == "north"
     assert "<img src=x onerror=alert(1)>" in names[1]
     assert HOSTILE in page.slot("table").locator("td").all_text_contents()
+
+
+def test_ids_that_an_older_version_took_are_seen_and_not_obeyed(visit: Visits, house: House) -> None:
+    with old_names():
+        name = "a\u202e\x1b[2J\u2028b"
+        job = house.submit("ben", name, COUNT | {"epsilon": 0.11}).json()["id"]
+        assert house.finish("ben", job)["state"] == "done"
+    page = visit("olga")
+    for view in ("releases/meters", "budget/meters"):
+        page.open(view)
+        page.tab.get_by_text("a\\u{202e}\\u{1b}[2J\\u{2028}b").first.wait_for()
+        assert unseen(page.tab.locator("main").inner_text().replace("\t", "")) == []
+    number = house.get("ben", f"/jobs/{job}").json()["release"]
+    page.open(f"releases/meters/{number}")
+    page.slot("promise").get_by_text("\\u{202e}").wait_for()
 
 
 def test_goes_by_keyboard_and_keeps_the_colours_chosen(visit: Visits) -> None:
@@ -432,7 +472,7 @@ def test_one_command_leads_to_a_page_with_a_release_in_it(browser: Browser, tmp_
     with said.open("wb") as log:
         process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=log)
     try:
-        page = Visit(browser.new_page(), f"http://127.0.0.1:{port}")
+        page = Visit(browser.new_context().new_page(), f"http://127.0.0.1:{port}")
         deadline = time.monotonic() + 60
         while f"{port}/" not in (words := said.read_text(encoding="utf-8")):
             assert process.poll() is None, words
@@ -449,6 +489,12 @@ def test_one_command_leads_to_a_page_with_a_release_in_it(browser: Browser, tmp_
                 time.sleep(0.2)
         page.open("releases/meters/1")
         assert "ana/first-look" in page.slot("promise").inner_text()
+        page.open("ask/meters")
+        for every, most in (("1D", "150"), ("1W", "1000"), ("1h", "5")):  # each length brings a clip that fits it
+            page.tab.get_by_label("Length of a period").select_option(every)
+            assert page.tab.get_by_label("Most of a person, or of a row").input_value() == most
+            page.planned()
+            assert page.slot("refusal").get_by_role("alert").count() == 0
         page.tab.context.close()
     finally:
         process.terminate()

@@ -12,7 +12,11 @@ from chronodp.ledger import Ledger
 from chronodp.privacy import PureCost, Unit, UserPeriod, Window
 from chronodp.service import read_policy
 from chronodp.service.curator import Curator
-from tests.service.town import write_policy
+from chronodp.service.policy_file import parse_policy
+from tests.service.town import ROOT, write_policy
+
+DATASET = 'source = "a"\ntime = "b"\nevery = "1D"\nstart = 1\nend = 2\nunit = "user"\nepsilon = 1'
+CLIPS = "clip = { 1h = [0.0, 5.0], 1D = [0.0, 5.0] }"
 
 
 @pytest.mark.parametrize(
@@ -24,8 +28,20 @@ from tests.service.town import write_policy
         ('unit = "user"', 'unit = "person"', ("meters.unit", "user, event")),
         ("max_periods = 48", "max_periods = 0", ("meters.max_periods", "1 to 48")),
         ("max_periods = 48", "", ("meters", "how many periods")),
-        ("clip = [0.0, 5.0]", "clip = [5.0, 0.0]", ("columns.kwh.clip", "two numbers")),
-        ("clip = [0.0, 5.0]", 'clip = "wide"', ("columns.kwh.clip", "two numbers")),
+        (CLIPS, "clip = [5.0, 0.0]", ("columns.kwh.clip", "two numbers")),
+        (CLIPS, 'clip = "wide"', ("columns.kwh.clip", "two numbers")),
+        (CLIPS, "clip = {}", ("columns.kwh.clip", "for each length")),
+        (CLIPS, "clip = { 1h = [0, 5], 1D = 5 }", ("columns.kwh.clip.1D", "two numbers")),
+        (CLIPS, "clip = { 1h = [0, 5], 24h = [0, 9] }", ("columns.kwh.clip.24h", "offered: 1h, 1D")),
+        (CLIPS, "clip = { 1D = [0, 5] }", ("columns.kwh.clip", "given for 1h too")),
+        (CLIPS, "clip = [0, 5]\nusual = 7", ("columns.kwh.usual", "within the widest clip")),
+        (CLIPS, "clip = [0, 5]\nusual = { 1D = true }", ("columns.kwh.usual.1D", "a number")),
+        ("max_periods = 48", "max_periods = { 1h = 48, 1D = 0 }", ("max_periods.1D", "at least 1")),
+        ("max_periods = 48", "max_periods = { 1D = 2 }", ("meters.max_periods", "given for 1h too")),
+        ("max_periods = 48", "max_periods = 24\nusual_periods = 25", ("meters.usual_periods", "24 of 1h")),
+        ("epsilon = 10.0", "delta = 1e-5", ("allow.delta", "at most that of the dataset")),
+        ("epsilon = 10.0", 'find = ["clips"]', ("allow.find", "true, false")),
+        ("epsilon = 10.0", "max_groups = 0", ("allow.max_groups", "at least 1")),
         ("north = 40, south = 20", "north = 40, south = -1", ("groups.region", "public keys")),
         ("{ north = 40, south = 20 }", '["north", "south"]', ("groups.region", "how many people")),
         ("people = 60", "", ("meters.people", "declared")),
@@ -54,7 +70,7 @@ def test_a_mistake_is_told_with_its_line_and_the_mend(
     assert all(word in said for word in words), said
     if new:
         line = int(said.partition("line ")[2].partition(":")[0].partition(",")[0])
-        assert new in text.replace(old, new, 1).splitlines()[line - 1]
+        assert new.splitlines()[-1] in text.replace(old, new, 1).splitlines()[line - 1]
 
 
 def test_the_line_is_the_right_one(tmp_path: Path) -> None:
@@ -134,3 +150,34 @@ def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) 
     path.write_text(text.replace("max_periods = 48", ""))
     with pytest.raises(InvalidArgument, match=r"meters.unit.*of periods of this grid"):
         read_policy(path)
+
+
+@pytest.mark.parametrize(
+    ("table", "needed"),
+    [
+        ("service", ""),
+        ("datasets.b", DATASET),
+        ("datasets.a.columns.b", "clip = [0, 1]"),
+        ("datasets.a.allow", ""),
+        ("datasets.a.allow.discover", 'columns = ["b"]'),
+        ("datasets.a.analysts.b", "epsilon = 1"),
+        ("datasets.a.reading", ""),
+        ("datasets.a.lifetimes.b", 'measure = "count"\nepsilon = 1\nmax_periods = 1\ntally = "c"'),
+    ],
+)
+def test_every_key_is_in_the_reference(tmp_path: Path, table: str, needed: str) -> None:
+    text = f"[datasets.a]\n{DATASET}\n[{table}]\n{needed}\nqqqqqq = 1\n"
+    with pytest.raises(InvalidArgument, match="must be one of") as refused:
+        parse_policy(text, folder=tmp_path)
+    keys = str(refused.value).partition("must be one of ")[2].partition(";")[0].split(", ")
+    page = (ROOT / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
+    assert [key for key in keys if f"`{key}`" not in page and f"{key}," not in page and f"{key} }}" not in page] == []
+
+
+def test_a_policy_of_0_1_0_is_still_read(tmp_path: Path) -> None:
+    path = write_policy(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace(CLIPS, "clip = [0.0, 5.0]"), encoding="utf-8")
+    policy = read_policy(path)
+    assert policy.datasets["meters"].columns["kwh"].clips == {"1h": (0.0, 5.0)}
+    assert policy.datasets["meters"].allowed.delta == 1e-6
+    assert policy == parse_policy(path.read_text(encoding="utf-8"), folder=tmp_path)

@@ -47,6 +47,8 @@ def fuzz(house: House, who: str, *, calls: int, folder: Path) -> str:
     url = f"http://127.0.0.1:{house.http.base_url.port}/api/v1/openapi.json"
     command = [sys.executable, "-m", "schemathesis.cli", "run", url, "--checks", CHECKS]
     command += ["--header", f"Authorization: Bearer {house.tokens[who]}", "--phases", "fuzzing"]
+    if who == "olga":  # who places holds, by which health becomes 503
+        command += ["--exclude-path", "/api/v1/health"]
     command += ["--max-examples", str(max(1, calls // 20)), "--generation-deterministic", "--no-color"]
     finished = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert finished.returncode == 0, finished.stdout[-6000:] + finished.stderr[-2000:]

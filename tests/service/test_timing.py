@@ -88,7 +88,7 @@ def test_an_empty_and_a_huge_table_cannot_be_told_apart(tmp_path: Path, trials: 
         issued: dict[str, list[float]] = {}
         for dataset in times:
             links = [signed.link for signed in house.curator.ledger.chain(dataset)]
-            jobs = {job.request: job.made for job in house.curator.jobs.newest(name=None, limit=10_000)}
+            jobs = {job.request: job.made for job in house.curator.jobs.newest(limit=10_000)}
             issued[dataset] = [link.issued - jobs[link.request] for link in links]
     assert min(map(min, times.values())) >= FLOOR
     assert chance > FALSE_ALARM, times

@@ -58,7 +58,7 @@ delta = 1e-6
 share = {share}
 
 [datasets.meters.columns.kwh]
-clip = [0.0, 5.0]
+clip = {{ 1h = [0.0, 5.0], 1D = [0.0, 5.0] }}
 
 [datasets.meters.groups]
 region = {{ north = 40, south = 20 }}
@@ -72,6 +72,7 @@ least_group = 15
 
 [datasets.other]
 source = "rows.csv"
+other_people = true
 time = "read_at"
 user = "meter"
 every = "1D"

@@ -25,6 +25,7 @@ VIEWS = (
     "live/load",
     "claims",
     "check",
+    "desk/meters",
 )
 
 
@@ -59,6 +60,16 @@ class Visit:
         """Wait until the plan is that of the form, and return its error."""
         self.tab.wait_for_selector('[data-slot="answer"]:not([aria-busy]) .headline')
         return self.slot("headline").locator("dd").first.inner_text()
+
+    def submit(self) -> None:
+        """Submit what is planned; before it is paid, the page asks."""
+        self.tab.get_by_role("button", name=re.compile("^Submit: spends ε")).click()
+        self.slot("confirm").wait_for()
+
+    def pay(self) -> None:
+        """Submit what is planned, and say yes."""
+        self.submit()
+        self.slot("confirm-yes").click()
 
 
 Visits = Callable[..., Visit]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 from rich.table import Table
 
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.privacy import Cost, RepeatedCost, load
 from chronodp.reading import closed_file, parse_json
@@ -62,7 +61,7 @@ def account(
     with watching("Composing"):
         table = compare(costs, delta, slack=slack)
     if as_json:
-        print(json.dumps(table.to_dict(), ensure_ascii=False, indent=2))
+        print_json(table.to_dict(), indent=2)
         return
     shown = Table(title=f"{table.releases:,} releases", title_justify="left", title_style="bold")
     for name, justify in (

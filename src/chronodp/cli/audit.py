@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 from rich.table import Table
 
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 
 if TYPE_CHECKING:
     from chronodp.audit import Audit, Verdict
@@ -58,7 +57,7 @@ def audit(
     if page is not None:
         report_audit(found, page)
     if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        print_json(found.to_dict(), indent=2)
     else:
         _show(found)
     if not found.as_it_must:

@@ -10,7 +10,7 @@ import typer
 
 from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Time
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import table_of, terminal
+from chronodp.cli.terminal import print_json, table_of, terminal
 from chronodp.errors import InvalidArgument
 from chronodp.report import watching
 
@@ -129,7 +129,7 @@ def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: b
         }
         if made.signed is not None:
             content["link"] = made.signed.to_dict()
-        print(json.dumps(content, ensure_ascii=False, default=str))  # floats as they are, to the last digit
+        print_json(json.loads(json.dumps(content, default=str)))  # floats as they are, to the last digit
         return
     console = terminal()
     top = made.frame.head(_ROWS)

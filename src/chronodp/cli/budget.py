@@ -13,7 +13,8 @@ from rich.text import Text
 
 from chronodp.cli.options import Address, Json, Keys, check_ledger_file, existing_ledger
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, print_line, terminal
+from chronodp.display import shown
 from chronodp.privacy import parse_unit
 
 if TYPE_CHECKING:
@@ -79,9 +80,11 @@ def open_budget(
             terms |= {"renews": renews, "timezone": timezone}
             opened.open(dataset, unit=parse_unit(unit), accepts=tuple(accepts or ()), **terms)
         known = opened.status(dataset, analyst=analyst)
-    name = dataset + (f" for {analyst}" if analyst else "")
+    name = shown(dataset + (f" for {analyst}" if analyst else ""))
     terminal().print(
-        Text.assemble((name, "bold"), f" is open. {known.guarantee} {known.budget.lifetime} {known.note}".rstrip())
+        Text.assemble(
+            (name, "bold"), shown(f" is open. {known.guarantee} {known.budget.lifetime} {known.note}".rstrip())
+        )
     )
 
 
@@ -108,11 +111,11 @@ def status(
             found = [opened.status(name, analyst=who, period=period) for name, who, _ in opened.budgets(closed=False)]
     if as_json:
         documents = [one.to_dict() for one in found]
-        print(json.dumps(documents[0] if dataset is not None else documents, ensure_ascii=False, indent=2))
+        print_json(documents[0] if dataset is not None else documents, indent=2)
         return
     console = terminal()
     if restored:
-        console.print(Text.assemble(("This ledger was ", "yellow"), f"{restored}."))
+        console.print(Text.assemble(("This ledger was ", "yellow"), f"{shown(restored)}."))
     for one in found:
         _show(console, one)
 
@@ -134,12 +137,13 @@ def history(
     with existing_ledger(ledger, keys=keys) as opened:
         entries = opened.history(dataset, limit=limit)
     if as_json:
-        print(json.dumps([entry.to_dict() for entry in entries], ensure_ascii=False, indent=2))
+        print_json([entry.to_dict() for entry in entries], indent=2)
         return
     table = Table("charge", "made (UTC)", "analyst", "period", "purpose", "cost")
     for entry in entries:
         made = entry.made.strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(str(entry.number), made, entry.analyst, entry.period, entry.purpose, str(entry.cost))
+        words = (entry.analyst, entry.period, entry.purpose, entry.cost)
+        table.add_row(str(entry.number), made, *map(shown, words))
     terminal().print(table)
 
 
@@ -161,13 +165,15 @@ def affected(
     with existing_ledger(ledger, keys=keys) as opened:
         found = opened.stored.affected()
     if as_json:
-        print(json.dumps([one.to_dict() for one in found], ensure_ascii=False, indent=2))
+        print_json([one.to_dict() for one in found], indent=2)
         return
     console = terminal(soft_wrap=True)
     for one in found:
-        console.print(Text.assemble((f"{one.dataset} {one.request}", "bold"), f" of {one.issued:%Y-%m-%d %H:%M} UTC"))
+        console.print(
+            Text.assemble((shown(f"{one.dataset} {one.request}"), "bold"), f" of {one.issued:%Y-%m-%d %H:%M} UTC")
+        )
         for reason in one.reasons:
-            console.print(f"  {reason}")
+            console.print(f"  {shown(reason)}")
     console.print(f"{len(found)} releases may be affected." if found else "No stored release can be affected.")
 
 
@@ -186,10 +192,10 @@ def close(
     """
     with existing_ledger(ledger, keys=keys) as opened:
         opened.status(dataset)
-        if not yes and not typer.confirm(f"Close {dataset} for ever?"):
+        if not yes and not typer.confirm(f"Close {shown(dataset)} for ever?"):
             raise typer.Exit(1)
         opened.close(dataset)
-    print(f"{dataset} is closed.")
+    print_line(f"{dataset} is closed.")
 
 
 @budget.command()
@@ -207,11 +213,11 @@ def export(
     """
     check_place("out", out)
     with existing_ledger(ledger, keys=keys) as opened:
-        text = json.dumps(opened.export(dataset), ensure_ascii=False, indent=2)
+        exported = opened.export(dataset)
     if out is None:
-        print(text)
+        print_json(exported, indent=2)
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        out.write_text(json.dumps(exported, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
 @budget.command()
@@ -250,21 +256,21 @@ def restore(
 
     check_ledger_file(ledger)
     chains = [read_chain(path) for path in since or ()]
-    if not yes and not typer.confirm(f"Make the backup at {ledger} the ledger from now on?"):
+    if not yes and not typer.confirm(f"Make the backup at {shown(ledger)} the ledger from now on?"):
         raise typer.Exit(1)
     elsewhere = None if witness is None else FileWitness(witness)
     done = restore_ledger(ledger, keys=keys, witness=elsewhere, since=chains, complete=complete)
     names = [dataset + (f" for {analyst}" if analyst else "") for dataset, analyst in done.booked]
     if as_json:
         said = {"words": done.words, "booked": names, "recovered": done.recovered, "stopped": list(done.stopped)}
-        print(json.dumps(said, ensure_ascii=False, indent=2))
+        print_json(said, indent=2)
         return
     console = terminal(soft_wrap=True)
-    console.print(f"Later certificates say: {done.words}.")
-    console.print(f"Booked as spent to the limit: {', '.join(names) or 'nothing'}.")
+    console.print(shown(f"Later certificates say: {done.words}."))
+    console.print(shown(f"Booked as spent to the limit: {', '.join(names) or 'nothing'}."))
     console.print(f"Certificates taken over: {done.recovered}.")
     if done.stopped:
-        console.print(f"Streams that cannot go on: {', '.join(done.stopped)}.")
+        console.print(shown(f"Streams that cannot go on: {', '.join(done.stopped)}."))
 
 
 def _show(console: Console, one: Status) -> None:
@@ -273,10 +279,10 @@ def _show(console: Console, one: Status) -> None:
     used = round(one.share * width)
     colour = "red" if one.share > 0.9 else "yellow" if one.share > 0.6 else "green"
     bar = (("█" * used, colour), ("░" * (width - used), "dim"))
-    console.print(Text.assemble((name, "bold"), "  ", *bar, f" {1 - one.share:.1%} left"))
-    console.print(f"{one.guarantee} {one.budget.lifetime}")
+    console.print(Text.assemble((shown(name), "bold"), "  ", *bar, f" {1 - one.share:.1%} left"))
+    console.print(shown(f"{one.guarantee} {one.budget.lifetime}"))
     if one.note:
-        console.print(Text(one.note, "yellow"))
+        console.print(Text(shown(one.note), "yellow"))
     table = Table("native sum", "spent", "limit", "left")
     for part in one.sums:
         table.add_row(part.name, f"{part.spent:.6g}", f"{part.limit:.6g}", f"{part.left:.6g}")
@@ -286,5 +292,5 @@ def _show(console: Console, one: Status) -> None:
     fits += [] if one.smallest_sigma is None else [f"Gaussian σ {one.smallest_sigma:.4g} at l2 sensitivity 1"]
     console.print(f"{one.charges:,} charges. Fits once more: {', or '.join(fits) or 'nothing'}.")
     for request in one.unreleased:
-        console.print(Text.assemble(("Debited but never released:", "yellow"), f" {request}"))
+        console.print(Text.assemble(("Debited but never released:", "yellow"), f" {shown(request)}"))
     console.print()

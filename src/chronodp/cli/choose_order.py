@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,7 @@ from rich.table import Table
 
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Time
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, parse_unit
 
@@ -114,7 +113,7 @@ def choose_order(
         made.save(out)
     if as_json:
         shown = {"winner": made.winner, "candidates": list(made.design.candidates), **made.to_dict()}
-        print(json.dumps(shown, ensure_ascii=False))
+        print_json(shown)
         return
     _show(made, out)
 

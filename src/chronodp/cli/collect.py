@@ -18,6 +18,7 @@ from rich.text import Text
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import bars, table_of, terminal
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument, UnreadableSource
 from chronodp.report import frame_as_csv, watching
 
@@ -92,7 +93,7 @@ def collect(
         return
     console = terminal()
     counts = f": {int(counted.reports.sum()):,} reports over {len(counted.reports):,} slots"
-    console.print(Text.assemble((asked.name, "bold"), counts))
+    console.print(Text.assemble((shown(asked.name), "bold"), counts))
     _show(console, made)
     console.print(table_of(frame.head(_ROWS)))
     if len(frame) > _ROWS:
@@ -148,7 +149,7 @@ def _show(console: Console, made: Estimates) -> None:
     edges = np.unique(np.linspace(0, len(known), min(len(known), _WIDE) + 1).astype(int))
     for place, label in list(enumerate(made.labels))[:_ROWS]:
         thin = np.add.reduceat(known[:, place], edges[:-1]) / np.diff(edges)
-        console.print(f"{bars(thin)} {label}")
+        console.print(f"{bars(thin)} {shown(label)}")
 
 
 def _whole(name: str, text: str) -> int:

@@ -9,7 +9,7 @@ import typer
 
 from chronodp.cli.options import Json, Units
 from chronodp.cli.stream import parse_workload
-from chronodp.cli.terminal import table_of, terminal
+from chronodp.cli.terminal import print_json, table_of, terminal
 from chronodp.privacy import counted, parse_record_unit
 
 __all__ = ["compare"]
@@ -43,6 +43,6 @@ def compare(
         change=change,
     )
     if as_json:
-        print(json.dumps(json.loads(table.to_json(orient="records"))))
+        print_json(json.loads(table.to_json(orient="records")))
         return
     terminal().print(table_of(table, f"{workload}, {counted(horizon, 'period')}"))

@@ -10,7 +10,7 @@ from chronodp.cli.town import END, START, write_town
 from chronodp.privacy import check_whole
 from chronodp.report import watching
 
-__all__ = ["POLICY", "prepare_town"]
+__all__ = ["FIRST", "POLICY", "prepare_town"]
 
 POLICY = """# Who may ask what of which data, and for how much. `chronodp curator check policy.toml` reads it.
 
@@ -26,22 +26,25 @@ every = "1h"                     # the public grid; empty hours are released too
 start = "{start}"
 end = "{end}"
 unit = "user"                    # everything of one household is protected
-max_periods = 744                # how many hours of one household count, unless a question says fewer
+max_periods = 744                # how many hours of one household count, unless a question says fewer; of days and
+                                 # weeks as many as the same stretch touches
 people = {people}                    # public, about
 epsilon = 8.0                    # the whole budget: nobody, and nobody together, gets beyond it
 delta = 1e-6
 share = true                     # analysts see each other's releases, and get them again for nothing
 
 [datasets.meters.columns.kwh]
-clip = [0.0, 5.0]                # the widest clip that may be asked
 about = "kilowatt hours"
+clip = {{ 1h = [0.0, 5.0], 1D = [0.0, 150.0], 1W = [0.0, 1000.0] }}     # the widest that may be asked of one household,
+                                 # by length of a period: without its own a length is refused
+usual = {{ 1h = 0.6, 1D = 15.0, 1W = 95.0 }}     # public, about: what one household has; a clip below it is refused
 
 [datasets.meters.groups]
 district = {{ north = {north}, south = {south} }}     # public keys, and about how many people each has
 
 [datasets.meters.allow]
 grids = ["1h", "1D", "1W"]
-epsilon = 2.0                    # the most that one release may cost
+epsilon = 2.0                    # the most that one release may cost, at the delta above
 least_group = 100                # compared with the declared numbers above, never with the data
 
 [datasets.meters.analysts.ana]
@@ -51,7 +54,7 @@ epsilon = 4.0
 epsilon = 4.0
 """
 
-_FIRST = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]}, "epsilon": 2.0, "delta": 1e-7}
+FIRST: dict[str, Any] = {"measure": {"kind": "sum", "column": "kwh", "clip": [0.0, 5.0]}, "epsilon": 2.0, "delta": 1e-7}
 
 
 def prepare_town(folder: Path, *, households: int) -> dict[str, Any]:
@@ -78,7 +81,7 @@ def _open(policy: Path, ledger: Path) -> dict[str, str]:
     try:
         curator.open_budgets()
         ana = Caller("ana", "analyst", "")
-        question = QueryRequest.model_validate(_FIRST)
+        question = QueryRequest.model_validate(FIRST)
         curator.submit(ana, curator.policy.datasets["meters"], question, request="first-look", fresh=False)
         Runner(curator, pace=Unpaced()).run_one()  # the owner sits at the keyboard: nobody watches the clock
         people: dict[str, Role] = {"owner": "owner", "ana": "analyst", "ben": "analyst", "eve": "auditor"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,14 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from chronodp.cli.curated_town import prepare_town
+from chronodp.cli.curator_holds import add_holds
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 
 __all__ = ["curator"]
 
 curator = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Set up the curator's service and check its policy."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Set up the curator's service, check its policy, and hold jobs back.",
 )
+add_holds(curator)
 
 
 @curator.command()
@@ -37,7 +40,7 @@ def init(
     """
     made = prepare_town(folder, households=households)
     if as_json:
-        print(json.dumps(made))
+        print_json(made)
         return
     console = terminal(soft_wrap=True)
     told = " holds policy.toml, town.parquet and budget.db. Tokens, shown this once:"
@@ -58,11 +61,13 @@ def check(
 
     `chronodp curator check policy.toml`
     """
-    from chronodp.service import read_policy
+    from chronodp.service import policy_words, read_policy
 
     read = read_policy(policy)
+    words = {name: policy_words(dataset) for name, dataset in read.datasets.items()}
     if as_json:
-        print(json.dumps({"datasets": list(read.datasets), "analysts": list(read.analysts)}))
+        told = {"datasets": list(read.datasets), "analysts": list(read.analysts)}
+        print_json({**told, "words": words, "warnings": list(read.warnings)})
         return
     table = Table("dataset", "protects", "grid", "budget", "analysts", "releases")
     for name, dataset in read.datasets.items():
@@ -70,4 +75,11 @@ def check(
         analysts = ", ".join(f"{who} {part.epsilon:g}" for who, part in dataset.analysts.items()) or "nobody"
         shared = "shared" if dataset.share else "kept apart"
         table.add_row(name, str(dataset.unit.on(dataset.calendar)), str(dataset.calendar), budget, analysts, shared)
+    console = terminal(soft_wrap=True)
     terminal().print(table)
+    for name, sentences in words.items():
+        console.print(Text(name, "bold"))
+        for sentence in sentences:
+            console.print(Text(f"  {sentence}"))
+    for warning in read.warnings:
+        console.print(Text.assemble(("Warning: ", "bold yellow"), warning))

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 from chronodp.errors import DeviceRefusal, InvalidArgument
 from chronodp.privacy import check_whole
 from chronodp.report import watching
@@ -70,7 +70,7 @@ def plan(
         numbers = {"report": life.report, "same_pattern": life.same_pattern, "any_pattern": life.any_pattern}
         told = {key: value if math.isfinite(value) else None for key, value in numbers.items()}
         shown = {"plan": str(out), "digest": made.digest, "mechanism": type(mechanism).__name__}
-        print(json.dumps({**shown, "epsilon": told, "linkable": life.linkable}))
+        print_json({**shown, "epsilon": told, "linkable": life.linkable})
         return
     console = terminal()
     table = Table("mechanism", "variance of one report", "bits")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 from chronodp.cli.workload import is_workload
 from chronodp.errors import InvalidArgument
 
@@ -43,6 +42,6 @@ def diagnose(
     options = {**asked.options, "epsilon": asked.options.get("epsilon") or 1.0}
     found = Asked(options).plan().diagnose(bounds=bounds)
     if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        print_json(found.to_dict(), indent=2)
     else:
         terminal(soft_wrap=True).print(str(found))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 from rich.table import Table
 
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 from chronodp.privacy import GaussianCost, check_delta, check_epsilon
 
 __all__ = ["explain"]
@@ -36,7 +35,7 @@ def explain(
     check_delta(delta)
     facts = _facts(epsilon, delta)
     if as_json:
-        print(json.dumps(facts, ensure_ascii=False, indent=2))
+        print_json(facts, indent=2)
         return
     console = terminal()
     console.print(f"What ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else " (pure)") + " promises", style="bold")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
 from pathlib import Path
@@ -14,7 +13,8 @@ import typer
 
 from chronodp.cli.federate_simulate import simulate
 from chronodp.cli.options import JsonLines
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.extras import check_extra
 from chronodp.settings import load_settings, options
@@ -109,7 +109,7 @@ def server(
 
     def tell(made: Round) -> None:
         if as_json:
-            print(json.dumps({"round": made.number, "rounds": rounds, "survivors": made.survivors}), flush=True)
+            print_json({"round": made.number, "rounds": rounds, "survivors": made.survivors})
             return
         lost = [name for name in names if name not in made.survivors]
         without = f", without {', '.join(lost)}" if lost else ""
@@ -158,7 +158,7 @@ def client(
 
     def tell(done: int) -> None:
         if as_json:
-            print(json.dumps({"rounds_done": done, "rounds": agreed.task.rounds}), flush=True)
+            print_json({"rounds_done": done, "rounds": agreed.task.rounds})
         else:
             console.print(f"{holder}: {done} of {agreed.task.rounds} rounds done")
 
@@ -171,7 +171,7 @@ def client(
         journal=journal or run.parent / f"{agreed.terms.run}.{holder}.journal",
         patience=patience,
         progress=tell,
-        away=lambda why: console.print(f"{holder}: the server is away ({why}); waiting for it"),
+        away=lambda why: console.print(f"{holder}: the server is away ({shown(why)}); waiting for it"),
     )
     _end(end, out, as_json=as_json)
 
@@ -187,7 +187,7 @@ def _end(parameters: NDArray[np.float32], out: Path | None, *, as_json: bool) ->
             raise InvalidArgument("out", str(out), allowed) from None
         told["out"] = str(out)
     if as_json:
-        print(json.dumps(told))
+        print_json(told)
     else:
         where = f", written to {out}" if out else ""
         terminal().print(f"{len(parameters):,} parameters after the last round{where}.")

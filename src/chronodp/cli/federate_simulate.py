@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from chronodp.cli.federated_run import Run, demo_run, load_run
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import RepeatedCost, User
 from chronodp.report import Line, Page, series_figure, write_page
@@ -118,7 +117,7 @@ def simulate(
             "page": str(page),
             "certificate": str(certificate),
         }
-        print(json.dumps(shown, ensure_ascii=False))
+        print_json(shown)
         return
     console.print(str(certificate))
     console.print(Text.assemble(f"The model is in {model}. Look at ", (str(page), "bold")))

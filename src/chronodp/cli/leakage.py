@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
 from chronodp.errors import InvalidArgument
 from chronodp.report import Line, Page, series_figure, watching, write_page
 
@@ -69,7 +68,7 @@ def leakage(
     if page is not None:
         _write_plot(page, title, found)
     if as_json:
-        print(json.dumps(_as_json(title, found, beside)))
+        print_json(_as_json(title, found, beside))
         return
     _show(title, found, beside)
     if page is not None:

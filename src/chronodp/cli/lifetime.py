@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,7 +12,8 @@ from rich.text import Text
 from chronodp.cli.asking import Asked, asking
 from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Payer, Request, existing_ledger
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, tell_release
-from chronodp.cli.terminal import table_of, terminal
+from chronodp.cli.terminal import print_json, print_line, table_of, terminal
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument, LedgerSetBack, TallyMismatch
 from chronodp.privacy import Calendar, parse_record_unit, to_document
 
@@ -76,7 +76,7 @@ def plan_life(
     """
     made = _planned(asked, pays, reissues, stagger=stagger)
     if as_json:
-        print(json.dumps(_content(made), ensure_ascii=False, indent=2))
+        print_json(_content(made), indent=2)
     else:
         _show(made)
 
@@ -113,11 +113,12 @@ def open_life(
     with Ledger(ledger, keys=keys) as opened:
         made.open(opened, dataset=dataset, name=name, tally=tally, analyst=analyst)
     if as_json:
-        print(json.dumps({"dataset": dataset, "name": name, **_content(made)}, ensure_ascii=False, indent=2))
+        print_json({"dataset": dataset, "name": name, **_content(made)}, indent=2)
         return
     _show(made)
     console = terminal(soft_wrap=True)
-    console.print(f"{name} is open and paid for. Next: chronodp lifetime issue TABLE --name {name} --tally {tally} ...")
+    told = f"{name} is open and paid for. Next: chronodp lifetime issue TABLE --name {name} --tally {tally} ..."
+    console.print(shown(told))
     console.print("Keep the folder of the tally as you keep the ledger: without it the series ends.")
 
 
@@ -181,7 +182,7 @@ def status(name: Name, as_json: Json = False, ledger: Address = "budget.db", key
         found = status_of(opened, name)
     if as_json:
         content = {"name": found.name, "dataset": found.dataset, "issues": list(found.requests)}
-        print(json.dumps({**content, "design": to_document(found.design)}, ensure_ascii=False, indent=2))
+        print_json({**content, "design": to_document(found.design)}, indent=2)
     else:
         terminal().print(str(found))
 
@@ -201,10 +202,12 @@ def verify(name: Name, tally: Folder, as_json: Json = False, ledger: Address = "
             terminal(errors=True, soft_wrap=True).print(Text.assemble(("does not hold:", "bold red"), f" {error}"))
             raise typer.Exit(1) from None
     if as_json:
-        print(json.dumps({"holds": True, "issues": issues}))
+        print_json({"holds": True, "issues": issues})
     else:
         terminal().print(
-            Text.assemble(("Holds.", "bold green"), f" Tally and ledger of {name} agree, up to issue {issues:,}.")
+            Text.assemble(
+                ("Holds.", "bold green"), f" Tally and ledger of {shown(name)} agree, up to issue {issues:,}."
+            )
         )
 
 
@@ -218,7 +221,7 @@ def compact(name: Name, tally: Folder, ledger: Address = "budget.db", keys: Keys
     """
     with existing_ledger(ledger, keys=keys) as opened:
         _resumed(opened, name, tally).compact()
-    print(f"The tally of {name} is compact.")
+    print_line(f"The tally of {name} is compact.")
 
 
 @lifetime.command()
@@ -238,7 +241,7 @@ def forget(name: Name, tally: Folder, ids: Ids, ledger: Address = "budget.db", k
         series = _resumed(opened, name, tally)
         for person in lines:
             series.forget(person)
-    print(f"They count no more in {name}.")
+    print_line(f"They count no more in {name}.")
 
 
 @lifetime.command()
@@ -257,7 +260,7 @@ def same(name: Name, tally: Folder, ids: Ids, ledger: Address = "budget.db", key
         raise InvalidArgument("ids", len(lines), "a file with two lines: the old id and the new one")
     with existing_ledger(ledger, keys=keys) as opened:
         lives = _resumed(opened, name, tally).same(*lines)
-    print(f"They are one person in {name} from now on.")
+    print_line(f"They are one person in {name} from now on.")
     if lives > 1:
         console = terminal(soft_wrap=True)
         console.print("FOR THE OWNER ONLY: both ids together have used more than one life. What is issued is issued:")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from chronodp.cli.live_settings import LiveSettings, read_settings
+from chronodp.cli.live_status import StatusFile, show_status
 from chronodp.cli.options import JsonLines
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_moment, check_zone, microseconds_of
@@ -29,6 +30,10 @@ def live(
     settings: Annotated[Path, typer.Argument(help="A TOML file: source, fields, windows, what is released, sinks.")],
     windows: Annotated[int | None, typer.Option(min=1, help="Stop after so many windows.")] = None,
     until: Annotated[str | None, typer.Option(help="Stop at this moment, such as 2026-01-01T06:00.")] = None,
+    clock_is_right: Annotated[
+        bool, typer.Option("--clock-is-right", help="Believe a clock that jumped: windows wait for it otherwise.")
+    ] = False,
+    status: Annotated[bool, typer.Option("--status", help="Say what windows wait for and what is missing.")] = False,
     as_json: JsonLines = False,
 ) -> None:
     """Count what a live source brings, and release each window when the clock closes it; goes on after a crash.
@@ -68,6 +73,9 @@ def live(
 
     with closed_file():
         wanted = read_settings(settings)
+        if status:
+            show_status(wanted.status, as_json=as_json)
+            return
         zone = check_zone(wanted.said["windows"].get("timezone", "UTC"))
         end = None if until is None else microseconds_of(check_moment("until", until, zone))
         address = str(wanted.said["ledger"])
@@ -79,13 +87,20 @@ def live(
             try:
                 screen = not as_json and sys.stdout.isatty()
                 view: View = ScreenView(wanted.name) if screen else LineView(as_json=as_json)
-                _run(wanted, ledger, state, view, windows=windows, until=end)
+                _run(wanted, ledger, state, view, windows=windows, until=end, clock_is_right=clock_is_right)
             finally:
                 state.close()
 
 
 def _run(
-    wanted: LiveSettings, ledger: Ledger, state: State, view: View, *, windows: int | None, until: int | None
+    wanted: LiveSettings,
+    ledger: Ledger,
+    state: State,
+    view: View,
+    *,
+    windows: int | None,
+    until: int | None,
+    clock_is_right: bool,
 ) -> None:
     from chronodp.live import Live, serve_metrics, terms_of
 
@@ -94,7 +109,7 @@ def _run(
     named = {"group": fields.group} if wanted.discovers else {}
     terms = terms_of(limits, dataset=wanted.said["dataset"], user=fields.user, id=fields.id, releases=releases, **named)
     state.check_terms(terms)
-    sinks = wanted.make_sinks()
+    jump, sinks = wanted.jump, wanted.make_sinks()
     for sink in sinks:
         sink.check()
     source = wanted.source(wanted.reader(limits))
@@ -110,9 +125,18 @@ def _run(
         dataset=wanted.said["dataset"],
         level=wanted.level,
         sinks=sinks,
+        jump=jump,
         tell=view.tell,
         say=view.say,
     )
+    if clock_is_right:
+        running.believe_clock()
+    status = StatusFile(wanted.status)
+
+    def refresh() -> None:
+        view.refresh(running.progress)
+        status.refresh(running.progress)
+
     for stream in streams:
         view.say(f"promised: {stream.certificate.guarantee}")
     server = None
@@ -120,7 +144,7 @@ def _run(
         server = serve_metrics(running.progress, **wanted.said["metrics"])
     try:
         with _Stop() as stopped:
-            running.run(windows=windows, until=until, stop=stopped, each=lambda: view.refresh(running.progress))
+            running.run(windows=windows, until=until, stop=stopped, each=refresh)
     finally:
         if server is not None:
             server.shutdown()

@@ -94,6 +94,7 @@ _LIVE: Settings = {
     ),
     "stream": table(_open("workload share epsilon delta level", "epsilon")),
     "alert": table(_open("above below max_alerts epsilon value_epsilon noise", "epsilon")),
+    "clock": table({"jump": text()}, default=True),
     "metrics": table({"port": whole(needed=True), "address": text(), "owner": truth()}),
     "sinks": rows(_of_kind(_SINKS)),
 }
@@ -236,6 +237,21 @@ class LiveSettings:
         """How often intervals hold the value before noise."""
         wanted: float = self.said.get("stream", {}).get("level", 0.95)
         return wanted
+
+    @property
+    def jump(self) -> str:
+        """The largest change of the clock that is believed at once."""
+        from chronodp.live import parse_duration
+
+        wanted = str(self.said["clock"].get("jump", "10s"))
+        with self.said.pointing():
+            parse_duration("jump", wanted)
+        return wanted
+
+    @property
+    def status(self) -> Path:
+        """Where the process that runs says how it is."""
+        return self.state.with_name(f"{self.state.name}.status")
 
     def reader(self, limits: Limits | KeyLimits) -> Reader:
         """Return what reads records."""

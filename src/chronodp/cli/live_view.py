@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chronodp.cli.terminal import terminal
+from chronodp.display import shown
 from chronodp.report import comma_separated, number_format, number_text
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ class View(Protocol):
 
 
 class LineView:
-    """One line of CSV, or one JSON object, a release on standard output; sentences for the owner on standard error."""
+    """One line of CSV, or one JSON object, a release on standard output; sentences for the owner on standard error.
+
+    Keys stand in CSV as they are shown; JSON has them to the letter.
+    """
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json, self._headed = as_json, False
@@ -55,7 +59,8 @@ class LineView:
         if self._as_json:
             text = "".join(f"{json.dumps(row)}\n" for row in rows)
         else:
-            text = comma_separated(list(rows[0]), [list(row.values()) for row in rows]).replace("\r\n", "\n")
+            cells = [[shown(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in rows]
+            text = comma_separated(list(map(shown, rows[0])), cells).replace("\r\n", "\n")
             text = text if not self._headed else text.partition("\n")[2]
             self._headed = True
         sys.stdout.write(text)
@@ -63,7 +68,7 @@ class LineView:
 
     def say(self, sentence: str) -> None:
         """Write a sentence."""
-        print(f"live: {sentence}", file=sys.stderr, flush=True)
+        print(shown(f"live: {sentence}"), file=sys.stderr, flush=True)
 
     def refresh(self, progress: Progress) -> None:
         """Lines stand as they are."""
@@ -92,7 +97,7 @@ class ScreenView:
 
     def say(self, sentence: str) -> None:
         """Put a sentence below the table."""
-        self._sentences.append(sentence)
+        self._sentences.append(shown(sentence))
 
     def refresh(self, progress: Progress) -> None:
         """Draw, a few times a second."""
@@ -115,7 +120,7 @@ class ScreenView:
 
     def _drawing(self, progress: Progress) -> Group:
         columns = list(self._rows[-1]) if self._rows else ["window", "time"]
-        table = Table(*columns, title=Text(self._title, style="bold"), title_justify="left")
+        table = Table(*map(shown, columns), title=Text(shown(self._title), style="bold"), title_justify="left")
         numbers = [cell for row in self._rows for cell in row.values() if isinstance(cell, float)]
         form = number_format(numbers) if numbers else ",.0f"
         for row in self._rows:
@@ -124,20 +129,21 @@ class ScreenView:
         waiting = "not known" if owner.waiting is None else f"{owner.waiting:,}"
         state = f"next window {progress.next_window:,}; budget left {1 - progress.share:.1%}"
         private = f"for the owner only: {self._rate:,.0f} records/s, waiting {waiting}; {_figures(progress)}"
-        return Group(table, Text(state), Text(private, style="dim"), *(Text(one) for one in self._sentences))
+        waits = [Text(f"waits: {wait}", style="yellow") for wait in progress.waits]
+        return Group(table, Text(state), *waits, Text(private, style="dim"), *(Text(one) for one in self._sentences))
 
 
 def _cell(cell: Any, form: str) -> str:
     if isinstance(cell, float):
         return number_text(cell, form)
-    return "–" if cell is None else str(cell)
+    return "–" if cell is None else shown(cell)
 
 
 def _figures(progress: Progress) -> str:
     owner = progress.owner
     return (
         f"{owner.counted:,} records counted; left out: {owner.late:,} late, {owner.future:,} dated too far ahead, "
-        f"{owner.elsewhere:,} of other groups or times, {owner.malformed:,} unreadable"
+        f"{owner.elsewhere:,} of other groups or times, {owner.malformed:,} unreadable; gaps noticed: {owner.missing:,}"
     )
 
 

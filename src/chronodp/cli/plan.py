@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import table_of, terminal
+from chronodp.cli.terminal import print_json, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import to_document
@@ -63,7 +62,7 @@ def plan(
             "half_width": None if isinstance(made, FindPlan | QuantilePlan) else made.half_width(),
             "alternatives": made.alternatives.to_dict("records"),
         }
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content, indent=2)
     else:
         console = terminal()
         console.print(str(made))
@@ -85,7 +84,7 @@ def _plan_workload(asked: Asked, *, as_json: bool) -> None:
             "queries": made.shares.to_dict("records"),
             "strategies": made.strategies.to_dict("records"),
         }
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content, indent=2)
         return
     console = terminal()
     console.print(str(made))

@@ -11,7 +11,8 @@ import typer
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
-from chronodp.cli.terminal import show_view, terminal
+from chronodp.cli.terminal import print_json, show_view, terminal
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import text_kind
 
@@ -131,12 +132,12 @@ def _tell(view: View, out: list[Path], page: Path | None, *, as_json: bool) -> N
             "steps": list(view.certificate.processing),
             "series": json.loads(frame.to_json(orient="records", date_format="iso", double_precision=15)),
         }
-        print(json.dumps(content, ensure_ascii=False))
+        print_json(content)
         return
     console = terminal()
     show_view(console, view)
     for step in view.certificate.processing:
-        console.print(f"Step: {step}")
+        console.print(shown(f"Step: {step}"))
     for path in (*out, *([page] if page else ())):
         console.print(f"Written: {path}")
 

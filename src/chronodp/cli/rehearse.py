@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from chronodp.cli.terminal import table_of, terminal
+from chronodp.cli.terminal import print_json, table_of, terminal
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import counted
 
@@ -53,7 +53,7 @@ def rehearse(
         runs=runs,
     )
     if as_json:
-        print(json.dumps(json.loads(table.to_json(orient="records"))))
+        print_json(json.loads(table.to_json(orient="records")))
         return
     title = f"windows of {counted(window, 'period')}, {numbers.shape[1]:,} series of {counted(len(numbers), 'step')}"
     terminal().print(table_of(table, title))

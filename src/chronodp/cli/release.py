@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronodp.cli.asking import Asked, asks
 from chronodp.cli.options import Address, Analyst, Json, Keys, Payer, Request
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, content_of, tell_release, write_release
-from chronodp.cli.terminal import table_of, terminal
+from chronodp.cli.terminal import print_json, table_of, terminal
 from chronodp.cli.workload import is_workload, plan_workload
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ def _tell_together(made: ReleaseTogether, out: list[Path], level: float, *, as_j
         write_release(made, path, level)
     if as_json:
         content = content_of(made, made.to_pandas(level=level)) | {"alerts": made.streams}
-        print(json.dumps(content, ensure_ascii=False))
+        print_json(content)
         return
     console = terminal()
     for name in made.names:
         console.print(table_of(made.view(name, level=level).to_pandas().head(_ROWS), name))
     console.print(str(made.certificate))
     for stream in made.streams.values():
-        console.print(f"Opened: chronodp watch {stream}")
+        console.print(shown(f"Opened: chronodp watch {stream}"))
     for path in out:
         console.print(f"Written: {path}")

@@ -56,7 +56,7 @@ def spectrum(
     `chronodp spectrum load.csv --time hour --value load --every 1h --start 2026-01-01 --end 2026-02-01 --lowest 30
     --change 5 --unit user --max-periods 48 --epsilon 1 --delta 1e-6 --dataset load --request may`
     """
-    from chronodp.cli.terminal import table_of, terminal
+    from chronodp.cli.terminal import print_json, table_of, terminal
     from chronodp.engines import find_source, read_series
     from chronodp.ledger import Ledger
     from chronodp.spectrum import Spectrum
@@ -75,7 +75,7 @@ def spectrum(
     table = made.to_pandas()
     if as_json:
         rows = json.loads(table.to_json(orient="records"))
-        print(json.dumps({"harmonics": rows, "release": made.text, "link": made.signed.to_dict()}, ensure_ascii=False))
+        print_json({"harmonics": rows, "release": made.text, "link": made.signed.to_dict()})
         return
     console = terminal()
     console.print(table_of(table.head(_ROWS), title=str(wanted)))

@@ -12,7 +12,8 @@ import typer
 
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
-from chronodp.cli.terminal import show_series, terminal
+from chronodp.cli.terminal import print_json, show_series, terminal
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, to_document
 
@@ -75,12 +76,12 @@ def tell_release(
             content["keys"] = made.keys
         if (missing := made.missing_at(level)) is not None:
             content["missing"] = asdict(missing)
-        print(json.dumps(content, ensure_ascii=False))
+        print_json(content)
         return
     console = terminal()
     show_series(console, made)
     for label, text in made.beside:
-        console.print(f"{label}: {text}")
+        console.print(shown(f"{label}: {text}"))
     console.print(str(made.certificate))
     for path in (*out, *([page] if page else ())):
         console.print(f"Written: {path}")

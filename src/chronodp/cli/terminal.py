@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+from rich.segment import Segment
 from rich.table import Table
+
+from chronodp.display import in_json, shown, shown_lines
 
 if TYPE_CHECKING:
     import pandas
 
     from chronodp.series import QuantileRelease, Release, View
 
-__all__ = ["bars", "printable", "show_series", "show_view", "table_of", "terminal"]
+__all__ = ["bars", "print_json", "print_line", "show_series", "show_view", "table_of", "terminal"]
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDE = 72
@@ -23,8 +26,41 @@ _ROWS = 12
 
 
 def terminal(*, errors: bool = False, soft_wrap: bool = False) -> Console:
-    """Return the terminal, or what stands beside its output. Brackets and colons mean nothing: names are data."""
-    return Console(stderr=errors, highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap)
+    """Return the terminal, or what stands beside its output. Brackets and colons mean nothing: names are data.
+
+    Whatever is printed on it is seen and not obeyed. Line breaks are left, as our own texts have them: what others
+    wrote goes through `shown` before it stands among ours.
+    """
+    console = Console(stderr=errors, highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap)
+    console.push_render_hook(_Gate())
+    return console
+
+
+def print_json(content: Any, *, indent: int | None = None) -> None:
+    """Print JSON that reads back the same, and that a terminal can show."""
+    print(in_json(content, indent=indent), flush=True)
+
+
+def print_line(text: str) -> None:
+    """Print one line as it is given, however long, for people and for programs that read it."""
+    print(shown(text), flush=True)
+
+
+class _Gate(RenderHook):
+    """Lets nothing through to a terminal that it would obey, but for styles and moves that are our own."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Gated(one) for one in renderables]
+
+
+class _Gated:
+    def __init__(self, inner: ConsoleRenderable) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._inner, options):
+            lines = segment.text if segment.control else shown_lines(segment.text)
+            yield Segment(lines, segment.style, segment.control)
 
 
 def show_series(console: Console, release: Release | QuantileRelease) -> None:
@@ -38,27 +74,28 @@ def show_view(console: Console, view: View) -> None:
     numbers = [f"{name}{all_}" for all_ in ("", "_all") for name in ("value", "lower", "upper")]
     told = ("time", "period", "kind", "not_above", "not_below", "why", *numbers)
     labels = [name for name in frame.columns if name not in told]
-    console.print(view.title, style="bold")
+    console.print(shown(view.title), style="bold")
     places = view.estimates.value.shape[1]
     if not places:
-        console.print(view.note)
+        console.print(shown(view.note))
         return
     groups = frame.groupby(labels, sort=False) if labels else [((), frame)]
     for name, part in list(groups)[:_ROWS]:
         values = part["value"].to_numpy()
-        title = ", ".join(printable(label) for label in name)
+        title = ", ".join(shown(label) for label in name)
         console.print(f"{bars(_thinned(values))} {title}")
     if places > _ROWS:
         console.print(f"Lines are of the first {_ROWS} of {places:,}.")
     console.print(table_of(frame.head(_ROWS)))
-    console.print(view.note)
+    console.print(shown(view.note))
     if len(frame) > _ROWS:
         console.print(f"{len(frame) - _ROWS:,} more rows; --out writes them all, --page draws them.")
 
 
 def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
     """Return a data frame as a table for the terminal."""
-    table = Table(*(str(name) for name in frame.columns), title=title, title_justify="left", title_style="bold")
+    heading = None if title is None else shown(title)
+    table = Table(*map(shown, frame.columns), title=heading, title_justify="left", title_style="bold")
     for row in frame.itertuples(index=False):
         table.add_row(*(_cell(cell) for cell in row))
     return table
@@ -67,16 +104,7 @@ def table_of(frame: pandas.DataFrame, title: str | None = None) -> Table:
 def _cell(cell: object) -> str:
     if isinstance(cell, float):
         return "" if math.isnan(cell) else f"{cell:,.5g}"
-    return printable(cell)
-
-
-def printable(cell: object) -> str:
-    r"""Return a text that a terminal shows and does not obey: what is no letter or sign stands as Python writes it.
-
-    >>> printable("caf\u00e9 \x1b[2J\n")
-    'café \\x1b[2J\\n'
-    """
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(cell))
+    return shown(cell)
 
 
 def bars(values: NDArray[np.float64], top: float | None = None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -12,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from chronodp.cli.options import Address, Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
+from chronodp.display import shown
 
 if TYPE_CHECKING:
     from chronodp.service import Role, Token
@@ -46,11 +46,13 @@ def add(
     finally:
         store.close()
     if as_json:
-        print(json.dumps({"name": name, "role": role, "token": made}))
+        print_json({"name": name, "role": role, "token": made})
         return
     console = terminal(soft_wrap=True)
     console.print(
-        Text.assemble("A token for ", (name, "bold"), f" ({role}), good for {days:g} days. It is shown this once:")
+        Text.assemble(
+            "A token for ", (shown(name), "bold"), f" ({role}), good for {days:g} days. It is shown this once:"
+        )
     )
     console.print(made)
 
@@ -71,12 +73,12 @@ def list_all(as_json: Json = False, ledger: Address = "budget.db") -> None:
     finally:
         store.close()
     if as_json:
-        print(json.dumps([_plain(one) for one in tokens], indent=2))
+        print_json([_plain(one) for one in tokens], indent=2)
         return
     table = Table("id", "name", "role", "expires (UTC)", "state")
     for one in tokens:
         state = "revoked" if one.revoked is not None else "valid" if one.valid else "expired"
-        table.add_row(one.id, one.name, one.role, _when(one.expires), state)
+        table.add_row(one.id, shown(one.name), one.role, _when(one.expires), state)
     terminal().print(table)
 
 
@@ -98,7 +100,7 @@ def revoke(
         revoke_token(store, identity)
     finally:
         store.close()
-    terminal().print(f"Token {identity} is revoked.")
+    terminal().print(f"Token {shown(identity)} is revoked.")
 
 
 def _plain(one: Token) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,8 @@ from rich.text import Text
 
 from chronodp.cli.key import read_public_key
 from chronodp.cli.options import Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
+from chronodp.display import shown
 from chronodp.errors import CertificateInvalid
 from chronodp.reading import parse_json
 
@@ -49,8 +49,10 @@ def verify(
         links = [verify_file(file, key)]
         said = "The certificate is genuine and belongs to this release, with every number of it."
     elif "links" in (document := _read(file)):
-        known_head = head if head is not None else document.get("head")
-        links = verify_chain([_signed(link) for link in document["links"]], key, head=known_head)
+        own = document.get("head")
+        if own is not None and not isinstance(own, str):
+            raise CertificateInvalid("the head of the chain is no digest")
+        links = verify_chain(_signed_links(document["links"], file), key, head=own if head is None else head)
         said = f"All {len(links)} links are genuine and none is missing" + (
             "." if head else " up to the file's own head."
         )
@@ -62,22 +64,19 @@ def verify(
         check_parts(release, ())
         said = "The certificate is genuine and belongs to this release."
     if as_json:
-        print(json.dumps({"valid": True, "links": len(links), "requests": [link.request for link in links]}))
+        print_json({"valid": True, "links": len(links), "requests": [link.request for link in links]})
         return
     console = terminal()
     console.print(Text.assemble(("Valid.", "bold green"), f" {said}"))
     if len(links) == 1:
         console.print(str(links[0].certificate))
     for said in dict.fromkeys(link.restored for link in links if link.restored):
-        console.print(Text.assemble(("The ledger was ", "yellow"), f"{said}."))
+        console.print(Text.assemble(("The ledger was ", "yellow"), f"{shown(said)}."))
 
 
 def read_chain(file: Path) -> list[Any]:
     """Return the signed links of an exported chain; whether they are genuine is for `verify_chain` to tell."""
-    links = _read(file).get("links")
-    if not isinstance(links, list):
-        raise CertificateInvalid(f"{file.name} holds no chain of links")
-    return [_signed(link) for link in links]
+    return _signed_links(_read(file).get("links"), file)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -88,6 +87,12 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise CertificateInvalid(f"{file.name} holds no release and no chain")
     return document
+
+
+def _signed_links(links: object, file: Path) -> list[Any]:
+    if not isinstance(links, list):
+        raise CertificateInvalid(f"{file.name} holds no chain of links")
+    return [_signed(link) for link in links]
 
 
 def _signed(link: Any) -> Any:

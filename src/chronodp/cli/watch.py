@@ -11,6 +11,7 @@ import typer
 
 from chronodp.cli.options import Address, Json, JsonLines, Keys, Units
 from chronodp.cli.stream import number_in
+from chronodp.cli.terminal import print_json
 from chronodp.errors import InvalidArgument, UnknownStream
 from chronodp.privacy import parse_record_unit
 
@@ -133,7 +134,7 @@ def plan_alert(
             "power": plan.power,
             "delay": plan.delay if math.isfinite(plan.delay) else None,
         }
-        print(json.dumps(figures))
+        print_json(figures)
     else:
         print(plan)
 

@@ -97,7 +97,7 @@ def ask_question(
     groups = finding.instead_of("max_groups", max_groups)
     if by or places is not None:
         trees = () if places is None else (places,)
-        query = query.by(*trees, max_groups=groups, focus=focus, **(by or {}))
+        query = query.by(*trees, by or {}, max_groups=groups, focus=focus)
     elif isinstance(groups, Find) or groups not in (None, 1):
         given = "found" if isinstance(groups, Find) else groups
         raise InvalidArgument("max_groups", given, "left out where nothing splits the answer")

@@ -331,7 +331,8 @@ class Query(Generic[Planned_co]):
 
     def by(
         self,
-        *places: Places,
+        /,
+        *places: Places | Mapping[str, Sequence[object] | Discover],
         max_groups: int | Find | None = None,
         focus: Mapping[str, float] | Literal["nodes", "largest"] | None = None,
         **columns: Sequence[object] | Discover,
@@ -346,7 +347,8 @@ class Query(Generic[Planned_co]):
         the last digit. ``max_groups`` then bounds in how many leaves (by keys of other columns) a person counts.
 
         Args:
-            places: a tree of public keys; at most one.
+            places: a tree of public keys; at most one. Or a dictionary of columns with their public keys, for columns
+                that are called as arguments are: ``by({"focus": ["near", "far"]})``.
             max_groups: in how many groups of a period one person counts; if not given 1, and ``max_keys`` of
                 ``Discover(share=0)``.
             focus: which levels of places the error is made small for: weights of their mean squared errors by name,
@@ -354,10 +356,11 @@ class Query(Generic[Planned_co]):
                 largest error of a level is made least.
             columns: the public keys of each column.
         """
-        if not columns and not places:
+        columns = _merged([*(one for one in places if isinstance(one, Mapping)), columns])
+        if trees := [one for one in places if not isinstance(one, Mapping)]:
+            return self._by_places(trees, max_groups, focus, columns)
+        if not columns:
             raise InvalidArgument("by", None, "at least one column with its keys, such as region=['north', 'south']")
-        if places:
-            return self._by_places(places, max_groups, focus, columns)
         if focus is not None:
             raise InvalidArgument("focus", focus, "given with Places alone: it weighs levels of a tree")
         taken = {grouping.column for grouping in self.table.groupings} & set(columns)
@@ -398,7 +401,7 @@ class Query(Generic[Planned_co]):
             raise InvalidArgument("by", "Places with Find() or Discover()", KNOWN)
         if given.column in columns:
             raise InvalidArgument("by", given.column, "a column that Places does not split already")
-        query = self.by(max_groups=max_groups, focus=None, **{given.column: given.keys[-1]}, **columns)
+        query = self.by({given.column: given.keys[-1], **columns}, max_groups=max_groups)
         return replace(query, table=query.table.with_places(given, focus))
 
     def with_levels(self, levels: PlaceLevels) -> Query[Planned_co]:
@@ -505,3 +508,14 @@ class Query(Generic[Planned_co]):
 def _named(columns: Sequence[Derived], names: Sequence[str | None]) -> tuple[Derived, ...] | None:
     """Return the derived columns that a question names; what it does not is no part of its plan."""
     return tuple(one for one in columns if any(derived_as([one], name) for name in names)) or None
+
+
+def _merged(given: Sequence[Mapping[str, Sequence[object] | Discover]]) -> dict[str, Sequence[object] | Discover]:
+    """Return columns with their keys, each column given once, under any name."""
+    columns: dict[str, Sequence[object] | Discover] = {}
+    for part in given:
+        for column, keys in part.items():
+            if not isinstance(column, str) or column in columns:
+                raise InvalidArgument("by", column, "names of columns with their keys, each name once")
+            columns[column] = keys
+    return columns

@@ -1,6 +1,7 @@
 """Durable budgets: no release without a committed debit, none twice, and certificates that anyone can verify."""
 
 from chronodp.ledger.address import open_store as open_store
+from chronodp.ledger.askers import asked_by as asked_by, asker as asker
 from chronodp.ledger.budget import Budget, Dates as Dates, Renewal as Renewal
 from chronodp.ledger.budgets import Entry
 from chronodp.ledger.certificates import (
@@ -14,7 +15,9 @@ from chronodp.ledger.certificates import (
     verify,
     verify_chain,
 )
+from chronodp.ledger.chain_file import chain_pieces as chain_pieces
 from chronodp.ledger.choices import Produce as Produce, Staged as Staged
+from chronodp.ledger.claims import ClaimCount as ClaimCount
 from chronodp.ledger.codec import (
     Snapshot as Snapshot,
     StateCodec as StateCodec,
@@ -24,6 +27,13 @@ from chronodp.ledger.codec import (
 )
 from chronodp.ledger.debits import Charge as Charge, Spend, now as now
 from chronodp.ledger.durable import DurableStream as DurableStream
+from chronodp.ledger.feeding import (
+    Feeding as Feeding,
+    Gap as Gap,
+    feeding_path as feeding_path,
+    read_feeding as read_feeding,
+    write_feeding as write_feeding,
+)
 from chronodp.ledger.files import (
     is_arrow_file as is_arrow_file,
     load_release as load_release,
@@ -36,7 +46,7 @@ from chronodp.ledger.keyfile import holds_keys as holds_keys
 from chronodp.ledger.keys import Keys as Keys, check_public_key as check_public_key
 from chronodp.ledger.ledger import Ledger, check_ledger as check_ledger
 from chronodp.ledger.migrations import migrate as migrate
-from chronodp.ledger.names import check_name as check_name
+from chronodp.ledger.names import check_name as check_name, check_new_name as check_new_name
 from chronodp.ledger.numbers import (
     MOST_CELLS as MOST_CELLS,
     MOST_LISTED as MOST_LISTED,
@@ -53,9 +63,15 @@ from chronodp.ledger.ownership import create_private as create_private, sync_fol
 from chronodp.ledger.releases import Fulfilled
 from chronodp.ledger.restoring import Restored, restore
 from chronodp.ledger.signed_release import SignedRelease as SignedRelease
+from chronodp.ledger.spending import Spending as Spending, SpentDay as SpentDay
 from chronodp.ledger.status import Status
 from chronodp.ledger.store import Row as Row, Store as Store, Transaction as Transaction
-from chronodp.ledger.stored import StoredRelease as StoredRelease, StoredStream as StoredStream
+from chronodp.ledger.stored import (
+    ListedRelease as ListedRelease,
+    Place as Place,
+    StoredRelease as StoredRelease,
+    StoredStream as StoredStream,
+)
 from chronodp.ledger.streams import Opening as Opening, StreamState as StreamState
 from chronodp.ledger.witness import FileWitness, Witness
 

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias
 
 from chronodp.errors import BudgetConflict, InvalidArgument
+from chronodp.ledger.askers import asked_by
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.debits import find_budget, find_known, newest_period, now, read_terms, spent_in
-from chronodp.ledger.meanings import Known, Meaning, read_meaning, with_meaning, write_meaning
-from chronodp.ledger.names import check_name
+from chronodp.ledger.meanings import Known, Meaning, read_meaning, read_meanings, with_meaning, write_meaning
+from chronodp.ledger.migrations import SPENT
+from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.requests import unreleased
-from chronodp.ledger.status import Status, make_status
+from chronodp.ledger.status import Status, make_status, share_of
 from chronodp.ledger.store import Transaction
-from chronodp.privacy import Cost, Unit, dump, load, to_document
+from chronodp.privacy import Cost, Unit, dump, load, microseconds_of, to_document
 from chronodp.privacy.units import uncalled
 
-__all__ = ["Entry", "check_known", "close_budget", "list_budgets", "list_charges", "open_budget", "read_status"]
+__all__ = [
+    "Entry",
+    "EntryPlace",
+    "check_known",
+    "close_budget",
+    "list_budgets",
+    "list_charges",
+    "open_budget",
+    "read_shares",
+    "read_status",
+]
+
+
+EntryPlace: TypeAlias = tuple[int, int, str, str]
+"""Where an entry stands in a history: when it was made in microseconds since 1970, number, analyst and period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,11 @@ class Entry:
     unit: Unit
     cost: Cost
 
+    @property
+    def place(self) -> EntryPlace:
+        """Where it stands in the history."""
+        return microseconds_of(self.made), self.number, self.analyst, self.period
+
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
@@ -61,10 +85,15 @@ def open_budget(transaction: Transaction, dataset: str, analyst: str, budget: Bu
     no charge has said otherwise, is the owner's word for all that was charged so far.
     """
     check_name("dataset", dataset)
-    transaction.run(
-        "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    new = transaction.run(
+        "INSERT INTO budgets (dataset, analyst, terms, opened) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING "
+        "RETURNING dataset",
         (dataset, analyst, dump(budget), now()),
     )
+    if new and analyst:
+        check_new_name("analyst", analyst)
+    elif new:
+        check_new_name("dataset", dataset)
     known = find_known(transaction, dataset, analyst)
     if not known.meant.unit.said and _same_but_meaning(known, budget) and budget.unit.said:
         known = _say(transaction, dataset, budget)
@@ -114,21 +143,47 @@ def close_budget(transaction: Transaction, dataset: str, analyst: str) -> None:
 def list_budgets(transaction: Transaction, *, closed: bool) -> list[tuple[str, str, Budget]]:
     """Return (dataset, analyst, terms) of every budget, or of every open one, as their charges give them meaning."""
     rows = transaction.run("SELECT dataset, analyst, terms, closed FROM budgets ORDER BY dataset, analyst")
-    known = {dataset: read_meaning(transaction, dataset) for dataset in {row[0] for row in rows}}
+    known = read_meanings(transaction)
     return [
-        (row[0], row[1], with_meaning(read_terms(row[2]), known[row[0]]).meant)
+        (row[0], row[1], with_meaning(read_terms(row[2]), known.get(row[0])).meant)
         for row in rows
         if closed or row[3] is None
     ]
 
 
-def list_charges(transaction: Transaction, dataset: str, *, limit: int) -> list[Entry]:
-    """Return the newest charges of a dataset, newest first."""
+def list_charges(
+    transaction: Transaction,
+    dataset: str,
+    *,
+    limit: int,
+    before: EntryPlace | None = None,
+    whole: bool = False,
+    by: str | None = None,
+) -> list[Entry]:
+    """Return the newest charges of a dataset, newest first.
+
+    Args:
+        transaction: in which they are read.
+        dataset: whose charges.
+        limit: how many at most.
+        before: where an entry of an earlier answer stands; what follows it is returned.
+        whole: leave out what is charged to a part as well.
+        by: of one asker, such as ``ana/``; charges to the whole alone.
+    """
     check_known(transaction, dataset)
+    wanted, parameters = ["dataset = ?"], list[str | int]([dataset])
+    if whole or by is not None:
+        wanted.append("analyst = ''")
+    whose, given = asked_by("purpose", by)
+    wanted.append(whose)
+    parameters += given
+    if before is not None:
+        wanted.append("(made, number, analyst, period) < (?, ?, ?, ?)")
+        parameters += before
     rows = transaction.run(
-        "SELECT analyst, period, number, made, purpose, unit, cost FROM charges WHERE dataset = ? "
-        "ORDER BY made DESC, number DESC LIMIT ?",
-        (dataset, limit),
+        f"SELECT analyst, period, number, made, purpose, unit, cost FROM charges WHERE {' AND '.join(wanted)} "
+        "ORDER BY made DESC, number DESC, analyst DESC, period DESC LIMIT ?",
+        (*parameters, limit),
     )
     return [
         Entry(
@@ -137,11 +192,29 @@ def list_charges(transaction: Transaction, dataset: str, *, limit: int) -> list[
             number=int(row[2]),
             made=dt.datetime.fromtimestamp(int(row[3]) / 1e6, dt.UTC),
             purpose=row[4],
-            unit=load(row[5], Unit),
-            cost=load(row[6], Cost),
+            unit=_unit(row[5]),
+            cost=_cost(row[6]),
         )
         for row in rows
     ]
+
+
+def read_shares(transaction: Transaction, datasets: Sequence[str]) -> dict[str, float]:
+    """Return how much of each open budget is used, 0 to 1; of those that renew, in the newest period with a charge."""
+    among = f" AND b.dataset IN ({', '.join('?' * len(datasets))})" if datasets else ""
+    rows = transaction.run(
+        f"SELECT b.dataset, b.terms, a.reserved, {', '.join(f'a.{column}' for column in SPENT)} FROM budgets b "
+        "LEFT JOIN accounts a ON a.dataset = b.dataset AND a.analyst = '' AND a.period = "
+        "(SELECT MAX(period) FROM accounts WHERE dataset = b.dataset AND analyst = '') "
+        f"WHERE b.analyst = '' AND b.closed IS NULL{among}",
+        tuple(datasets),
+    )
+    shares = {}
+    for dataset, terms, reserved, *sums in rows:
+        rule = read_terms(terms).filter
+        spent = tuple(int(part or 0) for part in sums[: len(rule.components)])
+        shares[dataset] = share_of(rule, (*spent, int(reserved or 0)))
+    return shares
 
 
 def read_status(transaction: Transaction, dataset: str, analyst: str, period: str) -> Status:
@@ -171,3 +244,15 @@ def check_known(transaction: Transaction, dataset: str) -> None:
     check_name("dataset", dataset)
     if not transaction.run("SELECT 1 FROM budgets WHERE dataset = ? LIMIT 1", (dataset,)):
         find_budget(transaction, dataset, "")  # raises, and lists the known ones
+
+
+@lru_cache(maxsize=1024)
+def _unit(text: str) -> Unit:
+    unit: Unit = load(text, Unit)
+    return unit
+
+
+@lru_cache(maxsize=1024)
+def _cost(text: str) -> Cost:
+    cost: Cost = load(text, Cost)
+    return cost

@@ -13,11 +13,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from chronodp.errors import CertificateInvalid, UnknownDocument
 from chronodp.ledger.keys import Keys, check_signature
-from chronodp.privacy import Certificate, document, dump, load
+from chronodp.privacy import Certificate, Unit, document, dump, load
+from chronodp.reading import parse_json
 
 __all__ = [
     "BEGINNING",
@@ -69,6 +71,20 @@ class RestoredLink(Link):
 
 
 @dataclass(frozen=True, slots=True)
+class Outline:
+    """What lists show of a link: when it was issued, and what its certificate claims and guarantees."""
+
+    issued: int
+    mechanism: str
+    unit: str
+    theorem: str
+    precision: str
+    argument: str
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
 class SignedLink:
     """A link as it is stored and handed out: its canonical text and the signature of that text."""
 
@@ -91,9 +107,35 @@ class SignedLink:
             raise CertificateInvalid("the certificate is not in its canonical form")
         return link
 
+    @property
+    def outline(self) -> Outline:
+        """What lists show of the link, for which its canonical form is not looked at."""
+        try:
+            content = parse_json(self.body)
+            certificate = content["certificate"]
+            claim, guarantee = certificate["claim"], certificate["guarantee"]
+            return Outline(
+                issued=int(content["issued"]),
+                mechanism=str(certificate["mechanism"]),
+                unit=_unit_words(json.dumps(claim["unit"])),
+                theorem=str(certificate["theorem"]),
+                precision=str(certificate["precision"]),
+                argument=str(claim["argument"]),
+                epsilon=float(guarantee["epsilon"]),
+                delta=float(guarantee["delta"]),
+            )
+        except (UnknownDocument, KeyError, ValueError, TypeError) as error:
+            raise CertificateInvalid(f"not a certificate: {error}") from None
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; the body stays text, since that is what was signed."""
         return {"body": self.body, "signature": self.signature}
+
+
+@lru_cache(maxsize=1024)
+def _unit_words(document: str) -> str:
+    unit: Unit = load(document, Unit)
+    return str(unit)
 
 
 def digest(text: str) -> str:
@@ -116,14 +158,18 @@ def verify(signed: SignedLink, public_key: str, *, release: str | None = None) -
     return link
 
 
-def verify_chain(chain: Sequence[SignedLink], public_key: str, *, head: str | None = None) -> list[Link]:
+def verify_chain(
+    chain: Sequence[SignedLink], public_key: str, *, head: str | None = None, first: int = 1
+) -> list[Link]:
     """Return all links if each is genuine and none was removed, added or moved.
 
-    Links missing at the end are noticed only by ``head``, the digest of the newest link, obtained elsewhere.
+    Links missing at the end are noticed only by ``head``, the digest of the newest link, obtained elsewhere. With
+    ``first``, the number of the first link, a long chain is checked by stretches: each begins with the last link of the
+    one before, which was checked there.
     """
     links: list[Link] = []
     previous = BEGINNING
-    for place, signed in enumerate(chain, start=1):
+    for place, signed in enumerate(chain, start=first):
         try:
             link = verify(signed, public_key)
         except CertificateInvalid as error:
@@ -133,7 +179,7 @@ def verify_chain(chain: Sequence[SignedLink], public_key: str, *, head: str | No
         if link.number != place:
             what = "before it is missing" if link.number > place else "is repeated or out of order"
             raise CertificateInvalid(f"link {place} is numbered {link.number}: a link {what}")
-        if link.previous != previous:
+        if link.previous != previous and (links or first == 1):
             raise CertificateInvalid(f"link {place} does not follow link {place - 1}: one of them was exchanged")
         links.append(link)
         previous = signed.digest
@@ -151,12 +197,12 @@ def check_signed(link: Link, text: str, *, whole: str | None = None) -> None:
         raise CertificateInvalid("the certificate belongs to another release")
 
 
-def export_chain(dataset: str, chain: list[SignedLink], public_key: str) -> dict[str, Any]:
+def export_chain(dataset: str, chain: list[SignedLink], public_key: str, *, head: str) -> dict[str, Any]:
     """Return a chain with what is needed to verify it, and an entry for registries of deployments a release."""
     return {
         "dataset": dataset,
         "public_key": public_key,
-        "head": chain[-1].digest if chain else BEGINNING,
+        "head": head,
         "links": [signed.to_dict() for signed in chain],
         "registry": [registry_entry(signed.link) for signed in chain],
     }

@@ -116,8 +116,12 @@ def debit(transaction: Transaction, spend: Spend, terms: Terms) -> tuple[Charge,
     return tuple(charges)
 
 
-def check_fits(transaction: Transaction, spend: Spend) -> None:
-    """Raise what a debit would raise now, and spend nothing; by the time of the debit others may have spent."""
+def check_fits(transaction: Transaction, spend: Spend) -> dict[str, float]:
+    """Raise what a debit would raise now, and spend nothing; by the time of the debit others may have spent.
+
+    Returns how much of every budget concerned would be used after it, from 0 to 1, by analyst, the whole's empty.
+    """
+    after: dict[str, float] = {}
     for analyst, found in _concerned(transaction, spend, {}):
         shown = None if found.settled else found.opened.unit.meant_by(spend.unit)
         known = found if shown is None else replace(found, meant=replace(found.meant, unit=shown))
@@ -127,6 +131,14 @@ def check_fits(transaction: Transaction, spend: Spend) -> None:
             spent, _ = spent_in(transaction, known.meant, *key)
             if not known.meant.filter.fits(spent, priced.cost):
                 raise _exhausted(spent, known.meant, key, priced)
+            after[analyst] = max(after.get(analyst, 0.0), _used(spent, priced))
+    return after
+
+
+def _used(spent: Amounts, priced: _Price) -> float:
+    """Return how much of a budget is used after a price that fits, by the sum that has most left: as `Status.share`."""
+    native = zip(spent[:-1], priced.amounts[:-1], priced.ceilings[:-1], strict=True)
+    return min((before + more) / most for before, more, most in native if most > 0)
 
 
 def find_budget(transaction: Transaction, dataset: str, analyst: str) -> Budget:
@@ -147,7 +159,7 @@ def find_known(transaction: Transaction, dataset: str, analyst: str) -> Known:
     return with_meaning(find_budget(transaction, dataset, analyst), read_meaning(transaction, dataset))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16_384)  # of a curator's every dataset and part
 def read_terms(terms: str) -> Budget:
     """Return the budget that its stored terms describe."""
     budget: Budget = load(terms, Budget)

@@ -10,21 +10,23 @@ from typing import Any, Self
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import budgets, issues, requests, streams
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
-from chronodp.ledger.budgets import Entry
+from chronodp.ledger.budgets import Entry, EntryPlace
 from chronodp.ledger.certificates import SignedLink, export_chain
 from chronodp.ledger.choices import Produce, Staged
+from chronodp.ledger.claims import count_unread
 from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.keys import Keys
-from chronodp.ledger.names import check_name
+from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.numbers import check_room
 from chronodp.ledger.opening import Reached, open_checked
-from chronodp.ledger.releases import Fulfilled, read_chain
+from chronodp.ledger.releases import Fulfilled, mark_stored, read_chain, read_head
 from chronodp.ledger.restated import restate
+from chronodp.ledger.spending import Spending, read_spending
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
 from chronodp.ledger.streams import Opening, StreamState
-from chronodp.ledger.watch import charge_counters, closing_counter, release_counter
+from chronodp.ledger.watch import charge_counters, closing_counter
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, check_positive, check_text, check_whole
 
@@ -69,6 +71,7 @@ class Ledger:
         self._opened = open_checked(address, keys=keys, witness=witness, timeout=wait, reached=reached)
         self._store, self._watch = self._opened.store, self._opened.watch
         restate(self._store)
+        count_unread(self._store)
 
     def open(
         self,
@@ -137,9 +140,10 @@ class Ledger:
         with self._store.transaction() as transaction:
             charges = debit(transaction, spend, self._opened.terms)
             charged = self._watch.check_ahead(charge_counters(charges))
+            rooms = self._watch.reserve(charged)
             reached("debit written")
         reached("debit committed")
-        self._watch.saw(charged)
+        self._watch.saw(charged, rooms=rooms)
         reached("debit marked")
         return charges[0]
 
@@ -286,11 +290,42 @@ class Ledger:
         with self._store.snapshot() as transaction:
             return budgets.read_status(transaction, dataset, analyst, period)
 
-    def history(self, dataset: str, *, limit: int = 100) -> list[Entry]:
-        """Return the newest charges of a dataset, newest first."""
+    def shares(self, *datasets: str) -> dict[str, float]:
+        """Return how much of every open budget is used, 0 to 1, or of some: the ``share`` of their status, by name."""
+        with self._store.snapshot() as transaction:
+            return budgets.read_shares(transaction, datasets)
+
+    def history(
+        self,
+        dataset: str,
+        *,
+        limit: int = 100,
+        before: EntryPlace | None = None,
+        whole: bool = False,
+        by: str | None = None,
+    ) -> list[Entry]:
+        """Return the newest charges of a dataset, newest first.
+
+        Args:
+            dataset: whose charges.
+            limit: how many at most.
+            before: the ``place`` of the last entry of an earlier answer, to go on after it.
+            whole: leave out what is charged to an analyst's part as well as to the whole.
+            by: of one asker only: what their request ids begin with, up to the first slash and with it, as ``"ana/"``;
+                charges to the whole alone.
+        """
         check_whole("limit", limit)
         with self._store.snapshot() as transaction:
-            return budgets.list_charges(transaction, dataset, limit=limit)
+            return budgets.list_charges(transaction, dataset, limit=limit, before=before, whole=whole, by=by)
+
+    def spending(self, dataset: str, *, analyst: str = "", period: str = "") -> Spending:
+        """Return how a budget was spent over time: its share at the end of each day with a charge.
+
+        The period, such as '2026-01', is for budgets that renew; the newest one with a charge if not given.
+        """
+        check_text("period", period, private=True)
+        with self._store.snapshot() as transaction:
+            return read_spending(transaction, dataset, analyst, period)
 
     def budgets(self, *, closed: bool = True) -> list[tuple[str, str, Budget]]:
         """Return (dataset, analyst, terms) of every budget, closed ones too unless told otherwise."""
@@ -303,17 +338,17 @@ class Ledger:
             budgets.close_budget(transaction, dataset, analyst)
         self._watch.saw({closing_counter(dataset, analyst): 1}, sync=True)
 
-    def chain(self, dataset: str) -> list[SignedLink]:
-        """Return the signed links of all releases of a dataset, oldest first."""
-        with self._store.snapshot() as transaction:
-            budgets.check_known(transaction, dataset)
-            chain = read_chain(transaction, dataset)
-        self._watch.saw({release_counter(dataset): len(chain)}, sync=True)
-        return chain
+    def chain(self, dataset: str, *, after: int = 0, limit: int | None = None) -> list[SignedLink]:
+        """Return the signed links of a dataset's releases, oldest first: all, or so many after a number."""
+        return self._chain(dataset, after, limit)[0]
 
-    def export(self, dataset: str) -> dict[str, Any]:
-        """Return the chain with what is needed to verify it, and an entry for registries of deployments a release."""
-        return export_chain(dataset, self.chain(dataset), self.public_key)
+    def export(self, dataset: str, *, after: int = 0, limit: int | None = None) -> dict[str, Any]:
+        """Return the chain with what is needed to verify it, and an entry for registries of deployments a release.
+
+        With ``limit``, so many links after the one of number ``after``; the head is that of the whole chain.
+        """
+        chain, head = self._chain(dataset, after, limit)
+        return export_chain(dataset, chain, self.public_key, head=head)
 
     def check_fits(
         self,
@@ -325,18 +360,41 @@ class Ledger:
         dates: Dates | None = None,
         request: str | None = None,
         cells: int = 0,
-    ) -> None:
+    ) -> dict[str, float]:
         """Raise what spending this would raise now, and spend nothing; a ``request`` made before pays no more.
 
-        With ``cells``, also if the disk has no room for a release of so many numbers.
+        With ``cells``, also if the disk has no room for a release of so many numbers. Returns how much of every budget
+        that would pay is used then, from 0 to 1, by analyst, the whole's empty; nothing for a request made before.
         """
         spend = Spend(dataset, cost, unit, analyst, dates)
         if request is not None:
             check_name("request", request)
         with self._store.snapshot() as transaction:
             if request is None or not requests.is_made(transaction, dataset, request):
-                check_fits(transaction, spend)
+                if request is not None:
+                    check_new_name("request", request)
+                after = check_fits(transaction, spend)
                 check_room(self._store, cells)
+                return after
+        return {}
+
+    def check_ready(self) -> None:
+        """Raise what would keep a release from being finished once it is paid for; spends nothing.
+
+        Looks whether the keys are at hand, whether marks can be added to their file and to a witness's, and whether
+        the disk has room. By the time of a debit this may have changed: a debit looks again.
+        """
+        _ = self._opened.own_keys
+        check_room(self._store, 0)
+        self._watch.try_adding()
+
+    def may_finish(self, dataset: str, request: str) -> bool:
+        """Return whether the database went away under a request of this process, which the same request finishes."""
+        return (dataset, request) in self._opened.unfinished
+
+    def store_drawn(self, dataset: str, request: str) -> bool:
+        """Store a release that this process has drawn and could not store before; return whether there was one."""
+        return requests.store_drawn(self._opened, dataset, request)
 
     @property
     def stored(self) -> Stored:
@@ -370,6 +428,14 @@ class Ledger:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close_connection()
+
+    def _chain(self, dataset: str, after: int, limit: int | None) -> tuple[list[SignedLink], str]:
+        with self._store.snapshot() as transaction:
+            budgets.check_known(transaction, dataset)
+            chain = read_chain(transaction, dataset, after=after, limit=limit)
+            number, head = read_head(transaction, dataset)
+        mark_stored(self._store, self._watch, dataset, number)
+        return chain, head
 
     def _open(self, dataset: str, analyst: str, budget: Budget) -> None:
         with self._store.transaction() as transaction:

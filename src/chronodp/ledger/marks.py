@@ -4,6 +4,9 @@ Each line names counters and how high they stood. Lines are only added, each by 
 the line before, so that a line cut off by a power failure spoils no other. What counts is the highest number of each
 name. A file that has grown is written anew, with one line of marks, under a lock that keeps writers out.
 
+Room for a line is set aside as blanks before what it counts is committed, and the line is then written over them:
+a disk that fills up in between cannot take it back ("What could fail after a debit").
+
 Keys files and witnesses have this form, behind whatever else they begin with. Read as well: witnesses of 0.1.0, which
 were one table of steps, or one number of charges a line.
 
@@ -23,28 +26,40 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from chronodp.errors import LedgerUnavailable, UnknownDocument
+from chronodp.errors import LedgerUnavailable
+from chronodp.ledger.mark_lines import TOTAL, highest_of, line_of, parsed_lines, raise_to
 from chronodp.ledger.ownership import create_private, sync_folder, tighten
 from chronodp.randomness import Lineage
-from chronodp.reading import parse_json
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["TOTAL", "MarkFile"]
-
-TOTAL = '["charges"]'
-"""The counter of all charges together: what a service of 0.1.0 witnessed."""
+__all__ = ["TOTAL", "MarkFile", "Room"]
 
 _LARGE = 2**19  # bytes, from which a file is written anew
 _PAUSE = 1.0  # seconds from one sync to the next, where the caller does not ask for its own
+_TRIED = 64  # blanks that are added to see whether anything can be
+
+
+@dataclass(slots=True)
+class Room:
+    """Bytes of a file that were set aside for marks.
+
+    Attributes:
+        file: the device and the number of the file.
+        place: where they begin.
+        left: how many are not written yet.
+    """
+
+    file: tuple[int, int]
+    place: int
+    left: int
 
 
 class MarkFile:
@@ -53,7 +68,9 @@ class MarkFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._descriptor = -1
+        self._descriptor = self._placing = -1
+        self._file: tuple[int, int] | None = None
+        self._held: dict[str, int] = {}
         self._generation = Lineage.generation
         self._synced = float("-inf")
         self._unsynced = False
@@ -77,26 +94,43 @@ class MarkFile:
             return {}
         except OSError:
             raise LedgerUnavailable(f"{self.name} cannot be read") from None
-        lines = list(_parsed(content))
-        if content.strip() and not lines:
+        highest = highest_of(content)
+        if content.strip() and not highest and not list(parsed_lines(content)):
             raise LedgerUnavailable(f"{self.name} is damaged: it holds no marks of a ledger")
-        highest: dict[str, int] = {}
-        for line in lines:
-            _raise_to(highest, _numbers(line))
+        raise_to(self._held, highest)
         return highest
 
-    def add(self, numbers: Mapping[str, int], *, sync: bool) -> None:
-        """Add marks. They outlive this process when this returns; with ``sync`` a failure of power as well.
+    def reserve(self, *lines: Mapping[str, int]) -> Room | None:
+        """Set room aside for lines of marks with numbers up to these; None where a system cannot write over it.
 
-        Without it they are synced if the last sync was a second ago, else by the next, or by `close`.
+        To be called before what they count is committed: what is refused here, for lack of room or of rights, was not
+        spent. Nothing is synced.
         """
-        content = f"\n{_line(numbers)}".encode()  # the end of the line before comes first: it may lack its own
+        size = sum([len(_encoded(line)) for line in lines])
         with self._lock:
             try:
-                if self._append(content, sync=sync) > max(_LARGE, 2 * self._compacted):
+                descriptor = self._current()  # without a lock: of a file that is written anew its room goes too
+                self._write(descriptor, b" " * size)
+                end = os.lseek(descriptor, 0, os.SEEK_CUR)
+            except OSError:
+                raise self._unwritable("nothing was spent") from None
+            return None if fcntl is None or self._file is None else Room(self._file, end - size, size)
+
+    def add(self, numbers: Mapping[str, int], *, sync: bool, room: Room | None = None) -> None:
+        """Add marks. They outlive this process when this returns; with ``sync`` a failure of power as well.
+
+        Without it they are synced if the last sync was a second ago, else by the next, or by `close`. They are written
+        into ``room`` if they were given one, and it is still there.
+        """
+        due = sync or time.monotonic() - self._synced > _PAUSE
+        with self._lock:
+            try:
+                size = self._append(_encoded(numbers), sync=due, room=room)
+                raise_to(self._held, numbers)
+                if size > max(_LARGE, 2 * self._compacted):
                     self._compact()
             except OSError:
-                raise self._unwritable() from None
+                raise self._unwritable("a charge under way may be made, but nothing was announced") from None
 
     def close(self) -> None:
         """Sync what was added, and let go of the file."""
@@ -106,42 +140,93 @@ class MarkFile:
                     self._sync(self._descriptor)
                 self._release()
             except OSError:
-                raise self._unwritable() from None
+                raise self._unwritable("a charge under way may be made, but nothing was announced") from None
 
     def check_writable(self) -> None:
-        """Refuse a file that no mark can be added to, before anything is spent."""
+        """Refuse a file that cannot be opened to add marks, before anything is spent."""
         with self._lock:
             try:
                 self._opened()
             except OSError:
-                raise self._unwritable() from None
+                raise self._unwritable("nothing was spent") from None
 
-    def _append(self, content: bytes, *, sync: bool) -> int:
+    def try_adding(self) -> None:
+        """Add some blanks, which say nothing, to see whether marks can be added."""
+        with self._lock:
+            try:
+                self._write(self._current(), b" " * _TRIED)
+            except OSError:
+                raise self._unwritable("nothing was spent") from None
+
+    def _append(self, content: bytes, *, sync: bool, room: Room | None) -> int:
         """Write a line to the file that bears the name now; return how large that is."""
         while True:  # no layers here: every debit passes
             descriptor = self._opened()
             _lock(descriptor, exclusive=False)
             try:
-                found = os.fstat(descriptor)
-                if found.st_nlink:  # 0: the file was replaced since it was opened, and a line in it would be lost
-                    if os.write(descriptor, content) != len(content):
-                        raise OSError
-                    self._unsynced = True
-                    if sync or time.monotonic() - self._synced > _PAUSE:
+                named = os.stat(self._path)  # quicker
+                if (named.st_dev, named.st_ino) == self._file:  # else a line in it would be lost
+                    if room is not None and room.file == self._file and room.left >= len(content):
+                        self._write_over(content, room)
+                    else:
+                        self._write(descriptor, content)
+                    if sync:
                         self._sync(descriptor)
-                    return found.st_size + len(content)
+                    return named.st_size + len(content)
             finally:
                 _unlock(descriptor)
             self._release()  # another process has written the file anew
+
+    def _current(self) -> int:
+        """Return a descriptor of the file that bears the name now."""
+        descriptor = self._opened()
+        named = os.stat(self._path)
+        if (named.st_dev, named.st_ino) == self._file:
+            return descriptor
+        self._release()
+        return self._opened()
+
+    def _write(self, descriptor: int, content: bytes) -> None:
+        if os.write(descriptor, content) != len(content):
+            raise OSError
+        self._unsynced = True
+
+    def _write_over(self, content: bytes, room: Room) -> None:
+        """Write into room that was set aside."""
+        # Not by the other descriptor: Linux adds what is written by that to the end, whatever place is given.
+        if os.pwrite(self._placing, content, room.place) != len(content):
+            raise OSError
+        room.place, room.left = room.place + len(content), room.left - len(content)
+        self._unsynced = True
 
     def _opened(self) -> int:
         if self._generation != Lineage.generation:  # a forked child shares its parent's locks: it takes its own
             self._release()
         if self._descriptor < 0:
-            create_private(self._path)
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND)
+            if self._file is None:  # one that was there before and is gone is not made anew: its marks are gone as well
+                create_private(self._path)
             self._generation = Lineage.generation
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND)
+            self._placing = os.open(self._path, os.O_WRONLY)
+            found, placing = os.fstat(self._descriptor), os.fstat(self._placing)
+            if not os.path.samestat(found, placing):  # replaced between the two
+                self._release()
+                return self._opened()
+            file = (found.st_dev, found.st_ino)
+            if self._file not in (None, file):
+                self._check_kept(found.st_size)
+            self._file = file
         return self._descriptor
+
+    def _check_kept(self, size: int) -> None:
+        """Refuse a file that came in the place of another and lacks marks that this process has seen or added."""
+        kept = highest_of(_whole(self._descriptor, size))
+        if any(number > kept.get(name, 0) for name, number in self._held.items()):
+            self._release()
+            raise LedgerUnavailable(
+                f"{self.name} is not the file that marks were added to: its disk is away, or an older copy is in its "
+                "place. Put the newest one back"
+            )
 
     def _sync(self, descriptor: int) -> None:
         getattr(os, "fdatasync", os.fsync)(descriptor)
@@ -163,15 +248,12 @@ class MarkFile:
 
     def _write_anew(self, content: bytes) -> int:
         """Put a short file in the place of a long one that says the same; return its size."""
-        highest: dict[str, int] = {}
-        lines = list(_parsed(content))
-        for line in lines:
-            _raise_to(highest, _numbers(line))
-        kept = [json.dumps(line) for line in lines if isinstance(line, dict) and "saw" not in line]
+        highest = highest_of(content)
+        kept = [json.dumps(line) for line in parsed_lines(content) if isinstance(line, dict) and "saw" not in line]
         fresh = self._path.with_name(f"{self._path.name}.{os.urandom(6).hex()}")
         create_private(fresh)
         with fresh.open("w", encoding="utf-8") as file:
-            file.write("\n".join([*kept, _line(highest)]))
+            file.write("\n".join([*kept, line_of(highest)]))
             file.flush()
             os.fsync(file.fileno())
             size = os.fstat(file.fileno()).st_size
@@ -180,15 +262,20 @@ class MarkFile:
         return size
 
     def _release(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-        self._descriptor, self._unsynced = -1, False
+        for descriptor in (self._descriptor, self._placing):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._descriptor, self._placing, self._unsynced = -1, -1, False
 
-    def _unwritable(self) -> LedgerUnavailable:
+    def _unwritable(self, so: str) -> LedgerUnavailable:
         return LedgerUnavailable(
             f"{self.name} cannot be written: its disk is full, or it or its folder is read-only or missing. It "
-            "remembers how far the ledger has come; a charge under way may be made, but nothing was announced"
+            f"remembers how far the ledger has come; {so}"
         )
+
+
+def _encoded(numbers: Mapping[str, int]) -> bytes:
+    return f"\n{line_of(numbers)}".encode()  # the end of the line before comes first: it may lack its own
 
 
 def _lock(descriptor: int, *, exclusive: bool) -> None:
@@ -207,46 +294,3 @@ def _whole(descriptor: int, size: int) -> bytes:
         parts.append(part)
         place += len(part)
     return b"".join(parts)
-
-
-def _parsed(content: bytes) -> Iterator[Any]:
-    """Yield what each line says; one that was cut off says nothing.
-
-    Of lines that differ in their last number alone, which nearly all of a long file do, the highest stands for all.
-    """
-    highest: dict[bytes, int] = {}
-    others: dict[bytes, None] = {}
-    for line in content.replace(b"\x00", b"\n").split(b"\n"):  # a failure of power may leave zeros at the end
-        before, _, number = line.rpartition(b":")
-        if number.endswith(b"}}") and number[:-2].isdigit():
-            highest[before] = max(int(number[:-2]), highest.get(before, 0))
-        elif line.strip():
-            others[line] = None
-    for line in (*others, *(b"%s:%d}}" % one for one in highest.items())):
-        with contextlib.suppress(UnknownDocument):
-            yield parse_json(line)
-
-
-def _line(numbers: Mapping[str, int]) -> str:
-    return f'{{"saw":{{{",".join([f"{_quoted(name)}:{number}" for name, number in numbers.items()])}}}}}'
-
-
-@lru_cache(maxsize=4096)
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
-
-
-def _numbers(line: Any) -> dict[str, int]:
-    """Return the marks in a line."""
-    if type(line) is int:
-        return {TOTAL: line}
-    if not isinstance(line, dict):
-        return {}
-    if isinstance(line.get("saw"), dict):
-        line = line["saw"]
-    return {name: number for name, number in line.items() if type(number) is int}
-
-
-def _raise_to(highest: dict[str, int], numbers: Mapping[str, int]) -> None:
-    for name, number in numbers.items():
-        highest[name] = max(number, highest.get(name, 0))

@@ -19,7 +19,7 @@ from chronodp.ledger.budget import Budget
 from chronodp.ledger.store import Transaction
 from chronodp.privacy import Unit, dump, load
 
-__all__ = ["UNREAD", "Known", "Meaning", "read_meaning", "settle", "with_meaning", "write_meaning"]
+__all__ = ["UNREAD", "Known", "Meaning", "read_meaning", "read_meanings", "settle", "with_meaning", "write_meaning"]
 
 UNREAD = 0
 """When a dataset's meaning was written that is still to be read from what older versions charged."""
@@ -70,6 +70,12 @@ def read_meaning(transaction: Transaction, dataset: str) -> Meaning | None:
         "SELECT unit, timezone, note FROM meanings WHERE dataset = ? AND made > ?", (dataset, UNREAD)
     )
     return Meaning(_unit(rows[0][0]), rows[0][1], rows[0][2]) if rows else None
+
+
+def read_meanings(transaction: Transaction) -> dict[str, Meaning]:
+    """Return the same of every dataset of which something was said."""
+    rows = transaction.run("SELECT dataset, unit, timezone, note FROM meanings WHERE made > ?", (UNREAD,))
+    return {row[0]: Meaning(_unit(row[1]), row[2], row[3]) for row in rows}
 
 
 def settle(transaction: Transaction, dataset: str, known: Known, charged: Unit) -> Known:

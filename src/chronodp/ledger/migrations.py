@@ -7,6 +7,7 @@ no type of its own and so keeps bytes in as they are.
 from __future__ import annotations
 
 from chronodp.errors import LedgerUnavailable
+from chronodp.ledger.askers import asker
 from chronodp.ledger.filters import COMPONENTS
 from chronodp.ledger.store import Store
 
@@ -83,6 +84,28 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             dataset TEXT NOT NULL, request TEXT NOT NULL, number BIGINT NOT NULL, content BYTEA NOT NULL,
             PRIMARY KEY (dataset, request, number))""",
     ),
+    # Lists in the order in which they are shown: of a dataset, of all, and of one asker. What is only debited is in
+    # none of them, so a debit pays for the list of charges alone. What releases claim is counted; claims.py reads those
+    # from before.
+    (
+        "ALTER TABLE requests ADD COLUMN kind TEXT",
+        "CREATE INDEX released ON requests (dataset, link) WHERE link IS NOT NULL",
+        f"CREATE INDEX released_to ON requests (dataset, ({asker('request')}), link) WHERE link IS NOT NULL",
+        "CREATE INDEX released_lately ON requests (made, dataset, link) WHERE link IS NOT NULL",
+        f"CREATE INDEX released_lately_to ON requests (({asker('request')}), made, dataset, link) "
+        "WHERE link IS NOT NULL",
+        "CREATE INDEX charged ON charges (dataset, made, number, analyst, period)",
+        f"CREATE INDEX charged_to ON charges (dataset, ({asker('purpose')}), made, number, analyst, period) "
+        "WHERE analyst = ''",
+        "CREATE TABLE claim_words (claim TEXT NOT NULL PRIMARY KEY, words TEXT NOT NULL)",
+        """CREATE TABLE claims (
+            dataset TEXT NOT NULL, asker TEXT NOT NULL, claim TEXT NOT NULL, releases BIGINT NOT NULL,
+            PRIMARY KEY (dataset, asker, claim))""",
+        "CREATE TABLE claims_unread (dataset TEXT NOT NULL PRIMARY KEY)",
+        "INSERT INTO claims_unread (dataset) SELECT dataset FROM chains WHERE number > 0",
+    ),
+    # A text of its own for every debit of a request, by which the process that made it knows it again.
+    ("ALTER TABLE requests ADD COLUMN debit TEXT",),
 )
 
 

@@ -46,6 +46,9 @@ MOST_LISTED = 2**20
 PART = 2**20
 """Numbers in a part: 8 MiB before they are packed; neither a row nor a reader's memory grows with the release."""
 
+_LISTED = 21  # bytes that a number in a text takes at most, with its comma
+_SMALL = 2**20  # bytes that must be left for any release: its text, its link, its marks
+
 _FORM = "little-endian int64"
 _MARK = '"kind":"numbers"'  # as the canonical text of `PackedNumbers` has it
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -185,11 +188,11 @@ def check_parts(text: str, parts: Sequence[bytes]) -> None:
 
 def check_room(store: Store, cells: int) -> None:
     """Refuse a release of more numbers than the disk has room for, if that is known; before anything is spent."""
-    room, wanted = store.room() if cells > MOST_LISTED else None, 8 * cells
+    room, wanted = store.room(), max(_SMALL, 8 * cells if cells > MOST_LISTED else _LISTED * cells)
     if room is not None and room < wanted:
         raise LedgerUnavailable(
-            f"the ledger's disk has room for {room / 1e6:,.0f} MB, and a release of {cells:,} numbers may take "
-            f"{wanted / 1e6:,.0f} MB; nothing was spent"
+            f"the ledger's disk has room for {room / 1e6:,.0f} MB, and a release"
+            f"{f' of {cells:,} numbers' if cells else ''} may take {wanted / 1e6:,.0f} MB; nothing was spent"
         )
 
 

@@ -11,12 +11,14 @@ from typing import Any
 
 from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
+from chronodp.ledger.claims import count_claim
 from chronodp.ledger.debits import now
+from chronodp.ledger.names import check_new_name
 from chronodp.ledger.numbers import Written, check_parts
 from chronodp.ledger.opening import Opened
-from chronodp.ledger.store import Transaction
-from chronodp.ledger.watch import release_counter
-from chronodp.privacy import Certificate, Cost, Unit, check_text
+from chronodp.ledger.store import Store, Transaction
+from chronodp.ledger.watch import Watch, account_counters, release_counter
+from chronodp.privacy import Certificate, Cost, Unit, check_text, text_kind
 
 __all__ = [
     "Fulfilled",
@@ -24,7 +26,9 @@ __all__ = [
     "check_certified",
     "find_release",
     "hand_out",
+    "mark_stored",
     "read_chain",
+    "read_head",
     "read_parts",
     "take_request",
     "write_release",
@@ -57,6 +61,8 @@ class StoredRequest:
 
     fingerprint: str
     made: Fulfilled | None
+    debit: str | None
+    """What its debit is known again by."""
 
 
 def check_certified(written: Written, certificate: object, cost: Cost, unit: Unit, *, paid: str) -> None:
@@ -69,12 +75,15 @@ def check_certified(written: Written, certificate: object, cost: Cost, unit: Uni
         raise InvalidArgument("certificate", str(certificate.claim.cost), f"for the {paid} cost and unit, {cost}")
 
 
-def take_request(transaction: Transaction, dataset: str, request: str, fingerprint: str) -> None:
+def take_request(
+    transaction: Transaction, dataset: str, request: str, fingerprint: str, *, debit: str | None = None
+) -> None:
     """Write a request that is new, without a release."""
+    check_new_name("request", request)
     taken = transaction.run(
-        "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
+        "INSERT INTO requests (dataset, request, fingerprint, made, debit) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING RETURNING request",
-        (dataset, request, fingerprint, now()),
+        (dataset, request, fingerprint, now(), debit),
     )
     if not taken:
         raise RequestConflict(f"request {request!r} is under way elsewhere")
@@ -103,9 +112,10 @@ def write_release(
     )
     transaction.run("UPDATE chains SET digest = ? WHERE dataset = ?", (signed.digest, dataset))
     kept = transaction.run(
-        "UPDATE requests SET release = ?, link = ? WHERE dataset = ? AND request = ? RETURNING request",
-        (written.text, link.number, dataset, request),
+        "UPDATE requests SET release = ?, kind = ?, link = ? WHERE dataset = ? AND request = ? RETURNING request",
+        (written.text, text_kind(written.text), link.number, dataset, request),
     )
+    count_claim(transaction, dataset, request, certificate)
     if not kept:
         raise LedgerSetBack(f"the ledger was set back while {request!r} was under way: its debit is gone")
     for number, content in enumerate(written.parts):
@@ -121,22 +131,31 @@ def write_release(
 def find_release(transaction: Transaction, dataset: str, request: str) -> StoredRequest | None:
     """Return what stands under a request, without the parts beside its text; None if it is new."""
     rows = transaction.run(
-        "SELECT r.fingerprint, r.release, l.body, l.signature FROM requests r "
+        "SELECT r.fingerprint, r.release, l.body, l.signature, r.debit FROM requests r "
         "LEFT JOIN links l ON l.dataset = r.dataset AND l.number = r.link WHERE r.dataset = ? AND r.request = ?",
         (dataset, request),
     )
     if not rows:
         return None
-    fingerprint, release, body, signature = rows[0]
+    fingerprint, release, body, signature, debit = rows[0]
     made = None if release is None else Fulfilled(release, SignedLink(body, signature), repeated=True)
-    return StoredRequest(fingerprint, made)
+    return StoredRequest(fingerprint, made, debit)
 
 
 def hand_out(opened: Opened, dataset: str, request: str, stored: Fulfilled) -> Fulfilled:
-    """Return a release that was stored before with its parts; who stored it may have died before it was marked."""
-    opened.watch.saw({release_counter(dataset): stored.signed.link.number}, sync=True)
+    """Return a release that was stored before with its parts, marked."""
+    mark_stored(opened.store, opened.watch, dataset, stored.signed.link.number)
     with opened.store.snapshot() as transaction:  # by itself: to read much is no reason to keep writers waiting
         return replace(stored, parts=read_parts(transaction, dataset, request))
+
+
+def mark_stored(store: Store, watch: Watch, dataset: str, number: int) -> None:
+    """Mark a release before it is handed out, with what was charged: who stored it may have died, or failed, before."""
+    if watch.has_seen(release_counter(dataset), number):
+        return
+    with store.snapshot() as transaction:
+        charged = account_counters(transaction, dataset)
+    watch.saw({**charged, release_counter(dataset): number}, sync=True)
 
 
 def read_parts(transaction: Transaction, dataset: str, request: str) -> tuple[bytes, ...]:
@@ -147,10 +166,19 @@ def read_parts(transaction: Transaction, dataset: str, request: str) -> tuple[by
     return tuple(row[0] for row in rows)
 
 
-def read_chain(transaction: Transaction, dataset: str) -> list[SignedLink]:
-    """Return the signed links of all releases of a dataset, oldest first."""
-    rows = transaction.run("SELECT body, signature FROM links WHERE dataset = ? ORDER BY number", (dataset,))
+def read_chain(transaction: Transaction, dataset: str, *, after: int = 0, limit: int | None = None) -> list[SignedLink]:
+    """Return the signed links of a dataset's releases, oldest first: all, or so many after a number."""
+    rows = transaction.run(
+        "SELECT body, signature FROM links WHERE dataset = ? AND number > ? ORDER BY number LIMIT ?",
+        (dataset, after, 2**62 if limit is None else limit),
+    )
     return [SignedLink(*row) for row in rows]
+
+
+def read_head(transaction: Transaction, dataset: str) -> tuple[int, str]:
+    """Return how many links a dataset's chain has, and the digest of the newest."""
+    rows = transaction.run("SELECT number, digest FROM chains WHERE dataset = ?", (dataset,))
+    return (int(rows[0][0]), rows[0][1]) if rows else (0, BEGINNING)
 
 
 def _next_link(

@@ -7,8 +7,9 @@ between two calls here.
 from __future__ import annotations
 
 import datetime as dt
+import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from chronodp.errors import LedgerSetBack, LedgerUnavailable, RequestConflict
@@ -16,15 +17,18 @@ from chronodp.ledger.budget import Dates
 from chronodp.ledger.certificates import digest
 from chronodp.ledger.choices import Produce, Staged, kept_choices, make_choices
 from chronodp.ledger.debits import Spend, debit, read_terms
-from chronodp.ledger.numbers import Written
+from chronodp.ledger.numbers import Written, check_room
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.releases import Fulfilled, check_certified, find_release, hand_out, take_request, write_release
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.streams import Opening, write_stream
-from chronodp.ledger.watch import charge_counters
+from chronodp.ledger.unfinished import Drawn
+from chronodp.ledger.watch import Rooms, account_counters, charge_counters, release_counter
 from chronodp.privacy import Cost, check_text, dump
 
-__all__ = ["fulfil", "is_made", "unreleased"]
+__all__ = ["fulfil", "is_made", "store_drawn", "unreleased"]
+
+_HIGHEST = 10**18  # no chain has more releases: what room is set aside for
 
 
 def fulfil(
@@ -44,6 +48,9 @@ def fulfil(
     never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen. One with
     choices before its release goes on with those it has, unless it died while it drew. Streams that it opened are paid
     for by then, and can be resumed.
+
+    Nothing is debited unless its marks have room, and the disk some for the release. If a later write fails all the
+    same, the release is kept, and whoever asks for the request next has it stored, marked and returned.
     """
     check_text("plan", plan, private=True)
     check_text("source", source, private=True)
@@ -55,16 +62,27 @@ def fulfil(
     charged_as = spend if formerly is None else replace(spend, cost=formerly)
     before = _fingerprint(plan, source, charged_as, dump(spend.unit.unsaid()), str(_days(spend.dates)))
     charged: Mapping[str, int] = {}
-    with store.transaction() as transaction:
-        stored = _stored(transaction, spend.dataset, request, (fingerprint, before), isinstance(produce, Staged))
+    rooms: Rooms = (None, None)
+    with _doubting(opened, spend.dataset, request) as known_by, store.transaction() as transaction:
+        stored = _stored(opened, transaction, spend.dataset, request, (fingerprint, before), produce)
         if stored is None:
-            charged = watch.check_ahead(_take(opened, transaction, spend, request, fingerprint, openings))
+            check_room(store, 0)
+            take_request(transaction, spend.dataset, request, fingerprint, debit=known_by)
+            charged = watch.check_ahead(_take(opened, transaction, spend, openings))
+            rooms = watch.reserve(charged, {release_counter(spend.dataset): _HIGHEST})
             reached("debit written")
+    doubted = opened.unfinished.settle(spend.dataset, request)  # once: of two threads one goes on
     if isinstance(stored, Fulfilled):
         return hand_out(opened, spend.dataset, request, stored)
+    if isinstance(stored, Drawn):
+        return _store(opened, stored)
+    if stored == () and not doubted and not isinstance(produce, Staged):
+        raise RequestConflict(f"request {request!r} is under way in another thread")
     if stored is None:
         reached("debit committed")
-        watch.saw(charged)
+        # What cannot be marked now is marked with the release: nothing is told before.
+        with suppress(Exception):  # a witness of one's own may fail in any way
+            watch.saw(charged, rooms=rooms)
         reached("debit marked")
     if isinstance(produce, Staged):
         produce = make_choices(opened, spend.dataset, request, produce, stored or ())
@@ -72,16 +90,47 @@ def fulfil(
     written = Written.of(made)
     check_certified(written, certificate, spend.cost, spend.unit, paid="debited")
     reached("noise drawn")
-    with _telling_what_is_lost(request), store.transaction() as transaction:
-        refresh = _renewal(opened, transaction, spend)
+    return _store(opened, Drawn(spend, request, written, certificate, charged, rooms))
+
+
+def store_drawn(opened: Opened, dataset: str, request: str) -> bool:
+    """Store a release that was drawn by this process and could not be stored then; return whether there was one."""
+    drawn = opened.unfinished.take(dataset, request)
+    if drawn is None:
+        return False
+    try:
+        with opened.store.snapshot() as transaction:  # a connection that was lost may have stored it all the same
+            found = find_release(transaction, dataset, request)
+    except LedgerUnavailable:
+        opened.unfinished.put_back(drawn)
+        raise
+    if found is None or found.made is None:
+        _store(opened, drawn)
+    return True
+
+
+def _store(opened: Opened, drawn: Drawn) -> Fulfilled:
+    """Store, sign and mark a release, and return it; one that cannot be stored now is kept."""
+    store, reached, dataset, request = opened.store, opened.reached, drawn.spend.dataset, drawn.request
+    with _keeping(opened, drawn), store.transaction() as transaction:
+        refresh = _renewal(opened, transaction, drawn.spend)
         signed, numbered = write_release(
-            opened, transaction, spend.dataset, request, written, certificate, refresh=refresh
+            opened, transaction, dataset, request, drawn.written, drawn.certificate, refresh=refresh
         )
+        # Who debited it may have died, or lost the database, before it was marked.
+        charged = drawn.charged or account_counters(transaction, dataset)
         reached("release written")
     reached("release committed")
-    watch.saw(numbered, sync=True)  # with the charge's mark, which is in the same file
+    try:
+        # With the charge's mark, which is in the same file, or is written now.
+        opened.watch.saw({**charged, **numbered}, sync=True, rooms=drawn.rooms)
+    except LedgerUnavailable as error:
+        raise LedgerUnavailable(
+            f"{_reason(error)}. Request {request!r} was debited, and its release is stored: once that is mended, the "
+            "same request id returns it and debits nothing"
+        ) from None
     reached("release marked")
-    return Fulfilled(written.text, signed, repeated=False, parts=written.parts)
+    return Fulfilled(drawn.written.text, signed, repeated=False, parts=drawn.written.parts)
 
 
 def _fingerprint(plan: str, source: str, spend: Spend, unit: str, dates: str) -> str:
@@ -102,16 +151,8 @@ def _days(dates: Dates | None) -> Dates | None:
     return dates[0].date(), last.date() + dt.timedelta(days=1)
 
 
-def _take(
-    opened: Opened,
-    transaction: Transaction,
-    spend: Spend,
-    request: str,
-    fingerprint: str,
-    openings: tuple[Opening, ...],
-) -> dict[str, int]:
-    """Write a request, its debit and the streams it opens; return the counters that the debit raised."""
-    take_request(transaction, spend.dataset, request, fingerprint)
+def _take(opened: Opened, transaction: Transaction, spend: Spend, openings: tuple[Opening, ...]) -> dict[str, int]:
+    """Write the debit of a request and the streams it opens; return the counters that the debit raised."""
     charged = charge_counters(debit(transaction, spend, opened.terms))
     for opening in openings:
         write_stream(transaction, opened.own_keys, spend.dataset, opening)
@@ -131,20 +172,39 @@ def _renewal(opened: Opened, transaction: Transaction, spend: Spend) -> str:
 
 
 @contextmanager
-def _telling_what_is_lost(request: str) -> Iterator[None]:
-    """Say that the debit stands where the release cannot be stored: of a transaction by itself, nothing would be."""
+def _doubting(opened: Opened, dataset: str, request: str) -> Iterator[str]:
+    """Give a debit a text of its own, and remember it if nobody can know whether the debit was committed."""
+    known_by = secrets.token_hex(12)
+    try:
+        yield known_by
+    except LedgerUnavailable as error:
+        if not str(error).endswith("nothing was spent"):
+            opened.unfinished.doubt(dataset, request, known_by)
+        raise
+
+
+@contextmanager
+def _keeping(opened: Opened, drawn: Drawn) -> Iterator[None]:
+    """Keep a release that cannot be stored, and say that its debit stands: of a transaction by itself nothing would."""
     try:
         yield
     except LedgerSetBack:
         raise
     except LedgerUnavailable as error:
-        reason, _, known = str(error).rpartition("; ")
-        if known != "nothing was spent":  # such as a lost connection, after which nobody knows
-            raise
+        opened.unfinished.put_back(drawn)
         raise LedgerUnavailable(
-            f"{reason}. Request {request!r} was debited before, and its release could not be stored: it is lost, and a "
-            "new request id debits again"
+            f"{_reason(error)}. Request {drawn.request!r} was debited, and its release is drawn and could not be "
+            "stored: this process keeps it, and stores it when the same request id is asked for again. If the process "
+            "ends before, it is lost, and a new request id debits again"
         ) from None
+
+
+def _reason(error: LedgerUnavailable) -> str:
+    """Return what failed, without what a write that came before any debit would add."""
+    reason, _, so = str(error).rpartition("; ")
+    return (
+        reason if reason and so.startswith(("nothing was", "a charge under way", "a debit under way")) else str(error)
+    )
 
 
 def is_made(transaction: Transaction, dataset: str, request: str) -> bool:
@@ -162,9 +222,14 @@ def unreleased(transaction: Transaction, dataset: str) -> tuple[str, ...]:
 
 
 def _stored(
-    transaction: Transaction, dataset: str, request: str, fingerprints: tuple[str, ...], staged: bool
-) -> Fulfilled | tuple[str, ...] | None:
-    """Return what was stored under a request: its release, or the choices it made so far; None if it is new."""
+    opened: Opened,
+    transaction: Transaction,
+    dataset: str,
+    request: str,
+    fingerprints: tuple[str, ...],
+    produce: Produce | Staged,
+) -> Fulfilled | Drawn | tuple[str, ...] | None:
+    """Return what there is of a request: its release, stored or drawn, or the choices so far; None if it is new."""
     found = find_release(transaction, dataset, request)
     if found is None:
         return None
@@ -173,7 +238,11 @@ def _stored(
             f"request {request!r} was made before for another plan, source or cost: choose another request id"
         )
     if found.made is None:
-        kept = kept_choices(transaction, dataset, request) if staged else None
+        if (drawn := opened.unfinished.take(dataset, request)) is not None:
+            return drawn
+        if opened.unfinished.is_own(dataset, request, found.debit):
+            return ()  # a debit of our own that we did not know of: nothing is drawn yet
+        kept = kept_choices(transaction, dataset, request) if isinstance(produce, Staged) else None
         if kept is not None:
             return kept
         raise RequestConflict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import sqlite3
@@ -18,6 +19,12 @@ from chronodp.ledger.store import Parameters, Row
 __all__ = ["SQLiteStore"]
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that knows the device and the number of its file."""
+
+    file: tuple[int, int]
+
+
 class SQLiteStore:
     """SQLite with a write-ahead log that is synced at every commit; one connection a thread.
 
@@ -28,7 +35,7 @@ class SQLiteStore:
     def __init__(self, path: Path, *, timeout: float) -> None:
         self._path = path
         self._timeout = timeout
-        self._connections = ThreadConnections(self._connect)
+        self._connections: ThreadConnections[_Connection] = ThreadConnections(self._connect)
 
     def transaction(self) -> AbstractContextManager[_SQLiteTransaction]:
         """Begin as the only writer, commit at the end, roll back on any error."""
@@ -42,6 +49,7 @@ class SQLiteStore:
     def _within(self, begin: str) -> Iterator[_SQLiteTransaction]:
         try:
             connection = self._connections.get()
+            self._check_place(connection)
             self._run_patiently(connection, begin)
         except sqlite3.DatabaseError as error:
             raise _explained(self._path, error) from None
@@ -60,6 +68,18 @@ class SQLiteStore:
                 raise _explained(self._path, error) from None
             raise
 
+    def _check_place(self, connection: _Connection) -> None:
+        """Refuse to go on in a file that has lost its name: what is written into it would go with this process."""
+        try:
+            found = os.stat(self._path)  # quicker, and every transaction passes
+        except OSError:
+            found = None
+        if found is None or (found.st_dev, found.st_ino) != connection.file:
+            raise LedgerUnavailable(
+                f"{self._path.name} is not where it was: it was moved, removed or replaced, or its disk is away. Put "
+                "it back, or start anew; nothing was spent"
+            )
+
     def room(self) -> int | None:
         """Return what the file can grow by: the log holds everything once, until the file does."""
         return shutil.disk_usage(self._path.parent).free // 2
@@ -70,16 +90,18 @@ class SQLiteStore:
         if connection is not None:
             connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> _Connection:
         if not self._path.parent.is_dir():
             raise LedgerUnavailable(f"the folder of {self._path.name} does not exist")
         self._keep_private()
         # SQLite does not wait: it gives up at once where two change the journal of a new file, and is unfair elsewhere.
-        connection = sqlite3.connect(self._path, timeout=0.0, isolation_level=None)
+        connection = sqlite3.connect(self._path, timeout=0.0, isolation_level=None, factory=_Connection)
         try:
             self._run_patiently(connection, "PRAGMA journal_mode = WAL")
             # NORMAL may lose a committed debit when the power fails.
             connection.execute("PRAGMA synchronous = FULL")
+            found = self._path.stat()
+            connection.file = (found.st_dev, found.st_ino)
         except BaseException:
             connection.close()
             raise

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
+from chronodp.display import shown
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.filters import CAP, Amounts, Filter
 from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
 
-__all__ = ["NativeSum", "Status", "make_status"]
+__all__ = ["NativeSum", "Status", "make_status", "share_of"]
 
 _RESERVED = "reserved delta"
 
@@ -112,7 +113,7 @@ class Status:
             )
         if self.smallest_sigma is not None:
             lines.append(f"Still fits, once: Gaussian σ {self.smallest_sigma:.4g} at l2 sensitivity 1.")
-        lines += [f"Debited but never released: {request}" for request in self.unreleased]
+        lines += [f"Debited but never released: {shown(request)}" for request in self.unreleased]
         return "\n".join(lines)
 
 
@@ -129,10 +130,10 @@ def make_status(
 ) -> Status:
     """Return the status of an account from its native sums."""
     rule = budget.filter
-    # What can never fit again, since its sum ran over, is not worth a line.
-    native = list(zip(rule.components, spent[:-1], rule.ceilings[:-1], strict=True))
-    parts = [part for part in native if part[2] > 0 and part[1] < CAP] or [part for part in native if part[2] > 0]
-    sums = [NativeSum(part.name, part.value(amount), part.value(most)) for part, amount, most in parts]
+    sums = []
+    for place in _open_sums(rule, spent):
+        part = rule.components[place]
+        sums.append(NativeSum(part.name, part.value(spent[place]), part.value(rule.ceilings[place])))
     if rule.reserve:
         sums.append(NativeSum(_RESERVED, rule.reserved.value(spent[-1]), rule.reserve))
     least = _least(rule, spent, _pure)
@@ -143,13 +144,25 @@ def make_status(
         budget=budget,
         charges=charges,
         sums=tuple(sums),
-        share=min(1.0, *(amount / most for _, amount, most in parts)),
+        share=share_of(rule, spent),
         largest_pure=None if least is None else 1 / least,
         smallest_laplace=_least(rule, spent, _laplace),
         smallest_sigma=None if budget.rule == "pure" else _least(rule, spent, _gaussian),
         unreleased=unreleased,
         note=note,
     )
+
+
+def share_of(rule: Filter, spent: Amounts) -> float:
+    """Return how much of a budget is used, from 0 to 1, by the sum that has most left."""
+    return min(1.0, *(spent[place] / rule.ceilings[place] for place in _open_sums(rule, spent)))
+
+
+def _open_sums(rule: Filter, spent: Amounts) -> list[int]:
+    """Return which native sums can still decide, by their places."""
+    limited = [place for place, most in enumerate(rule.ceilings[:-1]) if most > 0]
+    # What can never fit again, since its sum ran over, is not worth a line.
+    return [place for place in limited if spent[place] < CAP] or limited
 
 
 def _pure(strength: float) -> Cost:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownStream
 from chronodp.ledger.debits import Spend, debit
 from chronodp.ledger.keys import Keys, row_context, state_context
-from chronodp.ledger.names import check_name
+from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
-from chronodp.ledger.watch import charge_counters, stream_counter
+from chronodp.ledger.watch import account_counters, charge_counters, stream_counter
 from chronodp.privacy import check_text
 
 __all__ = [
@@ -66,9 +66,10 @@ def open_stream(opened: Opened, spend: Spend, opening: Opening) -> StreamState:
     with opened.store.transaction() as transaction:
         write_stream(transaction, opened.own_keys, spend.dataset, opening)
         charged = watch.check_ahead(charge_counters(debit(transaction, spend, opened.terms)))
+        rooms = watch.reserve(charged)
         reached("stream written")
     reached("stream committed")
-    watch.saw(charged, sync=True)
+    watch.saw(charged, sync=True, rooms=rooms)  # if that fails all the same, whoever resumes it marks it first
     reached("stream marked")
     return StreamState(opening.name, spend.dataset, 0, opening.state, finished=False)
 
@@ -82,6 +83,7 @@ def write_stream(transaction: Transaction, keys: Keys, dataset: str, opening: Op
     )
     if not taken:
         raise StreamConflict(f"a stream {opening.name!r} exists: resume it, or choose another name")
+    check_new_name("name", opening.name)
 
 
 def advance_stream(
@@ -165,10 +167,11 @@ def resume_stream(opened: Opened, name: str, *, plan: str | None) -> StreamState
             known = transaction.run("SELECT name FROM streams ORDER BY name LIMIT 50")
             names = ", ".join(row[0] for row in known) or "none yet"
             raise UnknownStream(f"no stream {name!r}; known: {names}")
+        charged = account_counters(transaction, rows[0][0])
     dataset, fingerprint, step, sealed, finished = rows[0]
     if plan is not None and plan != fingerprint:
         raise StreamConflict(f"stream {name!r} was opened with another plan")
-    opened.watch.check_step(name, int(step))
+    opened.watch.check_step(name, int(step), charged)
     return StreamState(
         name, dataset, int(step), opened.own_keys.unseal(sealed, state_context(name, int(step))), bool(finished)
     )

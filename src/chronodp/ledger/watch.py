@@ -12,15 +12,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import TypeAlias
 
 from chronodp.errors import LedgerSetBack, StreamConflict
 from chronodp.ledger.debits import Charge
-from chronodp.ledger.marks import TOTAL, MarkFile
+from chronodp.ledger.marks import TOTAL, MarkFile, Room
 from chronodp.ledger.store import Store, Transaction
 from chronodp.ledger.witness import FileWitness, Witness
 
 __all__ = [
+    "Rooms",
     "Watch",
+    "account_counters",
     "charge_counter",
     "charge_counters",
     "closing_counter",
@@ -31,6 +34,9 @@ __all__ = [
 
 _GENERATION = '["generation"]'
 _SHOWN = 3  # differences that a message tells
+
+Rooms: TypeAlias = tuple[Room | None, Room | None]
+"""What was set aside for marks: in the keys file, and in a witness's."""
 
 
 class Watch:
@@ -100,8 +106,30 @@ class Watch:
                 raise LedgerSetBack(_described({name: newest}, {name: number - 1}))
         return numbers
 
-    def check_step(self, stream: str, step: int) -> None:
-        """Refuse to go on with a stream from an older step than was announced; mark the step it stands at."""
+    def reserve(self, *lines: Mapping[str, int]) -> Rooms:
+        """Set room aside for marks, each mapping for one call of `saw`: before what they count is committed.
+
+        Where that fails nothing was spent, since whoever calls rolls back.
+        """
+        scoped = lines if self._generation == 1 else [self._all_scoped(line) for line in lines]
+        marks, file = self._marks, self._file
+        return None if marks is None else marks.reserve(*scoped), None if file is None else file.reserve(*scoped)
+
+    def try_adding(self) -> None:
+        """Refuse files that no mark could be added to now. Adds blanks to them, which say nothing."""
+        for file in (self._marks, self._file):
+            if file is not None:
+                file.try_adding()
+
+    def has_seen(self, name: str, number: int) -> bool:
+        """Return whether a counter is marked so high."""
+        return number <= self._known.get(name, 0)
+
+    def check_step(self, stream: str, step: int, charged: Mapping[str, int]) -> None:
+        """Refuse to go on with a stream from an older step than was announced; mark the step it stands at.
+
+        With it what was charged: whoever opened the stream may have died, or failed, before that was marked.
+        """
         name = stream_counter(stream)
         elsewhere = self._file.read().get(self._scoped(name), 0) if self._file is not None else self._witnessed(name)
         newest = max(self._known.get(name, 0), elsewhere)
@@ -110,19 +138,22 @@ class Watch:
                 f"stream {stream!r} stands at step {step} in this ledger but {newest} was announced: the ledger was "
                 "set back, and going on would release steps twice"
             )
-        self.saw({name: step}, sync=True)
+        self.saw({**charged, name: step}, sync=True)
 
-    def saw(self, numbers: Mapping[str, int], *, sync: bool = False) -> None:
-        """Remember counters that were committed, before anyone is told of what they count."""
+    def saw(self, numbers: Mapping[str, int], *, sync: bool = False, rooms: Rooms = (None, None)) -> None:
+        """Remember counters that were committed, before anyone is told of what they count; in room set aside, if any.
+
+        Counters that cannot be marked are not known either: whoever comes next tries again.
+        """
         known = self._known
         new = {name: number for name, number in numbers.items() if number > known.get(name, 0)}
         if not new:
             return
-        scoped = new if self._generation == 1 else {self._scoped(name): number for name, number in new.items()}
+        scoped = new if self._generation == 1 else self._all_scoped(new)
         if self._marks is not None:
-            self._marks.add(scoped, sync=sync)
+            self._marks.add(scoped, sync=sync, room=rooms[0])
         if self._file is not None:
-            self._file.add(scoped, sync=True)
+            self._file.add(scoped, sync=True, room=rooms[1])
         if self._witness is not None:
             for name, number in scoped.items():
                 self._witness.saw(name, number)
@@ -147,6 +178,9 @@ class Watch:
         if self._generation == 1 or name == _GENERATION:
             return name
         return _json("generation", self._generation, name)
+
+    def _all_scoped(self, numbers: Mapping[str, int]) -> dict[str, int]:
+        return {self._scoped(name): number for name, number in numbers.items()}
 
     def _unscoped(self, scoped: str) -> str | None:
         """Return the counter that a mark is of, None if it is of another generation."""
@@ -176,6 +210,14 @@ def counters(transaction: Transaction) -> dict[str, int]:
     for row in transaction.run("SELECT generation FROM identity"):
         found[_GENERATION] = int(row[0])
     return found
+
+
+def account_counters(transaction: Transaction, dataset: str) -> dict[str, int]:
+    """Return how many charges the accounts of a dataset hold."""
+    rows = transaction.run(
+        "SELECT analyst, period, charges FROM accounts WHERE dataset = ? AND charges > 0", (dataset,)
+    )
+    return {charge_counter(dataset, row[0], row[1]): int(row[2]) for row in rows}
 
 
 def charge_counters(charges: Iterable[Charge]) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """A person's whole life: one price, paid once, for a series that is published for ever."""
 
 from chronodp.lifetime.design import LifetimeDesign as LifetimeDesign
+from chronodp.lifetime.folder import check_folder as check_folder
 from chronodp.lifetime.owner import LifetimeDiagnosis as LifetimeDiagnosis
 from chronodp.lifetime.planner import LifetimePlan, make_lifetime_plan as make_lifetime_plan
 from chronodp.lifetime.public import LifetimeStatus as LifetimeStatus, mark_told as mark_told, status_of as status_of

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.lifetime.design import LifetimeDesign, check_table_of_lives
@@ -132,7 +133,7 @@ class LifetimePlan(Generic[Opened]):
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         facts = describe_lifetime(self.design, self.delta, self.other)
-        listed = "".join(f"<li><b>{escape(label)}</b>: {escape(text)}</li>" for label, text in facts)
+        listed = "".join(f"<li><b>{escape(shown(label))}</b>: {escape(shown(text))}</li>" for label, text in facts)
         table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
         return f"<div><ul>{listed}</ul>{table}</div>"
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from chronodp.display import shown
 from chronodp.engines import Booked, OwnPrice, Progress, Tally, WholePrice
 from chronodp.errors import InvalidArgument, StreamConflict
 from chronodp.ledger import Fulfilled, Ledger, StreamState, Written, check_ledger, check_name
@@ -50,7 +51,7 @@ class LifetimeSeries(KeptSeries, ABC):
             if known == dataset and whose in ("", analyst) and budget.renews is not None:
                 allowed = "one whose budget does not renew: a purchase for ever belongs to no month"
                 raise InvalidArgument("dataset", dataset, allowed)
-        if any(stream.name == name for stream in ledger.stored.streams()):
+        if ledger.stored.stream(name) is not None:
             raise StreamConflict(f"a stream {name!r} exists: resume it, or choose another name")
         claim, state = design.claim, Memory(design, 0, BEGINNING, seeded=False).to_bytes()
         ledger.check_fits(dataset, claim.cost, unit=claim.unit, analyst=analyst)
@@ -136,7 +137,7 @@ class LifetimeSeries(KeptSeries, ABC):
         design = self._design.issue(self._name, asked=asked, takes=takes, **terms)
         identity = dump(design)
         if clip is not None or at_most is not None or asked is not None:
-            print(issue_takes(design), file=sys.stderr)  # before anything is read
+            print(shown(issue_takes(design)), file=sys.stderr)  # before anything is read
         with watched(progress, f"Reading for {self._name}") as tell:
             for _ in range(TRIES):
                 stored = self._ledger.stored_issue(self._dataset, request=request, plan=identity)

@@ -34,6 +34,7 @@ def serve_metrics(progress: Progress, *, port: int, address: str = "127.0.0.1", 
     gauge("alerts_told", "Alerts told by this process.", lambda: progress.alerts)
     gauge("budget_spent_share", "Share of the budget that is spent, 0 to 1.", lambda: progress.share)
     gauge("source_reachable", "Whether the source could be reached, 0 or 1.", lambda: float(progress.reachable))
+    gauge("clock_doubted", "Whether the clock jumped and is not believed, 0 or 1.", lambda: bool(progress.doubted))
     gauge("up_seconds", "Seconds since this process began.", lambda: int(time.monotonic() - started))
     # Whole seconds: how long a batch takes depends on how much came.
     gauge(
@@ -44,6 +45,7 @@ def serve_metrics(progress: Progress, *, port: int, address: str = "127.0.0.1", 
         for name in ("counted", "late", "future", "elsewhere", "malformed"):
             text = f"OWNER ONLY, depends on the data: records that are {name}."
             gauge(f"owner_records_{name}", text, lambda name=name: getattr(figures, name))
+        gauge("owner_gaps", "OWNER ONLY, depends on the data: gaps that were noticed.", lambda: figures.missing)
         gauge("owner_waiting", "OWNER ONLY, depends on the data: messages that wait.", lambda: figures.waiting or 0)
     try:
         server, _ = start_http_server(port, addr=address, registry=registry)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from chronodp.ledger import Gap
+
 __all__ = ["OwnerFigures", "Progress"]
 
 
@@ -18,6 +20,8 @@ class OwnerFigures:
         elsewhere: records of no group on the list, or after the last window.
         malformed: records that could not be read.
         waiting: messages known to wait at the source.
+        missing: how many gaps this process has noticed in what the source brought.
+        gaps: the last ones, also of processes before.
     """
 
     counted: int = 0
@@ -26,6 +30,8 @@ class OwnerFigures:
     elsewhere: int = 0
     malformed: int = 0
     waiting: int | None = None
+    missing: int = 0
+    gaps: list[Gap] = field(default_factory=list)
 
     @property
     def records(self) -> int:
@@ -44,6 +50,8 @@ class Progress:
         alerts: alerts told by this process.
         share: how much of the budget is spent, from 0 to 1.
         reachable: whether the source could be reached.
+        held_up: whether windows that are due wait for the source.
+        doubted: why windows wait for the clock, in plain words; empty if they do not.
         polled: when the source was last asked, in seconds of a steady clock.
         owner: what is not public.
     """
@@ -54,5 +62,13 @@ class Progress:
     alerts: int = 0
     share: float = 0.0
     reachable: bool = False
+    held_up: bool = False
+    doubted: str = ""
     polled: float = 0.0
     owner: OwnerFigures = field(default_factory=OwnerFigures)
+
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """What windows wait for, in plain words: nothing of it depends on a record."""
+        source = ("the source cannot be reached",) if self.held_up else ()
+        return (*source, *((self.doubted,) if self.doubted else ()))

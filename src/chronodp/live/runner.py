@@ -9,11 +9,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chronodp.errors import StreamConflict
-from chronodp.ledger import Ledger
+from chronodp.ledger import Gap, Ledger
+from chronodp.live.agreement import check_agreement
+from chronodp.live.clock_guard import ClockGuard, Look
+from chronodp.live.clocks import Clock, SystemClock
 from chronodp.live.contribution import Limits
 from chronodp.live.delivery import Delivery
 from chronodp.live.key_limits import KeyLimits
+from chronodp.live.notices import Notices
 from chronodp.live.progress import Progress
 from chronodp.live.sinks import Sink
 from chronodp.live.sources import Source
@@ -21,8 +24,7 @@ from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream
 from chronodp.live.window_keys import KeysClosing, WindowKeys
 from chronodp.live.window_totals import Closing, Part, Tally, WindowTotals
-from chronodp.live.windows import Clock, SystemClock
-from chronodp.privacy import check_fraction
+from chronodp.privacy import check_fraction, moment_at
 from chronodp.series import Row
 
 __all__ = ["Live"]
@@ -30,8 +32,8 @@ __all__ = ["Live"]
 _MOST = 20_000  # messages read at once
 _WAIT = 0.05  # seconds to wait for the first of them
 _COMMIT = 0.5  # seconds after which counts are put on disk
+_GAPS = 20  # gaps that are remembered
 _AT_ONCE = 256  # windows closed in one go after a pause
-_STRANGE = 200  # records in a row that cannot be read, after which the owner is told
 
 
 class Live:
@@ -46,12 +48,13 @@ class Live:
         source: where records come from.
         streams: what is released of the totals; opened before, with ``state`` agreed on the same terms.
         state: what must not be lost.
-        key: of the hash that takes the place of people's names.
+        key: of the hash that takes the place of people's names, and of digests of what was read.
         ledger: of the streams.
         dataset: whose budget has paid.
         level: how often intervals hold the value before noise.
         sinks: where releases go.
         clock: what closes windows; the machine's unless a rehearsal says otherwise.
+        jump: the largest change of the clock that is believed at once; after a larger one windows wait.
         tell: called with the rows of each released window.
         say: called with sentences for the owner.
         reached: called with the name of each gap that a crash could fall into; for tests of crashes.
@@ -70,23 +73,24 @@ class Live:
         level: float = 0.95,
         sinks: Sequence[Sink] = (),
         clock: Clock | None = None,
+        jump: str = "10s",
         tell: Callable[[list[Row]], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
         reached: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.progress = Progress()
         self._limits, self._source, self._streams, self._state = limits, source, tuple(streams), state
-        self._ledger, self._dataset, self._clock = ledger, dataset, clock or SystemClock()
+        self._ledger, self._dataset, self._key = ledger, dataset, key
+        self._clock_written = state.fact("clock") or ""
+        self._guard = ClockGuard(clock or SystemClock(), jump=jump, known=self._clock_written)
         self._level = check_fraction("level", level)
-        self._tell, self._say, self._reached = tell, say, reached
+        self._tell, self._notices, self._reached = tell, Notices(say), reached
         self._tally: Tally = WindowKeys(limits, key) if isinstance(limits, KeyLimits) else WindowTotals(limits, key)
         self._pending: list[Part] = []
         self._counted = False
         self._committed = time.monotonic()
         self._due: int | None = None
-        self._trouble: dict[str, str] = {}
-        self._strange = 0
-        self._check_place()
+        check_agreement(state, self._streams)
         self._first = max([state.settled, *(stream.period for stream in self._streams)])
         self._deliveries = [Delivery(sink, state=state, columns=self.columns) for sink in sinks]
 
@@ -100,6 +104,10 @@ class Live:
     def entries(self) -> int:
         """How many numbers are kept for open windows."""
         return self._tally.entries
+
+    def believe_clock(self) -> None:
+        """Take what the clock shows now for right, also if it was set: its owner says so."""
+        self._guard.believe()
 
     def run(
         self,
@@ -129,7 +137,7 @@ class Live:
                     self._source.unmark()
                 for delivery in self._deliveries:
                     delivery.attempt()
-                    self._notice(delivery.sink.name, delivery.trouble, "takes releases again")
+                    self._notices.notice(delivery.sink.name, delivery.trouble, "takes releases again")
                 each()
             self._commit()
         finally:
@@ -140,6 +148,7 @@ class Live:
     def _begin(self) -> None:
         for part in self._state.parts():
             self._tally.restore(part)
+        self.progress.owner.gaps = self._state.gaps
         released = self._state.settled
         for delivery in self._deliveries:
             delivery.catch_up(released, self._history)
@@ -148,28 +157,33 @@ class Live:
         if self._first > released:
             self._close_windows(self._first)
         self.progress.next_window = self._first
-        self._source.begin(self._state.fact("positions") or "")
+        self._source.begin(self._state.positions, key=self._key)
         if not self._source.prompt:  # a sender that calls us has not had the time
-            self._notice("source", self._source.trouble, "")
+            self._notices.notice("source", self._source.trouble, "")
 
     def _over(self, windows: int | None, until: int | None) -> bool:
         done = windows is not None and self.progress.closed >= windows
-        past = until is not None and self._clock.now() >= until
+        past = until is not None and self._guard.look().closing >= until
         ended = self._first >= self._limits.windows.length
         return done or past or ended or all(stream.finished for stream in self._streams)
 
     def _read(self) -> None:
         """Count one batch; first fix what belongs to windows that the clock has closed."""
-        due = self._limits.windows.due(self._clock.now())
+        now = self._look_at_clock()
+        due = self._limits.windows.due(now.closing)
         if self._due is None and due > self._first and self._source.mark():
             self._due = due
+        self.progress.held_up = self._due is None and due > self._first
         batch = self._source.read(_MOST, wait=_WAIT)
         self.progress.polled = time.monotonic()
-        self._notice("source", self._source.trouble, "the source is there again")
+        self._notices.notice("source", self._source.trouble, "the source is there again")
         self.progress.reachable = not self._source.trouble
+        self._report_gaps(now)
         if not len(batch) and not batch.malformed:
             return
-        last = self._limits.windows.last_open(max(self._first, (self._due or 0) - 1))
+        # A clock that is ahead and may be right closes nothing yet; what is dated by it waits in its windows.
+        doubted = 0 if now.doubted is None else self._limits.windows.due(now.doubted)
+        last = self._limits.windows.last_open(max(self._first, (self._due or 0) - 1, doubted - 1))
         counted, parts = self._tally.add(batch, first=self._first, last=last)
         self._pending += parts
         self._counted = True
@@ -180,13 +194,35 @@ class Live:
         figures.elsewhere += counted.elsewhere
         figures.malformed += batch.malformed
         figures.waiting = self._source.waiting
-        self._notice_strangers(len(batch), batch.malformed)
+        self._notices.notice_strangers(len(batch), batch.malformed)
         self._reached("counted")
+
+    def _look_at_clock(self) -> Look:
+        """Return what the clock says; whether it is doubted is on disk before anything is done by it."""
+        now, fact = self._guard.look(), self._guard.fact
+        if fact != self._clock_written:
+            self._state.write(clock=fact)
+            self._clock_written = fact
+            self._reached("clock written")
+        self.progress.doubted = self._guard.wait
+        self._notices.wait("clock", self._guard.wait, "it is believed again")
+        return now
+
+    def _report_gaps(self, now: Look) -> None:
+        """Tell the owner where records may be missing; it is on disk with the place from which reading goes on."""
+        for gap in self._source.take_gaps():
+            self._notices.say(gap)
+            figures = self.progress.owner
+            figures.gaps = [*figures.gaps, Gap(moment_at(now.closing).isoformat(timespec="seconds"), gap)][-_GAPS:]
+            figures.missing += 1
+            self._counted = True
 
     def _commit(self, closing: int | None = None) -> None:
         self._committed = time.monotonic()
         if self._counted or closing is not None:
-            self._state.commit(self._pending, positions=self._source.positions, closing=closing)
+            self._state.commit(
+                self._pending, positions=self._source.positions, closing=closing, gaps=self.progress.owner.gaps
+            )
             self._reached("state committed")
             self._pending, self._counted = [], False
             self._source.confirm()
@@ -264,37 +300,6 @@ class Live:
             keys: list[Row] = [{"group": key} for key in self._limits.groups] or [{}]
             made.append([dict(label, **key, **_joined(rows)) for key, *rows in zip(keys, *tables, strict=True)])
         return made
-
-    def _check_place(self) -> None:
-        """Refuse a state and a ledger that do not belong together: people would count twice, or not at all."""
-        settled, closing = self._state.settled, self._state.closing
-        for stream in self._streams:
-            if stream.period > max(settled, closing):
-                raise StreamConflict(
-                    f"the ledger has released {stream.period} windows, the state knows of {max(settled, closing)}: the "
-                    "state is missing or was set back, and going on would count people again. Put the newest state "
-                    "back, or choose another name"
-                )
-            if not stream.finished and stream.period < settled:
-                raise StreamConflict(
-                    f"the state has settled {settled} windows, the ledger has released {stream.period}: the ledger "
-                    "was set back. Put the newest ledger back, or choose another name"
-                )
-
-    def _notice(self, what: str, trouble: str, mended: str) -> None:
-        """Tell the owner of trouble once, and once when it is over."""
-        before = self._trouble.get(what, "")
-        if trouble != before:
-            self._trouble[what] = trouble
-            self._say(f"{trouble}; trying again" if trouble else f"{what}: {mended}")
-
-    def _notice_strangers(self, readable: int, malformed: int) -> None:
-        before = self._strange
-        self._strange = 0 if readable else before + malformed
-        if before < _STRANGE <= self._strange:
-            self._say("no record can be read any more: do the fields in the settings still fit what is sent?")
-        elif before >= _STRANGE and readable:
-            self._say("records can be read again")
 
 
 def _joined(rows: Sequence[Row]) -> Row:

@@ -1,7 +1,8 @@
 """What a live stream must not lose: counts of open windows, who has counted before, how far sources were read.
 
 One SQLite file beside the ledger. Counts, and how far the source was read for them, are one transaction: after a crash
-reading goes on exactly where counting stopped. Counts are sealed with the ledger's key; people are keyed hashes.
+reading goes on exactly where counting stopped. Counts and positions, which hold digests of what was read, are sealed
+with the ledger's key; people are keyed hashes.
 
 s and c of "Once, and in order" in ``docs/explanation/proofs/live.md``, each written in the transaction that it is part
 of.
@@ -12,12 +13,12 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from chronodp.errors import LedgerUnavailable, StreamConflict
-from chronodp.ledger import Keys
+from chronodp.ledger import Gap, Keys
 from chronodp.live.window_keys import KeysClosing
 from chronodp.live.window_totals import Closing, Part
 
@@ -69,6 +70,18 @@ class State:
         """Up to which window, that one left out, closing was begun: no stream may stand beyond it."""
         return int(self.fact("closing") or 0)
 
+    @property
+    def positions(self) -> str:
+        """How far the source was read; empty if it was not."""
+        known = self.fact("positions") or ""
+        # 0.1.0 wrote positions as they are, which begin with a brace and hold no digest.
+        return known if not known or known.startswith("{") else self._keys.unseal(known, self._place_context).decode()
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """The last gaps that were noticed in what the source brought. For the owner."""
+        return [Gap(*gap) for gap in json.loads(self.fact("gaps") or "[]")]
+
     def fact(self, name: str) -> str | None:
         """Return what was written under a name."""
         with self._translated():
@@ -91,10 +104,21 @@ class State:
                 "choose another name"
             )
 
-    def commit(self, parts: Iterable[Part], *, positions: str, closing: int | None = None) -> None:
-        """Write what was counted and how far the source was read for it, all or nothing."""
+    def commit(
+        self,
+        parts: Iterable[Part],
+        *,
+        positions: str,
+        closing: int | None = None,
+        gaps: Sequence[Gap] = (),
+    ) -> None:
+        """Write what was counted, how far the source was read for it, and the gaps in it, all or nothing."""
         sealed = [(part.window, self._keys.seal(part.content, self._context(part.window))) for part in parts]
-        facts = {"positions": positions} | ({} if closing is None else {"closing": str(closing)})
+        facts = {"positions": self._keys.seal(positions.encode(), self._place_context)}
+        if closing is not None:
+            facts["closing"] = str(closing)
+        if gaps:
+            facts["gaps"] = json.dumps([(gap.at, gap.what) for gap in gaps])
         with self._translated(), self._transaction():
             self._database.executemany("INSERT INTO counts (window, sealed) VALUES (?, ?)", sealed)
             self._write(facts)
@@ -137,6 +161,10 @@ class State:
             "INSERT INTO facts (name, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = excluded.content",
             facts.items(),
         )
+
+    @property
+    def _place_context(self) -> str:
+        return f"positions of {self._name}"
 
     def _context(self, window: int) -> str:
         return f"counts of {self._name} in window {window}"

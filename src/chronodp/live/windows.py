@@ -6,62 +6,22 @@
 from __future__ import annotations
 
 import re
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, check_positive, check_whole, check_zone, moment_at, settle
+from chronodp.privacy import Calendar, check_whole, check_zone, moment_at, settle
 
-__all__ = ["Clock", "ScaledClock", "SystemClock", "Windows", "begin_of", "parse_duration"]
+__all__ = ["Windows", "begin_of", "parse_duration"]
 
 _DURATION = re.compile(r"(\d{1,9})(ms|s|min|h|D)")
 _MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000, "D": 86_400_000_000}
 _EVEN = ("s", "min", "h")
 _MOST_UNEVEN = 10_000  # days, weeks, months and years differ in length: their edges are kept in a table
 _MOST = 2**28  # as many as a stream without a known end has steps
-
-
-class Clock(Protocol):
-    """A public clock: what it shows depends on no record."""
-
-    def now(self) -> int:
-        """Return the time in microseconds since 1970, UTC."""
-        ...
-
-
-class SystemClock:
-    """The clock of the machine."""
-
-    def now(self) -> int:
-        """Return the time in microseconds since 1970, UTC."""
-        return time.time_ns() // 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class ScaledClock:
-    """A clock that shows ``start`` when the machine's shows ``begun``, and runs ``speed`` times as fast.
-
-    For rehearsals and benchmarks: ten minutes of event time in one.
-
-    >>> ScaledClock(start=0, speed=60.0, begun=0).now() > 0
-    True
-    """
-
-    start: int
-    speed: float
-    begun: int = field(default_factory=lambda: SystemClock().now())
-
-    def __post_init__(self) -> None:
-        check_positive("speed", self.speed)
-
-    def now(self) -> int:
-        """Return the time in microseconds since 1970, UTC."""
-        return self.start + int((SystemClock().now() - self.begun) * self.speed)
 
 
 @dataclass(frozen=True)

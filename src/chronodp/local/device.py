@@ -370,8 +370,11 @@ def _check_numbers(part: Mapping[str, Any]) -> None:
         raise Refused("plan", "its mechanism is not known to this device")
     if not all(type(part[name]) is int and 0 < part[name] <= _MOST.get(name, 2**64) for name in _NUMBERS[kind]):
         raise ValueError
-    if kind in ("bit", "piecewise", "laplace") and not -math.inf < part["lower"] < part["upper"] < math.inf:
-        raise ValueError
+    if kind in ("bit", "piecewise", "laplace"):
+        low, high = part["lower"], part["upper"]
+        # The width too: a value's place in it is what is drawn from.
+        if not math.isfinite(low) or not math.isfinite(high) or not 0 < high - low < math.inf:
+            raise ValueError
     if kind == "unary" and part["choices"] > _MOST["horizon"]:  # one draw for each
         raise ValueError
     if kind == "laplace":
@@ -385,6 +388,9 @@ def _check_numbers(part: Mapping[str, Any]) -> None:
             raise ValueError
         for one in part["parts"]:
             _check_numbers(one)
+        first, second = ((one["lower"], one["upper"]) for one in part["parts"])
+        if first != second:  # the value is checked against one of them
+            raise ValueError
 
 
 def _tells_at_most(table: Mapping[str, Any], epsilon: Fraction) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from textwrap import fill
 
+from chronodp.display import shown
+
 __all__ = ["counted", "labelled"]
 
 _WIDTH, _INDENT = 79, 13
@@ -20,7 +22,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def labelled(rows: Iterable[tuple[str, str]]) -> str:
-    """Return labels with their texts, wrapped and indented behind the labels.
+    """Return labels with their texts, wrapped and indented behind the labels; names in them are seen, not obeyed.
 
     >>> print(labelled([("Protects", "everything of one person"), ("Unprotected", "word " * 20)]))
     Protects     everything of one person
@@ -28,6 +30,6 @@ def labelled(rows: Iterable[tuple[str, str]]) -> str:
                  word word word word word word word
     """
     return "\n".join(
-        fill(f"{label:<{_INDENT - 1}} {text}", _WIDTH, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
+        fill(shown(f"{label:<{_INDENT - 1}} {text}"), _WIDTH, subsequent_indent=" " * _INDENT, break_on_hyphens=False)
         for label, text in rows
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chronodp.display import shown
 from chronodp.errors import InvalidArgument
 from chronodp.report.tables import number_format, number_text, plain
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Line", "series_figure"]
 
-# Six colours of Okabe and Ito (2008) that show on white and on black; their yellow and black do not.
-_COLOURS = ((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167), (230, 159, 0), (86, 180, 233))
+# The lines of house.css in the light: they show on white and on black, for a notebook may be either.
+_COLOURS = ((0, 114, 178), (213, 94, 0), (0, 133, 95), (184, 87, 140), (168, 116, 0), (43, 140, 196))
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _TEXT = "#767676"  # the one grey that reads on white and on black: a notebook may be either
 _RULE = "rgba(128, 128, 128, 0.25)"
@@ -82,8 +83,10 @@ def series_figure(lines: Sequence[Line], *, title: str, value_name: str, note: s
     figure = go.Figure(layout=_layout(title, value_name, note))
     # All bands lie under all lines; they stay SVG, for plotly's WebGL cannot fill shapes of many corners.
     for index, line in enumerate(lines):
-        band = _band(line, times[index]) | {"fillcolor": _colour(index, 0.1 if crowd else 0.22)}
-        figure.add_trace(go.Scatter(_identity(index, line) | band))
+        # An edge of the full colour: on a dark ground the filling alone is hardly seen.
+        edge = {"width": 0.5 if crowd else 1, "color": _colour(index, 1)}
+        paint = {"fillcolor": _colour(index, 0.1 if crowd else 0.22), "line": edge}
+        figure.add_trace(go.Scatter(_identity(index, line) | _band(line, times[index]) | paint))
     draw = go.Scattergl if count > _MANY else go.Scatter
     form = number_format(number for line in lines for part in (line.values, line.lower, line.upper) for number in part)
     for index, line in enumerate(lines):
@@ -143,7 +146,7 @@ def _bars(index: int, line: Line, values: NDArray[np.float64]) -> dict[str, Any]
         return {}
     above, below = (np.where(there, reach, 0.0) for reach in (upper - values, values - lower))
     bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "width": 0, "thickness": 1.5}
-    return {"error_y": bars | {"color": _colour(index, 0.5)}}
+    return {"error_y": bars | {"color": _colour(index, 1)}}
 
 
 def _alone(there: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -182,7 +185,6 @@ def _band(line: Line, times: list[Any]) -> dict[str, Any]:
         "x": _column(along),
         "y": np.asarray(heights, dtype=np.float64),
         "mode": "lines",
-        "line": {"width": 0},
         "fill": "toself",
         "hoverinfo": "skip",
         "showlegend": False,
@@ -262,7 +264,7 @@ def _date_axis(clocks: Sequence[Sequence[datetime]]) -> dict[str, Any]:
 
 def _literal(text: str) -> str:
     """Return a text that plotly shows as it is, where it would read tags and links."""
-    return html.escape(text, quote=False)
+    return html.escape(shown(text), quote=False)
 
 
 def _layout(title: str, value_name: str, note: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
   "use strict";
 
   const DAY = 86_400_000;
+  const LINES = 6; // colours of lines in the style sheet
   const element = (id) => document.getElementById(id);
   const read = (id) => JSON.parse(element(id).textContent);
   const root = document.documentElement;
@@ -10,28 +11,55 @@
 
   const theme = () => root.dataset.theme || (darkness.matches ? "dark" : "light");
 
-  // The style sheet alone knows the colours; the chart takes them from its own box.
+  // The style sheet alone knows the colours: an element that wears one says what it is in the theme of the moment.
+  const colour = (name) => {
+    const probe = document.createElement("i");
+    probe.style.color = `var(${name})`;
+    root.append(probe);
+    const found = getComputedStyle(probe).color;
+    probe.remove();
+    return found;
+  };
+
   const colours = () => {
-    const style = getComputedStyle(chart);
-    const [text, rule, sheet] = [style.color, style.borderTopColor, style.backgroundColor];
+    const [text, edge, rule, sheet] = ["--soft", "--edge", "--rule", "--sheet"].map(colour);
     return {
       paper_bgcolor: sheet, // the same as behind it, but plotly now knows what it draws on
       plot_bgcolor: sheet,
       "font.color": text,
       "xaxis.gridcolor": rule,
-      "xaxis.linecolor": rule,
+      "xaxis.linecolor": edge,
       "xaxis.spikecolor": text,
       "xaxis.rangeslider.bordercolor": rule,
       "yaxis.gridcolor": rule,
       "yaxis.zerolinecolor": text,
       "hoverlabel.bgcolor": sheet,
       "hoverlabel.bordercolor": rule,
-      "hoverlabel.font.color": getComputedStyle(root.querySelector("body")).color,
+      "hoverlabel.font.color": colour("--ink"),
+    };
+  };
+
+  // Lines, and the edges of their bands, in the theme's colours: the group of a trace is the number of its line.
+  const inks = (traces) => {
+    const lines = Array.from({ length: LINES }, (_, place) => colour(`--line-${place + 1}`));
+    const own = traces.map((trace) => lines[Number(trace.legendgroup) % LINES]);
+    const filled = ({ fillcolor }) => /([\d.]+)\)$/.exec(fillcolor ?? "")?.[1] ?? 0;
+    const clear = (ink, part) => ink.replace(/^rgb\((.*)\)$/, `rgba($1, ${part})`);
+    return {
+      "line.color": own,
+      "marker.color": own,
+      "marker.line.color": own,
+      "error_y.color": own,
+      fillcolor: own.map((ink, place) => clear(ink, filled(traces[place]))),
     };
   };
 
   const refit = (change) => {
-    if (chart.layout) Plotly.relayout(chart, { ...colours(), ...change });
+    if (!chart.layout) return;
+    const ours = chart.data.map((_, place) => place).filter((place) => /^\d+$/.test(chart.data[place].legendgroup));
+    const looks = { ...colours(), ...change };
+    if (ours.length) Plotly.update(chart, inks(ours.map((place) => chart.data[place])), looks, ours);
+    else Plotly.relayout(chart, looks); // a figure of other lines than series has its own colours
   };
 
   // Without a graphics card a browser imitates one, and that is slower than SVG.

@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from chronodp.display import shown, shown_lines
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_path
 from chronodp.report.tables import Column, comma_separated, readable_column
@@ -91,28 +92,33 @@ def render(page: Page) -> str:
     return Template(_asset("page.html")).substitute(
         policy=_policy(plotly, script, draws_by_shader=any(trace.type.endswith("gl") for trace in page.figure.data)),
         style=f"{house_style()}\n{_asset('page.css')}",
-        kind=escape(page.kind),
-        caption=escape(page.caption),
-        details=escape(page.details),
-        title=escape(page.title),
-        warning=f'<aside class="warning"><strong>Warning</strong> {escape(page.warning)}</aside>'
+        kind=_html(page.kind),
+        caption=_html(page.caption),
+        details=_html(page.details),
+        title=_html(page.title),
+        warning=f'<aside class="warning"><strong>Warning</strong> {_html(page.warning)}</aside>'
         if page.warning
         else "",
-        promise=escape(page.promise),
-        chart_title=escape(title if title not in {"", page.title} else "Chart"),
-        chart_label=escape(f"Line chart of {title or page.title}; the table below holds the same numbers"),
+        promise=_html(page.promise),
+        chart_title=_html(title if title not in {"", shown(page.title)} else "Chart"),
+        chart_label=_html(f"Line chart of {title or page.title}; the table below holds the same numbers"),
         facts=_facts(page.facts),
-        file_name=escape(_file_name(page.title)),
+        file_name=_html(_file_name(page.title)),
         row_note=_row_note(len(page.rows), page.left_out),
         download="Download these rows as CSV" if page.left_out else "Download all as CSV",
         head="".join(map(_heading, page.columns, columns)),
         body="\n".join(_table_rows(columns)),
-        certificate=escape(page.certificate),
+        certificate=_html(page.certificate),
         figure=_quoted(page.figure.to_json()),
         csv=_quoted(json.dumps(comma_separated(page.columns, page.rows))),
         plotly=plotly,
         script=script,
     )
+
+
+def _html(text: str) -> str:
+    """Return a text of a page: never markup, and no sign that is not seen."""
+    return escape(shown_lines(text))
 
 
 def house_style() -> str:
@@ -155,7 +161,7 @@ def _quoted(document: str) -> str:
 def _facts(facts: Sequence[tuple[str, str]]) -> str:
     if not facts:
         return ""
-    cards = "\n".join(f"<div><dt>{escape(label)}</dt><dd>{escape(text)}</dd></div>" for label, text in facts)
+    cards = "\n".join(f"<div><dt>{_html(label)}</dt><dd>{_html(text)}</dd></div>" for label, text in facts)
     heading = '<h2 id="facts-title">At a glance</h2>'
     return f'<section aria-labelledby="facts-title">\n{heading}\n<dl class="facts">\n{cards}\n</dl>\n</section>'
 
@@ -165,22 +171,22 @@ def _file_name(title: str) -> str:
 
 
 def _row_note(count: int, left_out: str) -> str:
-    shown = f"{count:,} rows" if count != 1 else "1 row"
+    told = f"{count:,} rows" if count != 1 else "1 row"
     if count > _SHOWN:
-        shown = f"The first {_SHOWN:,} of {count:,} rows; the CSV has the other {count - _SHOWN:,} too"
+        told = f"The first {_SHOWN:,} of {count:,} rows; the CSV has the other {count - _SHOWN:,} too"
     printed = f'<span class="print"> On paper: the first {_PRINTED}.</span>' if count > _PRINTED else ""
-    more = f" {escape(left_out)}." if left_out else ""
-    return f"{shown}.{more}{printed}"
+    more = f" {_html(left_out)}." if left_out else ""
+    return f"{told}.{more}{printed}"
 
 
 def _heading(name: str, column: Column) -> str:
-    note = f" <small>{escape(column.note)}</small>" if column.note else ""
-    return f'<th scope="col"{_alignment(column)}>{escape(name)}{note}</th>'
+    note = f" <small>{_html(column.note)}</small>" if column.note else ""
+    return f'<th scope="col"{_alignment(column)}>{_html(name)}{note}</th>'
 
 
 def _table_rows(columns: Sequence[Column]) -> Iterator[str]:
     for cells in zip(*(column.cells for column in columns), strict=True):
-        tags = (f"<td{_alignment(column)}>{escape(cell)}</td>" for cell, column in zip(cells, columns, strict=True))
+        tags = (f"<td{_alignment(column)}>{_html(cell)}</td>" for cell, column in zip(cells, columns, strict=True))
         yield f"<tr>{''.join(tags)}</tr>"
 
 

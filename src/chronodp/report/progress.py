@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from chronodp.display import shown
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -29,7 +31,7 @@ def watching(title: str) -> Iterator[Callable[[float], None]]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield _tell_nobody
         return
-    bar = _Bar(title)
+    bar = _Bar(shown(title))
     timer = threading.Timer(_PATIENCE, bar.show)
     timer.daemon = True
     timer.start()

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from chronodp.display import shown
 from chronodp.privacy import Certificate
 from chronodp.report import Page, write_page
 
@@ -71,11 +72,13 @@ def notebook_view(
         said.insert(1, ("value_all", "the number as if nothing had been bounded, with lower_all and upper_all"))
     said.append(("Guarantee", f"{certificate.guarantee}"))
     warning = str(certificate).splitlines()[0] if certificate.seeded else ""
-    listed = "".join(f"<li><b>{escape(label)}</b>: {escape(text)}</li>" for label, text in said)
+    listed = "".join(f"<li><b>{escape(shown(label))}</b>: {escape(shown(text))}</li>" for label, text in said)
     loud = f"<p><strong>{escape(warning)}</strong></p>" if warning else ""
     # Keys are texts that people wrote: pandas escapes them, as everything here is.
-    table = frame.to_html(max_rows=_SHOWN, index=False, escape=True, border=0)
-    return f"<div>{loud}<p>{escape(title)}</p>{table}<ul>{listed}</ul></div>"
+    frame = frame.rename(columns=shown)
+    texts = {name: shown for name in frame.columns if frame[name].dtype.kind == "O"}
+    table = frame.to_html(max_rows=_SHOWN, index=False, escape=True, border=0, formatters=texts)
+    return f"<div>{loud}<p>{escape(shown(title))}</p>{table}<ul>{listed}</ul></div>"
 
 
 def report_view(view: Reported, path: str | Path, *, title: str, facts: Sequence[tuple[str, str]] = ()) -> Path:

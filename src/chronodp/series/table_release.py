@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from chronodp.display import shown_lines
 from chronodp.ledger import SignedRelease
 from chronodp.series.reporting import notebook_view
 from chronodp.series.views import View
@@ -58,7 +59,7 @@ class TableRelease(SignedRelease):
     def __str__(self) -> str:
         view = self.each_period()
         beside = "".join(f"\n{label}: {text}" for label, text in self.beside)
-        return f"{self.design.table.released}\n{view.to_pandas()}\n{view.note}{beside}\n{self.certificate}"
+        return shown_lines(f"{self.design.table.released}\n{view.to_pandas()}\n{view.note}{beside}\n{self.certificate}")
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""

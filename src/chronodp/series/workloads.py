@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_number, check_whole, document, settle
+from chronodp.privacy import check_number, check_positive, check_whole, document, settle
 
 __all__ = [
     "CausalFilter",
@@ -172,11 +172,18 @@ Workload: TypeAlias = CausalFilter | Hierarchy
 
 
 def check_workload(value: object, name: str = "tuned_for") -> Workload:
-    """Return ``value`` if it is a workload."""
+    """Return ``value`` if it is a workload whose errors are numbers that can be shown."""
     if not isinstance(value, Workload):
         raise InvalidArgument(
             name, value, "a workload such as EachPeriod(), RunningTotal(), Rolling(7) or Hierarchy((24, 168))"
         )
+    match value:
+        case Filter():
+            largest = max(map(abs, value.weights))
+            if not 1e-60 <= largest <= 1e60:  # as of all our numbers: squares stay finite, and are not lost
+                raise InvalidArgument("weights", largest, "numbers, the largest of them from 1e-60 to 1e+60")
+        case Ewm():
+            check_positive("alpha", value.alpha)
     return value
 
 

@@ -6,10 +6,17 @@ from chronodp.extras import late
 from chronodp.service.client import Client
 from chronodp.service.policy import Policy
 from chronodp.service.policy_file import read_policy
+from chronodp.service.policy_words import policy_words as policy_words
 from chronodp.service.remote import RemotePlan
 
 if TYPE_CHECKING:
     from chronodp.service.curator import Caller as Caller, Curator as Curator
+    from chronodp.service.holds import (
+        Hold as Hold,
+        lift_hold as lift_hold,
+        list_holds as list_holds,
+        place_hold as place_hold,
+    )
     from chronodp.service.pacing import Unpaced as Unpaced
     from chronodp.service.question import QueryRequest as QueryRequest
     from chronodp.service.runner import Runner as Runner
@@ -36,6 +43,7 @@ if not TYPE_CHECKING:  # what serves and what trains needs libraries that not ev
         {
             "Caller": "curator",
             "Curator": "curator",
+            "Hold": "holds",
             "QueryRequest": "question",
             "Role": "tokens",
             "Runner": "runner",
@@ -43,8 +51,11 @@ if not TYPE_CHECKING:  # what serves and what trains needs libraries that not ev
             "Token": "tokens",
             "Unpaced": "pacing",
             "add_token": "tokens",
+            "lift_hold": "holds",
+            "list_holds": "holds",
             "list_tokens": "tokens",
             "open_tables": "tables",
+            "place_hold": "holds",
             "revoke_token": "tokens",
             "serve": "serving",
         },

@@ -19,7 +19,7 @@ from chronodp.service.sessions import COOKIE, CSRF_HEADER, check_csrf, read_sess
 from chronodp.service.tokens import Role, Token, check_token
 from chronodp.tokens import digest_of
 
-__all__ = ["Anyone", "Asker", "Doorkeeper", "Inspector", "credentials", "curator_of", "no_credentials"]
+__all__ = ["Anyone", "Asker", "Doorkeeper", "Inspector", "Owner", "credentials", "curator_of", "no_credentials"]
 
 _BEARER = HTTPBearer(auto_error=False, description="A token of `chronodp token add`.")
 _COOKIE = APIKeyCookie(name=COOKIE, auto_error=False, description="The page's session; changes need X-CSRF-Token too.")
@@ -132,3 +132,4 @@ def _allow(*roles: Role) -> Callable[..., Caller]:
 Anyone = Annotated[Caller, Depends(_allow("owner", "analyst", "auditor"))]
 Asker = Annotated[Caller, Depends(_allow("owner", "analyst"))]
 Inspector = Annotated[Caller, Depends(_allow("owner", "auditor"))]
+Owner = Annotated[Caller, Depends(_allow("owner"))]

@@ -22,7 +22,20 @@ from chronodp.service.metrics import Metrics
 from chronodp.service.pacing import Paces
 from chronodp.service.page import mount_page
 from chronodp.service.refusals import HEADERS, describe, refusal
-from chronodp.service.routes import asking, budgets, lifetimes, releases, running, streams, tables
+from chronodp.service.routes import (
+    asking,
+    budgets,
+    holds,
+    lifetimes,
+    policies,
+    publications,
+    releases,
+    running,
+    spending,
+    streams,
+    tables,
+    tokens,
+)
 from chronodp.service.runner import Runner
 
 __all__ = ["PREFIX", "make_app"]
@@ -76,7 +89,8 @@ def make_app(curator: Curator, *, tls: bool = False, workers: int = 1, pace: Pac
     edge = curator.policy.running.edge
     app.state.strangers = Strangers((edge.strangers or curator.policy.running.rate) / workers)
     app.state.metrics = Metrics()
-    for subject in (asking, releases, tables, budgets, lifetimes, streams, running):
+    desk = (spending, publications, policies, holds, tokens)
+    for subject in (asking, releases, tables, budgets, lifetimes, streams, *desk, running):
         app.include_router(subject.router, prefix=PREFIX)
     mount_page(app)
     _handle(app)

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from chronodp.dataset import ReleaseTogether
 from chronodp.engines import Reading
-from chronodp.errors import InvalidArgument, ServiceError
-from chronodp.extras import check_extra
+from chronodp.errors import InvalidArgument
 from chronodp.ledger import SignedLink, Written, load_release, verify
-from chronodp.privacy import Calendar, check_positive, load, text_kind
+from chronodp.privacy import Calendar, check_whole, load, text_kind
 from chronodp.privacy.units import RecordUnit
-from chronodp.reading import check_path
 from chronodp.series import Find, QuantileRelease, Release, open_release
-from chronodp.service.refusals import restore
+from chronodp.service.connecting import answered, connect, unreachable
+from chronodp.service.period_lengths import grid_within
 from chronodp.service.remote import Curated, RemoteSeries, dataset_path
+from chronodp.service.remote_desk import RemoteDesk
 from chronodp.service.remote_lifetime import RemoteLifetime
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Client"]
 
 _PAUSES = (0.2, 0.8)  # seconds before a lost connection is tried again
+_PAGE = 200  # lines
+_PATIENCE = 1.0  # seconds
 
 
 class Client:
@@ -62,7 +64,7 @@ class Client:
             raise InvalidArgument("url", url, "an address that begins with https:// or http://")
         if not isinstance(token, str) or not token:
             raise InvalidArgument("token", token, "the text that `chronodp token add` showed", private=True)
-        self._http = http if http is not None else _connect(url, certificates, timeout)
+        self._http = http if http is not None else connect(url, certificates, timeout)
         self._headers = {"Authorization": f"Bearer {token}"}
         self._key: str | None = None
 
@@ -91,16 +93,18 @@ class Client:
     ) -> RemoteSeries:
         """Return a dataset to be asked, on its whole grid or on the one given; see `TimeSeries` for the rest."""
         about = self.describe(name)
-        calendar = Calendar(
-            every or about["every"],
-            about["start"] if start is None else start,
-            about["end"] if end is None else end,
-            about["timezone"],
-        )
+        calendar = Calendar(about["every"], about["start"], about["end"], about["timezone"])
+        if start is not None or end is not None:
+            first, last = (about[key] if given is None else given for key, given in (("start", start), ("end", end)))
+            calendar = Calendar(every or about["every"], first, last, about["timezone"])
+        elif every is not None:
+            calendar = grid_within(calendar, every)
         unit: RecordUnit = load(about["unit"], RecordUnit)
         most = max_periods
         if most is None and about["max_periods"] is not None:
-            most = min(about["max_periods"], len(calendar))
+            # A curator of 0.1.0 has one limit for every length of a period.
+            known = about.get("most_periods", {}).get(calendar.every, about["max_periods"])
+            most = min(known, len(calendar))
         curated = Curated(self, name, about["user"])
         # How cells are written is the curator's to say, and part of every plan; a curator of 0.1.0 declares nothing.
         declared = about.get("reading")
@@ -124,19 +128,70 @@ class Client:
         found: dict[str, Any] = self.call("GET", f"{dataset_path(dataset)}/budget")
         return found
 
-    def history(self, dataset: str) -> pandas.DataFrame:
-        """Return who spent what, newest first."""
+    def history(self, dataset: str, *, who: str | None = None, limit: int | None = 100) -> pandas.DataFrame:
+        """Return who spent what, newest first: of everyone or of one, so many at most, or all with ``limit=None``."""
         import pandas
 
         columns = ["number", "made", "who", "request", "period", "cost"]
-        return pandas.DataFrame(self.call("GET", f"{dataset_path(dataset)}/history"), columns=columns)
+        found = self.lines(f"{dataset_path(dataset)}/history", {"who": who}, limit)
+        return pandas.DataFrame(found, columns=columns)
 
-    def releases(self, dataset: str) -> pandas.DataFrame:
-        """Return the releases that you may read, newest first."""
+    def releases(
+        self, dataset: str | None = None, *, who: str | None = None, limit: int | None = 100
+    ) -> pandas.DataFrame:
+        """Return the releases that you may read, newest first.
+
+        Args:
+            dataset: of one dataset; of all if None.
+            who: of one caller, by the name in the column ``who``.
+            limit: how many at most; None for all.
+        """
         import pandas
 
-        columns = ["number", "request", "who", "issued", "what", "epsilon", "delta"]
-        return pandas.DataFrame(self.call("GET", f"{dataset_path(dataset)}/releases"), columns=columns)
+        columns = ["dataset", "number", "request", "who", "issued", "what", "epsilon", "delta"]
+        path = "/releases" if dataset is None else f"{dataset_path(dataset)}/releases"
+        return pandas.DataFrame(self.lines(path, {"who": who}, limit), columns=columns)
+
+    def jobs(
+        self,
+        *,
+        dataset: str | None = None,
+        who: str | None = None,
+        state: str | None = None,
+        limit: int | None = 100,
+    ) -> pandas.DataFrame:
+        """Return what was submitted, newest first: your own, or everyone's for owners and auditors.
+
+        Args:
+            dataset: of one dataset.
+            who: of one caller.
+            state: such as ``"waiting"`` or ``"lost"``.
+            limit: how many at most; None for all.
+        """
+        import pandas
+
+        columns = ["id", "dataset", "request", "state", "submitted", "ended", "release", "repeated"]
+        filters = {"dataset": dataset, "who": who, "state": state}
+        return pandas.DataFrame(self.lines("/jobs", filters, limit), columns=columns)
+
+    def lines(self, path: str, filters: Mapping[str, str | None], limit: int | None) -> list[dict[str, Any]]:
+        """Return the lines of a list, page by page."""
+        wanted = None if limit is None else check_whole("limit", limit)
+        lines: list[dict[str, Any]] = []
+        before: str | None = None
+        while wanted is None or len(lines) < wanted:
+            size = _PAGE if wanted is None else min(_PAGE, wanted - len(lines))
+            given = {**filters, "limit": str(size), "before": before}
+            query = urlencode({name: value for name, value in given.items() if value is not None})
+            answer = self._send("GET", f"{path}?{query}", None, _PAUSES)
+            if answer.status_code == 429 and lines:  # a long list, faster than the curator lets one caller ask
+                time.sleep(_PATIENCE)
+                continue
+            lines += answered(answer)
+            before = answer.headers.get("X-Next")
+            if before is None:
+                break
+        return lines
 
     def release(self, dataset: str, number: int) -> Release | QuantileRelease:
         """Return a release by its number, if its signature is the curator's; all readings are made of it here."""
@@ -164,6 +219,20 @@ class Client:
             written, _ = load_release(file)  # every number is compared with the digests in its text
         return written, signed
 
+    def holds(self) -> pandas.DataFrame:
+        """Return what is held, and why; for owners and auditors."""
+        import pandas
+
+        return pandas.DataFrame(self.call("GET", "/holds"), columns=["id", "dataset", "why", "by_whom", "made"])
+
+    def hold(self, dataset: str = "", *, why: str) -> str:
+        """Begin no job of a dataset, or none at all, and return the id to lift that by; for owners."""
+        return str(self.call_once("POST", "/holds", {"dataset": dataset, "why": why})["id"])
+
+    def resume(self, hold: str) -> None:
+        """Lift a hold; for owners."""
+        self.call("DELETE", f"/holds/{quote(hold, safe='')}")
+
     @property
     def public_key(self) -> str:
         """The curator's public key, fetched once."""
@@ -171,26 +240,31 @@ class Client:
             self._key = str(self.call("GET", "/key")["public_key"])
         return self._key
 
+    @property
+    def desk(self) -> RemoteDesk:
+        """What owners do and auditors see: tokens, policies in words, budgets over time, publications."""
+        return RemoteDesk(self)
+
     def call(self, method: str, path: str, content: Any = None) -> Any:
         """Return what a route answers, or raise what it refuses.
 
-        A lost connection is tried again: every call of the API may be repeated, since a request id is paid for once.
+        A lost connection is tried again: a call may be repeated, since a request id is paid for once.
         """
-        answer = self._send(method, path, content)
-        found = _said(answer)
-        if answer.status_code >= 400:
-            raise restore(found)
-        return found
+        return answered(self._send(method, path, content, _PAUSES))
 
-    def _send(self, method: str, path: str, content: Any) -> httpx.Response:
+    def call_once(self, method: str, path: str, content: Any = None) -> Any:
+        """Return what a route answers that does something anew each time; a lost connection is not tried again."""
+        return answered(self._send(method, path, content, ()))
+
+    def _send(self, method: str, path: str, content: Any, pauses: tuple[float, ...]) -> httpx.Response:
         import httpx
 
-        for pause in (*_PAUSES, None):
+        for pause in (*pauses, None):
             try:
                 return self._http.request(method, f"/api/v1{path}", json=content, headers=self._headers)
             except httpx.HTTPError as error:
                 if pause is None:
-                    raise _unreachable(error) from None
+                    raise unreachable(error) from None
                 time.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
@@ -203,14 +277,14 @@ class Client:
                 with self._http.stream("GET", f"/api/v1{path}", headers=self._headers) as answer:
                     if answer.status_code >= 400:
                         answer.read()
-                        raise restore(_said(answer))
+                        answered(answer)
                     with place.open("wb") as file:
                         for piece in answer.iter_bytes():
                             file.write(piece)
                 return place
             except httpx.HTTPError as error:
                 if pause is None:
-                    raise _unreachable(error) from None
+                    raise unreachable(error) from None
                 time.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
@@ -224,35 +298,3 @@ class Client:
 
     def __repr__(self) -> str:
         return f"Client({str(self._http.base_url)!r})"
-
-
-def _said(answer: httpx.Response) -> Any:
-    try:
-        return answer.json()
-    except ValueError:
-        return None
-
-
-def _unreachable(error: Exception) -> ServiceError:
-    return ServiceError(
-        f"the curator cannot be reached ({type(error).__name__})",
-        mend="ask again: with the same request id nothing is paid twice",
-    )
-
-
-def _connect(url: str, certificates: str | None, timeout: float) -> httpx.Client:
-    check_extra("service", "httpx")
-    import ssl
-
-    import httpx
-
-    trusted: bool | ssl.SSLContext = True
-    if certificates is not None:
-        try:
-            trusted = ssl.create_default_context(cafile=check_path("certificates", certificates))
-        except (OSError, UnicodeEncodeError):
-            raise InvalidArgument("certificates", str(certificates), "a file of certificates (PEM)") from None
-    try:
-        return httpx.Client(base_url=url, timeout=check_positive("timeout", timeout), verify=trusted)
-    except httpx.InvalidURL:
-        raise InvalidArgument("url", url, "an address that begins with https:// or http://") from None

@@ -17,13 +17,16 @@ from chronodp.errors import NotFound
 from chronodp.ledger import FileWitness, Ledger, StoredRelease, Transaction, check_name
 from chronodp.privacy import dump
 from chronodp.series import Design, DiscoverPlan, FindPlan, Plan, QuantilePlan, Terms
+from chronodp.service.bound_rules import allowed_search
 from chronodp.service.issue_rules import IssueAsked, allowed_issue, check_may_issue, claim_periods
 from chronodp.service.issued import IssueLog
 from chronodp.service.jobs import Job, Jobs
-from chronodp.service.lifetimes import open_lifetimes, opened_design
+from chronodp.service.lifetimes import opened_design
+from chronodp.service.opening import open_budgets
 from chronodp.service.policy import Dataset, Policy
+from chronodp.service.price import check_delta_asked, check_price
 from chronodp.service.question import QueryRequest, ask
-from chronodp.service.rules import allowed_grid, allowed_keys, allowed_search, check_allowed
+from chronodp.service.rules import allowed_grid, allowed_keys, check_allowed
 from chronodp.service.tables import open_tables
 from chronodp.service.terms import LifetimeTerms
 from chronodp.service.tokens import Role
@@ -81,7 +84,7 @@ class Curator:
         witness: str | Path | None = None,
         timeout: float = 10.0,
     ) -> None:
-        self.policy = policy
+        self.policy, self.address = policy, ledger
         elsewhere = FileWitness(witness or f"{keys or ledger}{WITNESS}")
         self.ledger = Ledger(ledger, keys=keys, witness=elsewhere, timeout=timeout)
         self.store = open_tables(ledger, timeout=timeout)
@@ -92,23 +95,7 @@ class Curator:
 
     def open_budgets(self) -> None:
         """Open every budget and lifetime series of the policy; the same again is a no-op, other terms are refused."""
-        opened = {name for name, _, _ in self.ledger.budgets()}
-        for name, dataset in self.policy.datasets.items():
-            # A new budget speaks of the policy's own grid and zone, whichever grid is asked for first; one that is open
-            # already keeps the meaning that it has.
-            new, grid = name not in opened, dataset.calendar
-            self.ledger.open(
-                name,
-                unit=dataset.unit.on(grid) if new else dataset.unit,
-                epsilon=dataset.epsilon,
-                delta=dataset.delta,
-                reserve=dataset.reserve,
-                renews=dataset.renews,
-                timezone=grid.timezone if new and dataset.renews is not None else None,
-            )
-            for analyst, part in dataset.analysts.items():
-                self.ledger.allot(name, analyst, epsilon=part.epsilon, delta=part.delta, reserve=part.reserve)
-            open_lifetimes(self.ledger, dataset)
+        open_budgets(self.ledger, self.policy)
 
     def datasets(self, caller: Caller) -> list[Dataset]:
         """Return the datasets that a caller may know of."""
@@ -120,9 +107,9 @@ class Curator:
 
     def dataset(self, caller: Caller, name: str) -> Dataset:
         """Return a dataset; one that is not the caller's is as unknown as one that is not there."""
-        for dataset in self.datasets(caller):
-            if dataset.name == name:
-                return dataset
+        dataset = self.policy.datasets.get(name)
+        if dataset is not None and (caller.role != "analyst" or caller.name in dataset.analysts):
+            return dataset
         raise NotFound(
             f"there is no dataset {name!r} for you", argument="dataset", mend="GET /api/v1/datasets lists yours"
         )
@@ -139,7 +126,8 @@ class Curator:
         series = dataset.series(grid, max_periods=periods, where=question.where, columns=question.columns)
         query = allowed_keys(dataset, allowed_search(dataset, ask(series, question)), question.discovering)
         workload = question.workload
-        check_allowed(dataset, query, epsilon=question.epsilon, tuned_for=workload)
+        check_allowed(dataset, query, tuned_for=workload, missing=question.missing is not None)
+        check_delta_asked(dataset, question.delta)
         terms: Terms = {
             "epsilon": question.epsilon,
             "delta": question.delta,
@@ -147,16 +135,20 @@ class Curator:
             "missing": question.figure,
         }
         plan: AnyPlan = query.plan(**terms)
+        check_price(dataset, plan.design.cost)
         with self._lock:
             self._plans[key] = plan
             if len(self._plans) > _PLANS:
                 self._plans.popitem(last=False)
         return plan
 
-    def check_fits(self, caller: Caller, dataset: Dataset, plan: AnyPlan) -> None:
-        """Raise, with what was asked, spent and left, if the budget cannot pay a plan now."""
+    def check_fits(self, caller: Caller, dataset: Dataset, plan: AnyPlan) -> dict[str, float]:
+        """Raise, with what was asked, spent and left, if the budget cannot pay a plan now.
+
+        Returns how much of every budget that pays would be used then, by analyst, the whole's empty.
+        """
         table = plan.design.table
-        self.ledger.check_fits(
+        return self.ledger.check_fits(
             dataset.name,
             plan.design.cost,
             unit=table.claimed,
@@ -172,6 +164,10 @@ class Curator:
         name = caller.request(request)
         check_name("request", name)
         plan = self.plan(dataset, question)
+
+        def admit(_: Transaction) -> None:
+            self.check_fits(caller, dataset, plan)
+
         job, new = self.jobs.submit(
             dataset.name,
             name,
@@ -180,7 +176,7 @@ class Curator:
             design=dump(plan.design),
             whose=None if dataset.share else caller.request(""),
             fresh=fresh,
-            admit=lambda _: self.check_fits(caller, dataset, plan),
+            admit=admit,
             most=self.policy.running.waiting,
         )
         if job.state == "failed" and self.goes_on(job):

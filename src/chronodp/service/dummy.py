@@ -39,7 +39,7 @@ def make_up(dataset: Dataset, table: Table | None = None) -> Any:
     if dataset.user is not None:
         columns[dataset.user] = np.repeat([f"dummy-{number}" for number in range(_PEOPLE)], periods)
     for name, column in dataset.columns.items():
-        low, high = column.clip
+        low, high = column.clips[calendar.every]
         columns[name] = low + (high - low) * chance.beta(2.0, 5.0, len(chosen))
     for name, groups in dataset.groups.items():
         columns[name] = np.repeat(chance.choice(groups.keys, _PEOPLE), periods)

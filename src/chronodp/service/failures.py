@@ -1,4 +1,4 @@
-"""Failures in the owner's log: numbered, and without any value.
+"""The owner's log, and failures in it: numbered, and without any value.
 
 The last sentence of `failed` in section 2 of ``docs/explanation/proofs/curator.md``.
 """
@@ -8,11 +8,24 @@ from __future__ import annotations
 import logging
 import secrets
 
+from chronodp.display import shown
 from chronodp.errors import ChronodpError
 
-__all__ = ["note_failure"]
+__all__ = ["note_failure", "start_log"]
 
 _log = logging.getLogger("chronodp.service")
+
+
+def start_log() -> None:
+    """Write what happens to standard error, a line for each, with names as they are seen and not obeyed."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Lines("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+
+
+class _Lines(logging.Formatter):
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the library's name)
+        return shown(super().formatMessage(record))
 
 
 def note_failure(error: BaseException) -> str:

@@ -21,8 +21,10 @@ from chronodp.ledger import Transaction, now
 from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import Calendar, check_moment, microseconds_of
 from chronodp.series import Design
+from chronodp.service.bound_rules import check_usual
 from chronodp.service.jobs import Job
 from chronodp.service.policy import Dataset
+from chronodp.service.refusals import refuse
 from chronodp.service.terms import LifetimeTerms
 
 __all__ = ["IssueAsked", "Stretch", "allowed_issue", "check_may_issue", "check_periods", "claim_periods", "issue_of"]
@@ -66,19 +68,19 @@ def allowed_issue(dataset: Dataset, terms: LifetimeTerms, design: LifetimeDesign
     for name, text in (("start", asked.start), ("end", asked.end)):
         moment = microseconds_of(check_moment(name, text, whole.zone))
         if not whole.edges[0] <= moment <= whole.edges[-1]:
-            raise _refuse(name, text, f"within {whole.start} to {whole.end}")
+            raise refuse(name, text, f"within {whole.start} to {whole.end}")
     # Periods of all issues are those of one grid, so that none can be asked for in halves.
     until = Calendar(terms.every, whole.start, asked.end, whole.timezone)
     begin = microseconds_of(check_moment("start", asked.start, whole.zone))
     if begin not in until.edges[:-1]:
-        raise _refuse("start", asked.start, f"the beginning of a period of {terms.every} from {whole.start} on")
+        raise refuse("start", asked.start, f"the beginning of a period of {terms.every} from {whole.start} on")
     if until.edges[-1] > now():
-        raise _refuse("end", asked.end, "a moment that has passed: a period is issued when it is over")
-    _check_clip(terms, asked.clip)
+        raise refuse("end", asked.end, "a moment that has passed: a period is issued when it is over")
+    _check_clip(dataset, terms, asked.clip)
     issue = design.issue(terms.name, start=asked.start, end=asked.end, clip=asked.clip)
     cells = issue.table.horizon * issue.table.places * len(issue.noises)
     if cells > dataset.allowed.cells:
-        raise _refuse("end", f"with {cells:,} numbers", f"earlier: at most {dataset.allowed.cells:,} numbers an issue")
+        raise refuse("end", f"with {cells:,} numbers", f"earlier: at most {dataset.allowed.cells:,} numbers an issue")
     return issue
 
 
@@ -117,7 +119,7 @@ def claim_periods(
     rows = transaction.run(
         "SELECT i.request, i.starts, i.ends, j.analyst, j.made FROM service_issues i JOIN service_jobs j "
         "ON j.dataset = i.dataset AND j.request = i.request WHERE i.dataset = ? AND i.lifetime = ? AND i.request <> ? "
-        "AND j.state IN ('waiting', 'running', 'done')",
+        "AND j.state IN ('waiting', 'held', 'running', 'done')",
         (dataset, terms.name, request),
     )
     others = {**issued, **{row[0]: Stretch(int(row[1]), int(row[2])) for row in rows}}
@@ -144,18 +146,13 @@ def _calendar_of(issue: Design) -> Calendar:
     return issue.table.calendar
 
 
-def _check_clip(terms: LifetimeTerms, clip: tuple[float, float] | None) -> None:
+def _check_clip(dataset: Dataset, terms: LifetimeTerms, clip: tuple[float, float] | None) -> None:
     given = terms.widest or terms.measure.get("clip")
     if clip is None or given is None:
         return  # of what has no clip another one is refused by its design
     low, high = given
     if clip[0] < low or clip[1] > high:
-        raise _refuse(
+        raise refuse(
             "clip", f"{clip[0]:g} to {clip[1]:g}", f"within {low:g} to {high:g}: a wider one takes more shares"
         )
-
-
-def _refuse(argument: str, given: str, allowed: str) -> NotAllowed:
-    return NotAllowed(
-        f"the owner's policy does not allow {argument} {given}", argument=argument, mend=f"make it {allowed}"
-    )
+    check_usual(dataset.usual_in(terms), clip, terms.every)

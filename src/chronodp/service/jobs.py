@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from chronodp.errors import RequestConflict, TooManyCalls
-from chronodp.ledger import Row, Store, Transaction, now
+from chronodp.ledger import Row, Store, Transaction, asked_by, check_new_name, now
+from chronodp.service.holds import COVERED
 
 __all__ = ["Job", "Jobs", "State"]
 
-State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "lost"]
+State: TypeAlias = Literal["waiting", "held", "running", "done", "refused", "failed", "lost"]
 
 _COLUMNS = "id, dataset, request, analyst, source, question, design, state, lease, made, ended, problem"
 
@@ -89,6 +90,7 @@ class Jobs:
                 if known.design != design:
                     raise RequestConflict(f"request {request!r} was made before for another question")
                 return known, False
+            check_new_name("request", request)  # one that is known is answered, whatever it is called
             source = request if fresh else self._alike(transaction, dataset, design, whose) or request
             job = Job(secrets.token_hex(12), dataset, request, analyst, source, question, design, "waiting", made=now())
             if source == request:
@@ -104,6 +106,22 @@ class Jobs:
             )
         return job, True
 
+    def foresee(
+        self, dataset: str, request: str, *, design: str, whose: str | None, fresh: bool
+    ) -> tuple[str, State] | None:
+        """Return the request that would answer a submission for nothing, with its state; None where it has to pay.
+
+        As `submit` decides it, and nothing is written: by the time of the submission others may have submitted.
+        """
+        with self._store.snapshot() as transaction:
+            if known := self._known(transaction, dataset, request):
+                if known.design != design:
+                    raise RequestConflict(f"request {request!r} was made before for another question")
+                return known.source, known.state
+            alike = None if fresh else self._alike(transaction, dataset, design, whose)
+            source = None if alike is None else self._known(transaction, dataset, alike)
+            return None if source is None else (source.source, source.state)
+
     def find(self, identity: str) -> Job | None:
         """Return a job; one that another answers has that one's state."""
         with self._store.snapshot() as transaction:
@@ -112,34 +130,66 @@ class Jobs:
                 return None
             return self._answered(transaction, _job(rows[0]))
 
-    def newest(self, *, name: str | None, limit: int) -> list[Job]:
-        """Return the newest jobs, of one name or of all."""
+    def newest(
+        self,
+        *,
+        by: str | None = None,
+        dataset: str | None = None,
+        state: State | None = None,
+        before: tuple[int, str] | None = None,
+        limit: int,
+    ) -> list[Job]:
+        """Return the newest jobs, newest first, each as the job that answers it stands.
+
+        Args:
+            by: of one asker, such as ``ana/``.
+            dataset: of one dataset.
+            state: of one state.
+            before: when a job was made and its id, to go on after it.
+            limit: how many at most.
+        """
+        whose, given = asked_by("j.request", by)
+        wanted, parameters = [whose], list[str | int](given)
+        # A state is no way in: jobs are wanted in the order in which they were made.
+        for condition, value in (("j.dataset = ?", dataset), ("s.state || '' = ?", state)):
+            if value is not None:
+                wanted.append(condition)
+                parameters.append(value)
+        if before is not None:
+            wanted.append("(j.made, j.id) < (?, ?)")
+            parameters += before
+        columns = ", ".join(f"j.{column}" for column in _COLUMNS.split(", "))
         with self._store.snapshot() as transaction:
             rows = transaction.run(
-                f"SELECT {_COLUMNS} FROM service_jobs WHERE ? = '' OR substr(request, 1, ?) = ? "
-                "ORDER BY made DESC, id LIMIT ?",
-                (name or "", len(name or "") + 1, f"{name or ''}/", limit),
+                f"SELECT {columns}, s.state, s.ended, s.problem FROM service_jobs j "
+                "JOIN service_jobs s ON s.dataset = j.dataset AND s.request = j.source "
+                f"WHERE {' AND '.join(wanted)} ORDER BY j.made DESC, j.id DESC LIMIT ?",
+                (*parameters, limit),
             )
-            return [self._answered(transaction, _job(row)) for row in rows]
+        return [_answered(_job(row), row[12:]) for row in rows]
 
-    def claim(self, worker: str, *, lease: float) -> Job | None:
-        """Take the oldest job that waits, or whose worker fell silent."""
+    def claim(self, worker: str, *, lease: float, ready: Callable[[], None] = lambda: None) -> Job | None:
+        """Take the oldest job that waits and that no hold covers, or whose worker fell silent.
+
+        ``ready`` is called once there is one, and raises if none should be taken.
+        """
         moment = now()
         with self._store.snapshot() as transaction:  # who only looks keeps no writer waiting
             rows = transaction.run(
-                f"SELECT {_COLUMNS} FROM service_jobs WHERE state = 'waiting' OR (state = 'running' AND lease < ?) "
-                "ORDER BY made, id LIMIT 8",
+                f"SELECT {_COLUMNS} FROM service_jobs WHERE (state = 'waiting' AND NOT {COVERED}) "
+                "OR (state = 'running' AND lease < ?) ORDER BY made, id LIMIT 8",
                 (moment,),
             )
         if not rows:
             return None
+        ready()
         with self._store.transaction() as transaction:
             for row in rows:
                 job = _job(row)
                 until = moment + int(lease * 1e6)
                 taken = transaction.run(
                     "UPDATE service_jobs SET state = 'running', worker = ?, lease = ? "
-                    "WHERE id = ? AND state = ? AND lease = ? RETURNING id",
+                    f"WHERE id = ? AND state = ? AND lease = ? AND (state = 'running' OR NOT {COVERED}) RETURNING id",
                     (worker, until, job.id, job.state, job.lease),
                 )
                 if taken:
@@ -161,12 +211,32 @@ class Jobs:
             )
             transaction.run("DELETE FROM service_workers WHERE seen < ?", (moment - 3_600_000_000,))
 
-    def let_go(self, worker: str, job: Job) -> None:
-        """Leave a job that could not be carried on to whoever looks next."""
+    def let_go(self, worker: str, job: Job, *, pause: float = 0.0) -> None:
+        """Leave a job that could not be carried on to whoever looks next, after so many seconds."""
+        until = now() + int(pause * 1e6) if pause else 0
         with self._store.transaction() as transaction:
             transaction.run(
-                "UPDATE service_jobs SET lease = 0 WHERE id = ? AND worker = ? AND state = 'running'", (job.id, worker)
+                "UPDATE service_jobs SET lease = ? WHERE id = ? AND worker = ? AND state = 'running'",
+                (until, job.id, worker),
             )
+
+    def put_back(self, worker: str, job: Job) -> None:
+        """Let a job that was taken wait again."""
+        with self._store.transaction() as transaction:
+            transaction.run(
+                "UPDATE service_jobs SET state = 'waiting', lease = 0 "
+                "WHERE id = ? AND worker = ? AND state = 'running'",
+                (job.id, worker),
+            )
+
+    def lost_in_a_row(self) -> int:
+        """Return how many jobs were lost since a release was last made."""
+        with self._store.snapshot() as transaction:
+            ((count,),) = transaction.run(
+                "SELECT COUNT(*) FROM service_jobs WHERE state = 'lost' AND ended > COALESCE("
+                "(SELECT MAX(ended) FROM service_jobs WHERE state = 'done' AND source = request), 0)"
+            )
+        return int(count)
 
     def reopen(self, job: Job, *, admit: Callable[[Transaction], None] = lambda _: None) -> Job:
         """Let a failed job wait again, if it is admitted: it goes on from what the ledger has of it."""
@@ -208,16 +278,16 @@ class Jobs:
 
     def _alike(self, transaction: Transaction, dataset: str, design: str, whose: str | None) -> str | None:
         rows = transaction.run(
-            "SELECT request FROM service_jobs WHERE dataset = ? AND design = ? AND source = request "
-            "AND state IN ('waiting', 'running', 'done') AND (? = '' OR substr(request, 1, ?) = ?) "
-            "ORDER BY made DESC, id LIMIT 1",
-            (dataset, design, whose or "", len(whose or ""), whose or ""),
+            "SELECT request FROM service_jobs WHERE dataset = ? AND length(design) = ? AND design = ? "
+            "AND source = request AND state IN ('waiting', 'held', 'running', 'done') "
+            "AND (? = '' OR substr(request, 1, ?) = ?) ORDER BY made DESC, id LIMIT 1",
+            (dataset, len(design), design, whose or "", len(whose or ""), whose or ""),
         )
         return rows[0][0] if rows else None
 
     def _waiting(self, transaction: Transaction, owner: str) -> int:
         ((count,),) = transaction.run(
-            "SELECT COUNT(*) FROM service_jobs WHERE state = 'waiting' AND substr(request, 1, ?) = ?",
+            "SELECT COUNT(*) FROM service_jobs WHERE state IN ('waiting', 'held') AND substr(request, 1, ?) = ?",
             (len(owner), owner),
         )
         return int(count)
@@ -231,9 +301,16 @@ class Jobs:
         )
         if not rows:
             return job
-        state, ended, problem = rows[0]
-        late = None if ended is None else max(int(ended), job.made)
-        return replace(job, state=state, ended=late, problem=None if problem is None else json.loads(problem))
+        return _answered(job, rows[0])
+
+
+def _answered(job: Job, answer: Row) -> Job:
+    """Return a job with the state, end and problem of the one that answers it."""
+    if job.source == job.request:
+        return job
+    state, ended, problem = answer
+    late = None if ended is None else max(int(ended), job.made)
+    return replace(job, state=state, ended=late, problem=None if problem is None else json.loads(problem))
 
 
 def _job(row: Row) -> Job:

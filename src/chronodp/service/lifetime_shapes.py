@@ -28,7 +28,7 @@ class IssueShape(StretchShape):
     request: str = Field(description="As the ledger knows it: NAME/ID; empty if it is not yours.")
     who: str
     issued: str
-    takes: str = Field(description="What a counted period of it takes of a life, in words.")
+    takes: str = Field(description="What a counted period of it takes of a life, in words; empty if it is not yours.")
 
 
 class LifetimeShape(BaseModel):

@@ -34,9 +34,8 @@ def lifetime_plan(dataset: Dataset, terms: LifetimeTerms, grid: Calendar | None 
 
 def open_lifetimes(ledger: Ledger, dataset: Dataset) -> None:
     """Open every series of a dataset; one that is open already must have the same terms and its own tally."""
-    known = {stream.name: stream for stream in ledger.stored.streams()}
     for name, terms in dataset.lifetimes.items():
-        stored = known.get(name)
+        stored = ledger.stored.stream(name)
         if stored is None:
             lifetime_plan(dataset, terms).open(ledger, dataset=dataset.name, name=name, tally=terms.tally)
         else:
@@ -47,10 +46,10 @@ def open_lifetimes(ledger: Ledger, dataset: Dataset) -> None:
 
 def opened_design(ledger: Ledger, dataset: Dataset, name: str) -> LifetimeDesign:
     """Return the terms at which a series was opened."""
-    for stream in ledger.stored.streams():
-        if (stream.name, stream.dataset) == (name, dataset.name) and is_lifetime(stream):
-            design: LifetimeDesign = load(stream.plan, LifetimeDesign)
-            return design
+    stream = ledger.stored.stream(name)
+    if stream is not None and stream.dataset == dataset.name and is_lifetime(stream):
+        design: LifetimeDesign = load(stream.plan, LifetimeDesign)
+        return design
     raise StreamConflict(f"series {name!r} of {dataset.name!r} is not open: start the service with its policy")
 
 

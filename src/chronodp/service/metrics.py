@@ -33,6 +33,9 @@ class Metrics:
         self._writable.set(float(writable))
         for state, count in curator.jobs.counts().items():
             self._jobs.labels(state).set(count)
+        shares = curator.ledger.shares()
+        self._budgets.clear()  # one that was closed since has no share
         for name in curator.policy.datasets:
-            self._budgets.labels(name).set(curator.ledger.status(name).share)
+            if name in shares:
+                self._budgets.labels(name).set(shares[name])
         return bytes(generate_latest(self._registry))

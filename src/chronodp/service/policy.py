@@ -13,8 +13,9 @@ from chronodp.ledger import Renewal
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Discover, Find
-from chronodp.series.measures import ASKABLE, Statistic
+from chronodp.series.measures import ASKABLE, Clip, Statistic
 from chronodp.service.edge import EdgeLimits
+from chronodp.service.period_lengths import grid_within, periods_covering
 from chronodp.service.terms import LifetimeTerms
 
 __all__ = [
@@ -38,18 +39,24 @@ WORKLOADS = ("each_period", "running_total", "rolling", "ewm", "filter", "hierar
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that may be added up or binned.
+    """A column that may be added up or binned. What a person has in a period goes with how long the period is.
 
     Attributes:
-        clip: the widest that may be asked.
+        clips: the widest clip that may be asked, by length of a period; the dataset's own length is among them.
         about: what it holds.
-        norm: the largest l2 norm of a person's whole series that may be asked; None for that of a series which has the
-            widest clip's farther end in every cell.
+        norms: the largest l2 norm of a person's whole series that may be asked, by length of a period; where there is
+            none, that of a series which has the widest clip's farther end in every cell.
+        usual: what one person usually has in a period, as publicly declared, by length of a period.
     """
 
-    clip: tuple[float, float]
+    clips: Mapping[str, Clip]
     about: str = ""
-    norm: float | None = None
+    norms: Mapping[str, float] = field(default_factory=dict)
+    usual: Mapping[str, float] = field(default_factory=dict)
+
+    def clip_of(self, every: str) -> Clip | None:
+        """Return the widest clip of periods of a length; None where the owner declared none of them."""
+        return self.clips.get(every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +99,34 @@ class Allowed:
         measures: of `MEASURES`.
         workloads: of `WORKLOADS`.
         grids: lengths of periods that may be asked.
-        epsilon: the most that one release may cost; None for no limit but the budget.
+        epsilon: the most that one release may cost, as an epsilon at the dataset's delta; None for no limit but the
+            budget.
+        delta: the largest delta that one release may state.
         cells: the most numbers in one release.
         least_group: the least declared number of people behind every group.
         expression_columns: columns that may stand in filters and derived columns.
         expression_functions: functions that may, of CASE, COALESCE, ABS and so on, in small letters.
-        find: whether bounds may be left to a private step; a clip is then looked for within the widest.
+        find: which bounds may be left to a private step; a clip is then looked for within the widest.
         discover: which keys may be found by a private step; None for none.
+        places: whether every level of a public tree of places may be asked.
+        missing: whether the private figure of what bounds took away may be asked.
+        max_groups: in how many groups of a period one person may count; None for no limit.
     """
 
     measures: tuple[str, ...]
     workloads: tuple[str, ...]
     grids: tuple[str, ...]
     epsilon: float | None
+    delta: float
     cells: int
     least_group: int
     expression_columns: tuple[str, ...] = ()
     expression_functions: tuple[str, ...] = ()
-    find: bool = False
+    find: tuple[str, ...] = ()
     discover: Discoverable | None = None
+    places: bool = True
+    missing: bool = True
+    max_groups: int | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +141,9 @@ class Dataset:
         user: the column with the person.
         calendar: the whole public grid.
         unit: who is protected.
-        max_periods: how many periods of one person count unless a question says otherwise.
+        max_periods: how many periods of one person count unless a question says otherwise, by length of a period;
+            empty where the unit needs none.
+        usual_periods: how many periods one person usually has, as publicly declared, by length of a period.
         people: how many people there are, as publicly declared; 0 if it is not.
         columns: what may be added up.
         groups: what may split it.
@@ -138,6 +156,7 @@ class Dataset:
         reading: how cells are written.
         reserve: the part of the whole budget's delta for failures, which finding keys needs; None for none.
         lifetimes: series that are bought once and issued for ever.
+        other_people: whether the owner says that it is about other people than any dataset that reads the same files.
     """
 
     name: str
@@ -147,7 +166,8 @@ class Dataset:
     user: str | None
     calendar: Calendar
     unit: RecordUnit
-    max_periods: int | None
+    max_periods: Mapping[str, int]
+    usual_periods: Mapping[str, int]
     people: int
     columns: Mapping[str, Column]
     groups: Mapping[str, Groups]
@@ -160,6 +180,28 @@ class Dataset:
     reading: Reading = field(default_factory=Reading)
     reserve: float | None = None
     lifetimes: Mapping[str, LifetimeTerms] = field(default_factory=dict)
+    other_people: bool = False
+
+    def most_periods(self, every: str) -> int | None:
+        """Return how many periods of a length count of one person; None where the unit needs no such limit.
+
+        Where the owner declared none of this length, as many as the same stretch of the dataset's own can touch.
+        """
+        return self._most_on(grid_within(self.calendar, every))
+
+    def _most_on(self, grid: Calendar) -> int | None:
+        """Return how many periods of a grid count of one person, at most all of them."""
+        if not self.max_periods:
+            return None
+        declared = self.max_periods.get(grid.every)
+        if declared is None:
+            declared = periods_covering(self.calendar, self.max_periods[self.calendar.every], grid)
+        return min(declared, len(grid))
+
+    def usual_in(self, terms: LifetimeTerms) -> float | None:
+        """Return what one person usually has in a period of a lifetime series; None where that is not declared."""
+        column = self.columns.get(str(terms.measure.get("column")))
+        return None if column is None or (terms.max_groups or 1) > 1 else column.usual.get(terms.every)
 
     def series(
         self,
@@ -175,8 +217,8 @@ class Dataset:
         """
         calendar = self.calendar if grid is None else grid
         most = max_periods
-        if most is None and self.max_periods is not None:
-            most = self.max_periods if grid is None else min(self.max_periods, len(calendar))
+        if most is None:  # a limit above the whole grid is a mistake of the policy, and told there
+            most = self.max_periods.get(calendar.every) if grid is None else self._most_on(grid)
         return TimeSeries(
             self.source,
             time=self.time,
@@ -222,10 +264,17 @@ class RunLimits:
 
 @dataclass(frozen=True)
 class Policy:
-    """Everything an owner decided."""
+    """Everything an owner decided.
+
+    Attributes:
+        datasets: by name.
+        running: how the service runs.
+        warnings: what the owner may not have meant, each with its line.
+    """
 
     datasets: Mapping[str, Dataset]
     running: RunLimits
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def analysts(self) -> tuple[str, ...]:

@@ -2,177 +2,60 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from chronodp.engines import Reading
-from chronodp.errors import ChronodpError
-from chronodp.ledger import Budget, Renewal
-from chronodp.privacy import Calendar, parse_record_unit
-from chronodp.privacy.units import RecordUnit
+from chronodp.ledger import Budget
+from chronodp.privacy import Calendar
+from chronodp.reading import check_path, read_text
 from chronodp.series import Discover
-from chronodp.service.edge import EDGE
-from chronodp.service.policy import (
-    EXPRESSION_FUNCTIONS,
-    MEASURES,
-    WORKLOADS,
-    Allotment,
-    Allowed,
-    Column,
-    Dataset,
-    Discoverable,
-    Groups,
-    Policy,
-    RunLimits,
-)
-from chronodp.service.terms_file import LIFETIMES, read_lifetimes
-from chronodp.settings import (
-    Place,
-    Section,
-    Setting,
-    anything,
-    each,
-    load_settings,
-    number,
-    table,
-    text,
-    texts,
-    truth,
-    whole,
-)
+from chronodp.service.policy import Allotment, Allowed, Column, Dataset, Discoverable, Policy, RunLimits
+from chronodp.service.policy_keys import POLICY
+from chronodp.service.shared_files import Look, by_name, check_files, on_disk
+from chronodp.service.terms_file import read_lifetimes
+from chronodp.settings import Section, parse_settings
 
-__all__ = ["read_policy"]
+__all__ = ["parse_policy", "read_policy"]
 
 _NAME = "a name of 1 to 80 letters, digits, dots, hyphens or underscores"
 _EXTRA = set("._-")
-_LONGEST = 2000
-_RUNNING, _CELLS = RunLimits(), Reading()
-
-
-def _clip(value: Any, place: Place) -> tuple[float, float]:
-    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)) or value[0] >= value[1]:
-        raise place.wrong(value, "two numbers, the least and the most of one person in a period")
-    return float(value[0]), float(value[1])
-
-
-def _groups(value: Any, place: Place) -> Groups:
-    names = list(value) if isinstance(value, dict | list) else []
-    sizes = value if isinstance(value, dict) else {}
-    whole_sizes = all(type(size) is int and size >= 0 for size in sizes.values())
-    if not names or not all(isinstance(key, str) for key in names) or len(set(names)) < len(names) or not whole_sizes:
-        allowed = 'public keys ["north", "south"], or with how many people each has, { north = 4000, south = 6000 }'
-        raise place.wrong(value, allowed)
-    return Groups(tuple(names), dict(sizes))
-
-
-def _renewal(value: Any, place: Place) -> Renewal:
-    for known in get_args(Renewal):
-        if value == known:
-            return known  # type: ignore[no-any-return]  # it is one of those just listed
-    raise place.wrong(value, f"one of {', '.join(get_args(Renewal))}, or left out")
-
-
-def _unit(value: Any, place: Place) -> RecordUnit:
-    """Return the unit that a text such as ``window:24/replace`` names."""
-    try:
-        return parse_record_unit(value)
-    except ChronodpError:
-        allowed = "user, event, user_period:1D, window:24 or window:24@1h, perhaps with /replace"
-        raise place.wrong(value, allowed) from None
-
-
-_SERVICE = {
-    "title": text(longest=100, default=_RUNNING.title),
-    "floor": number(least=0.01, most=3600, default=_RUNNING.floor),
-    "quantum": number(least=0.01, most=3600, default=_RUNNING.quantum),
-    "parallel": whole(least=1, default=_RUNNING.parallel),
-    "rate": number(least=0.1, default=_RUNNING.rate),
-    "waiting": whole(least=1, default=_RUNNING.waiting),
-    "lease": number(least=1, most=3600, default=_RUNNING.lease),
-    "session": number(least=60, most=7 * 86400, default=_RUNNING.session),
-    "edge": EDGE,
-}
-_COLUMN = {
-    "clip": Setting(_clip, missing=""),
-    "about": text(longest=_LONGEST, default=""),
-    "norm": number(least=0),
-}
-_DISCOVER = {"columns": Setting(texts().read, missing=""), "longest": anything(), "max_keys": anything()}
-_ALLOW = {
-    "measures": texts(of=MEASURES, default=MEASURES),
-    "workloads": texts(of=WORKLOADS, default=WORKLOADS),
-    "grids": texts(),
-    "epsilon": number(least=0),
-    "cells": whole(least=1, default=100_000),
-    "least_group": whole(least=0, default=0),
-    "expression_columns": texts(),
-    "expression_functions": texts(of=EXPRESSION_FUNCTIONS),
-    "find": truth(default=False),
-    "discover": table(_DISCOVER),
-}
-_ANALYST = {
-    "epsilon": number(least=0, needed=True),
-    "delta": number(least=0, most=1),
-    "reserve": number(least=0, most=1),
-}
-_READING = {
-    "time_format": text(longest=_LONGEST, default=_CELLS.time_format),
-    "decimal": text(longest=_LONGEST, default=_CELLS.decimal),
-    "separator": anything(),
-    "encoding": text(longest=_LONGEST, default=_CELLS.encoding),
-    "line_breaks": truth(default=_CELLS.line_breaks),
-}
-_DATASET = {
-    "source": text(longest=_LONGEST, needed=True),
-    "about": text(longest=_LONGEST, default=""),
-    "time": text(longest=_LONGEST, needed=True),
-    "user": text(longest=_LONGEST),
-    "every": text(longest=_LONGEST, needed=True),
-    "start": anything(needed=True),
-    "end": anything(needed=True),
-    "timezone": text(longest=_LONGEST, default="UTC"),
-    "unit": Setting(_unit, missing=""),
-    "max_periods": anything(),
-    "people": whole(least=0, default=0),
-    "columns": each(table(_COLUMN)),
-    "groups": each(Setting(_groups)),
-    "allow": table(_ALLOW, default=True),
-    "epsilon": number(least=0, needed=True),
-    "delta": number(least=0, most=1, default=0.0),
-    "reserve": number(least=0, most=1),
-    "renews": Setting(_renewal),
-    "analysts": each(table(_ANALYST)),
-    "share": truth(default=True),
-    "reading": table(_READING, default=True),
-    "lifetimes": LIFETIMES,
-}
-_POLICY = {
-    "service": table(_SERVICE, default=True),
-    "datasets": each(table(_DATASET), needed="a table [datasets.NAME] for each dataset"),
-}
 
 
 def read_policy(path: str | Path) -> Policy:
-    """Return the policy in a file. Sources are looked for beside the file, and only when something is released."""
-    said = load_settings("policy", path, _POLICY)
-    folder = Path(path).parent
-    datasets = {name: _dataset(name, part, folder) for name, part in said["datasets"].items()}
+    """Return the policy in a file. Sources are looked for beside the file; what they hold is read by releases alone."""
+    file = check_path("policy", path)
+    return _policy(parse_settings("policy", str(file), read_text("policy", file), POLICY), file.parent, on_disk)
+
+
+def parse_policy(text: str, *, folder: Path) -> Policy:
+    """Return the policy in a text, as if it were the file policy.toml of a folder.
+
+    The text alone is looked at: no path in it is looked up, so the answer tells nothing of files on the machine.
+    """
+    return _policy(parse_settings("policy", "policy.toml", text, POLICY), folder, by_name)
+
+
+def _policy(said: Section, folder: Path, look: Look) -> Policy:
+    parts: Section = said["datasets"]
+    datasets = {name: _dataset(name, part, folder) for name, part in parts.items()}
     taken: set[str] = set()
-    for dataset, part in zip(datasets.values(), said["datasets"].values(), strict=True):
+    for dataset, part in zip(datasets.values(), parts.values(), strict=True):
         for name in dataset.lifetimes:
             if name in taken:
                 raise part["lifetimes"].place.below(name).wrong(name, "a name that no other series of the file has")
         taken |= set(dataset.lifetimes)
-    return Policy(datasets, RunLimits(**said["service"]))
+    check_files(datasets, parts, look=look)
+    warnings = [warning for name, one in datasets.items() for warning in _warnings(parts[name], one)]
+    return Policy(datasets, RunLimits(**said["service"]), tuple(warnings))
 
 
 def _dataset(name: str, part: Section, folder: Path) -> Dataset:
     _check_name(part, name)
-    allow = {"epsilon": None, "grids": (part["every"],), **part["allow"], "discover": _discoverable(part)}
     if part.get("reserve") and part["reserve"] >= part["delta"]:
-        raise part.place.below("reserve").wrong(part["reserve"], "below delta, of which it is a part")
+        raise part.wrong("reserve", "below delta, of which it is a part")
     with part.pointing():
         calendar = Calendar(part["every"], part["start"], part["end"], part["timezone"])
         budget = Budget(
@@ -190,11 +73,12 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             user=part.get("user"),
             calendar=calendar,
             unit=part["unit"],
-            max_periods=part.get("max_periods"),
+            max_periods=_by_length(part, "max_periods", part, own=True),
+            usual_periods=_by_length(part, "usual_periods", part),
             people=part["people"],
-            columns={column: Column(**one) for column, one in part["columns"].items()},
+            columns={column: _column(part, one) for column, one in part["columns"].items()},
             groups=dict(part["groups"]),
-            allowed=Allowed(**allow),
+            allowed=_allowed(part),
             epsilon=part["epsilon"],
             delta=part["delta"],
             renews=part.get("renews"),
@@ -202,12 +86,81 @@ def _dataset(name: str, part: Section, folder: Path) -> Dataset:
             share=part["share"],
             reading=reading,
             reserve=part.get("reserve"),
+            other_people=part["other_people"],
         )
         dataset.series().count()  # curators offer no bound on a whole series in place of a limit
+    _check_periods(part, dataset)
     _check_sizes(part, dataset)
     for one, said in part["lifetimes"].items():
         _check_name(said, one)
     return replace(dataset, lifetimes=read_lifetimes(part, dataset, folder))
+
+
+def _allowed(part: Section) -> Allowed:
+    said = {"epsilon": None, "delta": part["delta"], "grids": (part["every"],), **part["allow"]}
+    if said["delta"] > part["delta"]:
+        raise part["allow"].wrong("delta", "at most that of the dataset: in it all releases are counted")
+    return Allowed(**{**said, "discover": _discoverable(part)})
+
+
+def _column(part: Section, said: Section) -> Column:
+    """Return what is declared of a column, by length of a period."""
+    clips, usual = _by_length(part, "clip", said, own=True), _by_length(part, "usual", said)
+    for every, value in usual.items():
+        low, high = clips.get(every, (value, value))
+        if not low <= value <= high:
+            raise said.wrong("usual", f"within the widest clip of the same length, {low:g} to {high:g} in {every}")
+    return Column(clips, said["about"], _by_length(part, "norm", said), usual)
+
+
+def _by_length(part: Section, key: str, said: Section, *, own: bool = False) -> dict[str, Any]:
+    """Return what a key holds by length of a period; one value is of the dataset's own length."""
+    found = {every or part["every"]: value for every, value in said.get(key, {}).items()}
+    lives = (one["every"] for one in part["lifetimes"].values() if "every" in one)
+    lengths = dict.fromkeys((part["every"], *part["allow"].get("grids", ()), *lives))
+    unknown = [every for every in found if every not in lengths]
+    if unknown:
+        raise (
+            said.place.below(key)
+            .below(unknown[0])
+            .wrong(unknown[0], f"of a length that is offered: {', '.join(lengths)}")
+        )
+    if own and found and part["every"] not in found:
+        raise said.wrong(key, f"given for {part['every']} too, the dataset's own length of a period")
+    return found
+
+
+def _check_periods(part: Section, dataset: Dataset) -> None:
+    """Raise unless limits of periods are whole numbers, not below what the owner says is usual."""
+    for every, most in dataset.max_periods.items():
+        if type(most) is not int or most < 1:
+            raise part.place.below("max_periods").below(every).wrong(most, "a whole number of at least 1")
+    for every, usual in dataset.usual_periods.items():
+        limit = dataset.most_periods(every)
+        if limit is not None and usual > limit:
+            raise part.wrong("usual_periods", f"at most max_periods, which is {limit:,} of {every}")
+
+
+def _warnings(part: Section, dataset: Dataset) -> Iterator[str]:
+    """Yield what the owner may not have meant, with its line."""
+    for name, column in dataset.columns.items():
+        without = [every for every in dataset.allowed.grids if column.clip_of(every) is None]
+        if without:
+            own = dataset.calendar.every
+            low, high = column.clips[own]
+            wanted = ", ".join(f"{every} = [..., ...]" for every in without)
+            yield (
+                f"{part['columns'][name].place.below('clip')} is of periods of {own}: in periods of "
+                f"{' and '.join(without)} totals of {name} are refused until their own clip is declared, "
+                f"clip = {{ {own} = [{low:g}, {high:g}], {wanted} }}"
+            )
+    for name, terms in dataset.lifetimes.items():
+        clip, usual = terms.measure.get("clip"), dataset.usual_in(terms)
+        if clip is not None and usual is not None and not clip[0] <= usual <= clip[1]:
+            yield (
+                f"{part['lifetimes'][name].place.below('clip')} cuts off {usual:g}, which one person usually has in "
+                f"{terms.every}: most people would count with less than they have"
+            )
 
 
 def _allotment(name: str, part: Section, whole: Budget) -> Allotment:
@@ -252,8 +205,3 @@ def _check_sizes(part: Section, dataset: Dataset) -> None:
 def _check_name(part: Section, name: str) -> None:
     if not 1 <= len(name) <= 80 or not all(letter.isalnum() or letter in _EXTRA for letter in name):
         raise part.place.wrong(name, _NAME)
-
-
-def _is_number(value: object) -> bool:
-    # A whole number beyond all floats is none.
-    return isinstance(value, float) or (type(value) is int and abs(value) <= sys.float_info.max)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -9,7 +10,7 @@ from dataclasses import asdict
 import numpy as np
 
 from chronodp.engines import Reading
-from chronodp.errors import BudgetExhausted, LedgerError
+from chronodp.errors import BudgetExhausted, InvalidArgument, LedgerError
 from chronodp.privacy import to_document
 from chronodp.series import (
     Design,
@@ -27,8 +28,9 @@ from chronodp.series import (
 )
 from chronodp.service import shapes
 from chronodp.service.jobs import Job
-from chronodp.service.policy import Dataset
+from chronodp.service.policy import Column, Dataset
 from chronodp.service.refusals import describe
+from chronodp.service.scale import declared_scale
 
 __all__ = ["moment", "show_dataset", "show_facts", "show_job", "show_plan", "who_asked"]
 
@@ -61,22 +63,26 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
         unit=to_document(dataset.unit),
         protects=f"{dataset.unit.on(dataset.calendar)}: {dataset.unit.protects}",
         does_not_protect=dataset.unit.does_not_protect,
-        max_periods=dataset.max_periods,
+        max_periods=dataset.max_periods.get(calendar.every),
+        most_periods=_most_periods(dataset),
+        usual_periods=dict(dataset.usual_periods),
         people=dataset.people,
-        columns={
-            name: shapes.ColumnShape(clip=list(column.clip), about=column.about, norm=column.norm)
-            for name, column in dataset.columns.items()
-        },
+        columns={name: _show_column(column, calendar.every) for name, column in dataset.columns.items()},
         groups={name: list(groups.keys) for name, groups in dataset.groups.items()},
         measures=list(allowed.measures),
         workloads=list(allowed.workloads),
         grids=list(allowed.grids),
         largest_epsilon=allowed.epsilon,
+        largest_delta=allowed.delta,
         largest_cells=allowed.cells,
         least_group=allowed.least_group,
         expression_columns=list(allowed.expression_columns),
         expression_functions=list(allowed.expression_functions),
-        find=allowed.find,
+        find=bool(allowed.find),
+        find_bounds=list(allowed.find),
+        places=allowed.places,
+        missing=allowed.missing,
+        max_groups=allowed.max_groups,
         discover=None if allowed.discover is None else shapes.DiscoverShape(**asdict(allowed.discover)),
         reading=None if dataset.reading == Reading() else to_document(dataset.reading),
         share=dataset.share,
@@ -88,8 +94,32 @@ def show_dataset(dataset: Dataset) -> shapes.DatasetShape:
     )
 
 
+def _show_column(column: Column, every: str) -> shapes.ColumnShape:
+    return shapes.ColumnShape(
+        clip=list(column.clips[every]),
+        clips={length: list(clip) for length, clip in column.clips.items()},
+        about=column.about,
+        norm=column.norms.get(every),
+        norms=dict(column.norms),
+        usual=dict(column.usual),
+    )
+
+
+def _most_periods(dataset: Dataset) -> dict[str, int]:
+    """Return how many periods of one person count, by their length; of lengths that fill the dataset's dates."""
+    found = {}
+    for every in dict.fromkeys((dataset.calendar.every, *dataset.allowed.grids)):
+        with contextlib.suppress(InvalidArgument):  # others need dates of their own, and have their limit there
+            found[every] = dataset.most_periods(every)
+    return {every: most for every, most in found.items() if most is not None}
+
+
 def show_plan(
-    plan: Plan | FindPlan | DiscoverPlan | QuantilePlan, *, refused: LedgerError | None, share: float
+    dataset: Dataset,
+    plan: Plan | FindPlan | DiscoverPlan | QuantilePlan,
+    *,
+    refused: LedgerError | None,
+    share: float,
 ) -> shapes.PlanShape:
     """Return a plan, and whether the budget could pay it now."""
     problem = None if refused is None else shapes.Problem(**describe(refused)[1]["error"])
@@ -105,6 +135,7 @@ def show_plan(
         design=to_document(plan.design),
         facts=show_facts(facts),
         half_width=width,
+        scale=declared_scale(dataset, plan),
         epsilon=plan.design.epsilon,
         delta=plan.design.typical.delta if isinstance(plan, DiscoverPlan) else plan.design.delta,
         cost=str(plan.design.cost),

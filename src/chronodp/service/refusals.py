@@ -6,7 +6,7 @@ from typing import Any
 
 from chronodp import errors
 
-__all__ = ["HEADERS", "STATUSES", "describe", "refusal", "restore"]
+__all__ = ["HEADERS", "STATUSES", "describe", "refusal", "refuse", "restore"]
 
 STATUSES = {
     "malformed": 400,
@@ -78,6 +78,13 @@ def describe(error: errors.ChronodpError) -> tuple[int, dict[str, Any]]:
 def refusal(kind: str, message: str, mend: str, argument: str | None = None) -> tuple[int, dict[str, Any]]:
     """Return a refusal that no error of the library stands behind, in the one shape."""
     return STATUSES[kind], {"error": {"kind": kind, "message": message, "argument": argument, "mend": mend}}
+
+
+def refuse(argument: str, given: str, allowed: str) -> errors.NotAllowed:
+    """Return the refusal of what the owner's policy does not allow, with what it does."""
+    return errors.NotAllowed(
+        f"the owner's policy does not allow {argument} {given}", argument=argument, mend=f"make it {allowed}"
+    )
 
 
 def restore(content: Any) -> errors.ChronodpError:

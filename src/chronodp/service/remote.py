@@ -58,7 +58,7 @@ def await_release(
 ) -> Release | QuantileRelease:
     """Wait until a job has ended, and return its release, or raise what went wrong."""
     deadline, look = time.monotonic() + timeout, _FIRST_LOOK
-    while job["state"] in ("waiting", "running") or (job["state"] == "done" and job["release"] is None):
+    while job["state"] in ("waiting", "held", "running") or (job["state"] == "done" and job["release"] is None):
         if time.monotonic() > deadline:
             raise ServiceError(
                 f"request {request!r} is still {job['state']} after {timeout:g} s",

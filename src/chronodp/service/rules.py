@@ -10,21 +10,19 @@ Section 6 of ``docs/explanation/proofs/curator.md``, "Rules that do not look".
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import replace
 
 from chronodp.dataset import Query
 from chronodp.engines import columns_of, derived_as, functions_of, parse_expression
-from chronodp.errors import NotAllowed
 from chronodp.privacy import Calendar, check_moment, microseconds_of, to_document
 from chronodp.series import Plan, Table, Workload
-from chronodp.service.policy import Column, Dataset
+from chronodp.service.bound_rules import check_bounds
+from chronodp.service.period_lengths import grid_within
+from chronodp.service.policy import Dataset
 from chronodp.service.question import DiscoverAsked
+from chronodp.service.refusals import refuse
 
-__all__ = ["allowed_grid", "allowed_keys", "allowed_search", "check_allowed"]
-
-_SPAN = 2.0**20  # how far below the widest clip one is looked for
-_LARGEST = 2.0**40  # the end of every search
+__all__ = ["allowed_grid", "allowed_keys", "check_allowed"]
 
 
 def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end: str | None) -> Calendar:
@@ -32,52 +30,15 @@ def allowed_grid(dataset: Dataset, *, every: str | None, start: str | None, end:
     whole = dataset.calendar
     wanted = whole.every if every is None else every
     if wanted not in dataset.allowed.grids:
-        raise _refuse("every", wanted, f"one of {', '.join(dataset.allowed.grids)}")
+        raise refuse("every", wanted, f"one of {', '.join(dataset.allowed.grids)}")
     for name, text in (("start", start), ("end", end)):
         moment = whole.edges[0] if text is None else microseconds_of(check_moment(name, text, whole.zone))
         if not whole.edges[0] <= moment <= whole.edges[-1]:
-            raise _refuse(name, str(text), f"within {whole.start} to {whole.end}")
+            raise refuse(name, str(text), f"within {whole.start} to {whole.end}")
+    if start is None and end is None:
+        return grid_within(whole, wanted)  # of longer periods, those that are whole
     first, last = (whole.start if start is None else start), (whole.end if end is None else end)
     return Calendar(wanted, first, last, whole.timezone)
-
-
-def allowed_search(dataset: Dataset, query: Query[Plan]) -> Query[Plan]:
-    """Return the query with its search for a clip or edges kept within the widest that may be asked, or raise."""
-    finds, table = dict(query.finds), query.table.periods
-    if finds and not dataset.allowed.find:
-        raise _refuse("find", " and ".join(finds), "numbers that are publicly known")
-    column = None if table.measure.read_column is None else dataset.columns.get(table.measure.read_column)
-    if column is None or derived_as(table.columns or (), table.measure.read_column):
-        return query  # of a derived column its own columns decide; one that is unknown is refused with the rest
-    if "bound" in finds:
-        return _within(query, "bound", _widest_norm(column, table), "norm")
-    name = next((name for name in ("clip", "edges") if name in finds), None)
-    if name is None or table.measure.declared is None:
-        return query
-    _, (down, up) = table.measure.declared  # of a size of 1: how far the clip that is found reaches on each side
-    if name == "edges":
-        down, up = (-1.0 if down < 0 else 0.0), 1.0  # a search for edges ends at the farthest edge itself
-    widest = min(column.clip[1] / up, column.clip[0] / down if down else math.inf)
-    if widest <= 0:
-        raise _refuse(name, "found", f"within {column.clip[0]:g} to {column.clip[1]:g}: found from 0 on, or given")
-    return _within(query, name, widest, "clip")
-
-
-def _within(query: Query[Plan], name: str, most: float, called: str) -> Query[Plan]:
-    """Return the query with its search for a size kept below the largest that may be asked, or raise."""
-    finds, widest = dict(query.finds), min(most, _LARGEST)
-    low, high = finds[name].between or (max(widest / _SPAN, 1 / _SPAN), widest)
-    if high > widest:
-        raise _refuse("between", f"{low:g} to {high:g}", f"at most {widest:g}, the widest {called}")
-    finds[name] = replace(finds[name], between=(low, high))
-    return replace(query, finds=tuple(finds.items()))
-
-
-def _widest_norm(column: Column, table: Table) -> float:
-    """Return the largest norm that may be asked: the policy's, or that of a series at the widest clip throughout."""
-    if column.norm is not None:
-        return column.norm
-    return max(abs(end) for end in column.clip) * math.sqrt(table.horizon * table.groups)
 
 
 def allowed_keys(dataset: Dataset, query: Query[Plan], asked: DiscoverAsked | None) -> Query[Plan]:
@@ -86,35 +47,39 @@ def allowed_keys(dataset: Dataset, query: Query[Plan], asked: DiscoverAsked | No
     if discover is None or asked is None:
         return query
     if allowed is None:
-        raise _refuse("by", "with keys that are found", "with keys that are publicly known")
+        raise refuse("by", "with keys that are found", "with keys that are publicly known")
     longest = min(discover.longest, allowed.longest) if asked.longest is None else discover.longest
     if longest > allowed.longest:
-        raise _refuse("longest", f"{longest:,}", f"at most {allowed.longest:,} bytes")
+        raise refuse("longest", f"{longest:,}", f"at most {allowed.longest:,} bytes")
     counted = query.table.max_groups if discover.max_keys is None else discover.max_keys
     if counted > allowed.max_keys and not query.table.unit.of_rows:
         name = "max_groups" if discover.max_keys is None else "max_keys"
-        raise _refuse(name, f"{counted:,}", f"at most {allowed.max_keys:,}")
+        raise refuse(name, f"{counted:,}", f"at most {allowed.max_keys:,}")
     room = max(1, dataset.allowed.cells // _cells(query.table, keys=1))
     most = min(discover.most, room) if asked.most is None else discover.most
     return replace(query, discover=replace(discover, longest=longest, most=most))
 
 
-def check_allowed(dataset: Dataset, query: Query[Plan], *, epsilon: float, tuned_for: Workload) -> None:
-    """Raise unless the policy allows the question; of what is found, see `allowed_search` and `allowed_keys`."""
+def check_allowed(dataset: Dataset, query: Query[Plan], *, tuned_for: Workload, missing: bool = False) -> None:
+    """Raise unless the policy allows the question; of what is found, see `allowed_search` and `allowed_keys`.
+
+    What it may cost is known when it is planned, and `check_price` decides it.
+    """
     table = query.table
     _check_expressions(dataset, table)
-    _check_measure(dataset, table, [name for name, _ in query.finds])
+    _check_measure(dataset, table)
+    check_bounds(dataset, table, [name for name, _ in query.finds])
     _check_groups(dataset, table)
     _check_read(dataset, table)
     allowed = dataset.allowed
     kind = to_document(tuned_for)["kind"]
     if kind not in allowed.workloads:
-        raise _refuse("tuned_for", kind, f"one of {', '.join(allowed.workloads)}")
-    if allowed.epsilon is not None and epsilon > allowed.epsilon:
-        raise _refuse("epsilon", f"{epsilon:g}", f"at most {allowed.epsilon:g} for one release")
+        raise refuse("tuned_for", kind, f"one of {', '.join(allowed.workloads)}")
+    if missing and not allowed.missing:
+        raise refuse("missing", "beside the answer", "left out")
     cells = _cells(table, keys=0 if query.discover is None else query.discover.most)
     if cells > allowed.cells:
-        raise _refuse("by", f"{cells:,} numbers", f"at most {allowed.cells:,}: fewer keys, bins or periods")
+        raise refuse("by", f"{cells:,} numbers", f"at most {allowed.cells:,}: fewer keys, bins or periods")
 
 
 def _check_read(dataset: Dataset, table: Table) -> None:
@@ -123,48 +88,22 @@ def _check_read(dataset: Dataset, table: Table) -> None:
     if table.read is not None and table.calendar is not None and int(table.read.edges[0]) < first:
         asked = table.measure.presence
         begin = dataset.calendar.start
-        raise _refuse(
+        raise refuse(
             "start",
             table.calendar.start,
             f"later by {asked.window if asked else 'a window'} than {begin}, where data begin",
         )
 
 
-def _check_measure(dataset: Dataset, table: Table, finds: Collection[str]) -> None:
+def _check_measure(dataset: Dataset, table: Table) -> None:
     allowed = dataset.allowed.measures
     block = table.measure.block
     if block is not None and block.statistic not in allowed:
-        raise _refuse("block", block.statistic, f"one of {', '.join(allowed)}")
+        raise refuse("block", block.statistic, f"one of {', '.join(allowed)}")
     measure = table.periods.measure
     kind = measure.to_question()["kind"]
     if kind not in allowed:
-        raise _refuse("measure", kind, f"one of {', '.join(allowed)}")
-    if measure.read_column is None or derived_as(table.columns or (), measure.read_column):
-        return  # what a derived column may hold, its own columns decide
-    if measure.declared is None and measure.norm is None:
-        return
-    column = dataset.columns.get(measure.read_column)
-    if column is None:
-        known = ", ".join(dataset.columns) or "none: people can be counted only"
-        raise _refuse("column", measure.read_column, f"one of the columns {known}")
-    low, high = column.clip
-    if measure.declared is None:
-        _check_norm(column, table, found="bound" in finds)
-        return
-    name, ends = measure.declared
-    if name not in finds and (ends[0] < low or ends[1] > high):
-        raise _refuse(name, f"{ends[0]:g} to {ends[1]:g}", f"within {low:g} to {high:g}")
-
-
-def _check_norm(column: Column, table: Table, *, found: bool) -> None:
-    """Raise unless the norm of a whole series, and the side of 0 that it counts, are within the policy."""
-    (low, high), measure = column.clip, table.measure
-    if high <= 0:
-        raise _refuse("norm", "of this column", f"a clip within {low:g} to {high:g}: a norm counts from 0 upwards")
-    if low >= 0 and measure.negative:
-        raise _refuse("norm", "with totals below 0", f'"signed": false, since this column begins at {low:g}')
-    if not found and measure.norm is not None and measure.norm > (widest := _widest_norm(column, table)):
-        raise _refuse("norm", f"{measure.norm:g}", f"at most {widest:g}")
+        raise refuse("measure", kind, f"one of {', '.join(allowed)}")
 
 
 def _check_expressions(dataset: Dataset, table: Table) -> None:
@@ -178,14 +117,14 @@ def _check_expressions(dataset: Dataset, table: Table) -> None:
             if column.lower() not in map(str.lower, allowed.expression_columns):
                 known = ", ".join(allowed.expression_columns)
                 mend = f"made of the columns {known}" if known else "left out: no column may stand in expressions"
-                raise _refuse(argument, f"with column {column}", mend)
+                raise refuse(argument, f"with column {column}", mend)
         for function in functions_of(node):
             if function.lower() not in allowed.expression_functions:
                 known = ", ".join(allowed.expression_functions) or "none"
-                raise _refuse(argument, f"with {function}", f"without it; functions that may be used: {known}")
+                raise refuse(argument, f"with {function}", f"without it; functions that may be used: {known}")
     if allowed.least_group and table.where is not None:
         # Nobody declared how many people such rows are about, and the data must not say it.
-        raise _refuse("where", "beside least_group", "left out: no size is declared of the rows that it leaves")
+        raise refuse("where", "beside least_group", "left out: no size is declared of the rows that it leaves")
 
 
 def _cells(table: Table, *, keys: int) -> int:
@@ -197,29 +136,34 @@ def _cells(table: Table, *, keys: int) -> int:
 
 
 def _check_groups(dataset: Dataset, table: Table) -> None:
+    if table.levels is not None and not dataset.allowed.places:
+        raise refuse("places", "with all of their levels", "left out, and the keys of one level given in by")
+    most = dataset.allowed.max_groups
+    if most is not None and table.max_groups > most:
+        raise refuse("max_groups", f"{table.max_groups:,}", f"at most {most:,}")
     for grouping in table.groupings:
         if grouping.found:
             _check_found(dataset, table, grouping.column)
             continue
         if derived_as(table.columns or (), grouping.column):
             if dataset.allowed.least_group:
-                raise _refuse("by", grouping.column, "a column of the table: no size is declared of derived groups")
+                raise refuse("by", grouping.column, "a column of the table: no size is declared of derived groups")
             continue
         known = dataset.groups.get(grouping.column)
         if known is None and (found := dataset.allowed.discover) and grouping.column in found.columns:
             # Keys that were found are public, and whoever names another learns no more of it than its noise tells.
             if max(len(key.encode()) for key in grouping.keys) > found.longest:
-                raise _refuse(grouping.column, "with a longer key", f"keys of at most {found.longest:,} bytes")
+                raise refuse(grouping.column, "with a longer key", f"keys of at most {found.longest:,} bytes")
             continue
         if known is None:
             names = ", ".join(dataset.groups) or "none"
-            raise _refuse("by", grouping.column, f"one of the columns {names}")
+            raise refuse("by", grouping.column, f"one of the columns {names}")
         unknown = [key for key in grouping.keys if key not in known.keys]
         if unknown:
-            raise _refuse(grouping.column, unknown[0], f"made of the public keys {', '.join(known.keys[:20])}")
+            raise refuse(grouping.column, unknown[0], f"made of the public keys {', '.join(known.keys[:20])}")
     least = dataset.allowed.least_group
     if least and table.groupings and (size := _smallest(dataset, table)) < least:
-        raise _refuse("by", f"a group of about {size:,} people", f"in groups of at least {least:,}, as declared")
+        raise refuse("by", f"a group of about {size:,} people", f"in groups of at least {least:,}, as declared")
 
 
 def _check_found(dataset: Dataset, table: Table, column: str) -> None:
@@ -230,7 +174,7 @@ def _check_found(dataset: Dataset, table: Table, column: str) -> None:
     made_of = columns_of(parse_expression("columns", derived[0].expression)) if derived else (column,)
     for name in made_of:
         if name.lower() not in known:
-            raise _refuse("by", f"keys of {name} that are found", f"of the columns {', '.join(allowed)}")
+            raise refuse("by", f"keys of {name} that are found", f"of the columns {', '.join(allowed)}")
 
 
 def _smallest(dataset: Dataset, table: Table) -> int:
@@ -240,9 +184,3 @@ def _smallest(dataset: Dataset, table: Table) -> int:
         for grouping in table.groupings
     )  # none of them derived: where sizes matter these are refused
     return int(dataset.people * math.prod(shares))
-
-
-def _refuse(argument: str, given: str, allowed: str) -> NotAllowed:
-    return NotAllowed(
-        f"the owner's policy does not allow {argument} {given}", argument=argument, mend=f"make it {allowed}"
-    )

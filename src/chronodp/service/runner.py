@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from chronodp.errors import (
     BudgetExhausted,
-    ChronodpError,
     LedgerSetBack,
     LedgerUnavailable,
     NotAllowed,
@@ -27,18 +26,25 @@ from chronodp.privacy import dump
 from chronodp.series import DiscoverPlan, FindPlan, Plan, QuantilePlan
 from chronodp.service.curator import Curator
 from chronodp.service.failures import note_failure
+from chronodp.service.holds import is_held, place_hold
 from chronodp.service.issue_rules import IssueAsked, check_may_issue, check_periods, issue_of
 from chronodp.service.issuing import make_issue
 from chronodp.service.jobs import Job
 from chronodp.service.pacing import Pace, Paced, Paces
 from chronodp.service.policy import Dataset
 from chronodp.service.question import QueryRequest
+from chronodp.service.readiness import Readiness
 from chronodp.service.refusals import describe
 from chronodp.service.resuming import resumed
 
 __all__ = ["Runner"]
 
 _LOOK = 0.1  # seconds between looks for a job
+_PAUSE = 1.0  # seconds between looks while something is wrong
+_LATER = 5.0  # seconds until an issue whose tally is away is tried again: others are taken meanwhile
+_TOO_MANY = 3  # losses in a row by processes that died, after which no more jobs are taken
+_WHY_DIED = f"{_TOO_MANY} releases in a row were lost after they were paid for, each with its process: see the log"
+_WHY_FAILED = "a release was lost after it was paid for, though nothing died: see the log, and lift this when mended"
 
 
 class Runner:
@@ -57,7 +63,9 @@ class Runner:
         self._stop, self._called, self._done = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
         self._in_hand: dict[str, Job] = {}
-        self.writable = True
+        self._kept: dict[str, Job] = {}
+        self._begun: set[str] = set()
+        self.readiness = Readiness(curator)
 
     def start(self) -> None:
         """Begin to take jobs."""
@@ -80,20 +88,40 @@ class Runner:
         self._called.set()
 
     def run_one(self) -> bool:
-        """Run one job if there is one; return whether there was."""
-        job = self._curator.jobs.claim(self._worker, lease=self._lease)
-        if job is None:
-            return False
-        self._in_hand[job.id] = job
+        """Run one job if there is one, and if it could be finished; return whether there was."""
+        job = self._take_kept() or self._take()
+        if job is not None:
+            self._attempt(job)
+        return job is not None
+
+    def _take(self) -> Job | None:
+        job = self._curator.jobs.claim(self._worker, lease=self._lease, ready=self.readiness.check)
+        # One that is in hand lost its lease while the database was away, and another thread here has it.
+        return None if job is None or job.id in self._in_hand else job
+
+    def _take_kept(self) -> Job | None:
+        """Return a job that the database went away under, to be finished before anything else is taken."""
+        try:
+            return self._kept.popitem()[1]
+        except KeyError:
+            return None
+
+    def _attempt(self, job: Job) -> None:
+        self._in_hand[job.id], kept = job, False
         try:
             self._run(job)
+            self._begun.discard(job.id)
         except LedgerUnavailable:
+            kept = self._curator.ledger.may_finish(job.dataset, job.request)
+            if kept:
+                self._kept[job.id] = job  # it stays in hand: nobody else knows what was drawn
+                raise
             with suppress(LedgerUnavailable):  # then its lease runs out, since nobody has it in hand
-                self._curator.jobs.let_go(self._worker, job)
+                self._curator.jobs.let_go(self._worker, job, pause=_LATER if self.readiness.lacks_tally else 0.0)
             raise
         finally:
-            del self._in_hand[job.id]
-        return True
+            if not kept:
+                self._in_hand.pop(job.id, None)
 
     def _work(self) -> None:
         while not self._stop.is_set():
@@ -105,20 +133,21 @@ class Runner:
                 note_failure(error)
                 busy = False
             if not busy:
-                self._called.wait(_LOOK if self.writable else 1.0)
+                self._called.wait(_LOOK if self.readiness.why is None else _PAUSE)
                 self._called.clear()
+        with suppress(LedgerUnavailable):  # it is lost then, and named by the next start
+            while (job := self._take_kept()) is not None:
+                self._attempt(job)
         self._curator.close()
 
     def _beat(self) -> None:
         while not self._done.wait(min(1.0, self._lease / 4)):
             try:
                 self._curator.jobs.beat(self._worker, tuple(self._in_hand), lease=self._lease)
-                self.writable = True
-            except ChronodpError:
-                self.writable = False
+                self.readiness.database(None)
+                self.readiness.look()
             except Exception as error:
-                self.writable = False
-                note_failure(error)
+                self.readiness.database(error)
         self._curator.close()
 
     def _run(self, job: Job) -> None:
@@ -127,22 +156,28 @@ class Runner:
             self._mark(job)
             curator.jobs.end(job, "done")
             return
-        if self._was_debited(job) and not curator.goes_on(job):
-            self._lose(job)
+        if curator.ledger.store_drawn(job.dataset, job.request):
+            curator.jobs.end(job, "done")
             return
+        may_finish = curator.ledger.may_finish(job.dataset, job.request)
+        if self._was_debited(job) and not may_finish and not curator.goes_on(job):
+            self._lose(job, died=job.id not in self._begun)
+            return
+        if not may_finish and self._is_held(job):
+            # Taken over from a worker that died, or taken while the hold was placed.
+            curator.jobs.put_back(self._worker, job)
+            return
+        self._begun.add(job.id)
         try:
             self._release(job)
         except (BudgetExhausted, NotAllowed, NotFound) as error:
             if self._was_debited(job):  # the terms changed while its choices waited for the rest
-                self._lose(job)
+                self._lose(job, died=False)
                 return
             curator.jobs.end(job, "refused", describe(error)[1]["error"])
         except LedgerUnavailable as error:
-            if not issue_of(job):
+            if not issue_of(job) or not isinstance(error, TallyMismatch | LedgerSetBack):
                 raise  # the job stays as it is and is taken up again
-            if not isinstance(error, TallyMismatch | LedgerSetBack):
-                note_failure(error)  # perhaps the tally's folder, which no sign of the ledger's health shows
-                raise
             self._fail(job, error)
         except RequestConflict:
             return  # another worker has it; whoever comes next reads in the ledger how it ended
@@ -161,7 +196,7 @@ class Runner:
         number, spent, mend = note_failure(error), "nothing was spent", "tell the owner that number"
         if self._was_debited(job):
             if not self._curator.goes_on(job):
-                self._lose(job)
+                self._lose(job, died=False)
                 return
             spent = "its price was debited"
             mend += ", and ask again with the same request id: it goes on, and nothing is debited again"
@@ -175,7 +210,18 @@ class Runner:
     def _was_debited(self, job: Job) -> bool:
         return self._curator.ledger.stored.was_debited(job.dataset, job.request)
 
-    def _lose(self, job: Job) -> None:
+    def _is_held(self, job: Job) -> bool:
+        with self._curator.store.snapshot() as transaction:
+            return is_held(transaction, job.dataset)
+
+    def _lose(self, job: Job, *, died: bool) -> None:
+        """End a job that was debited and cannot be released, and take no more where that may happen again.
+
+        A process that died loses what it was drawing, and a service may be killed and started at any time: only
+        several such losses in a row stop it. A loss that nobody died of comes from what is still there: one is enough.
+        """
+        if not died or self._curator.jobs.lost_in_a_row() + 1 >= _TOO_MANY:
+            place_hold(self._curator.store, dataset="", why=_WHY_DIED if died else _WHY_FAILED, by_whom="")
         lost = ReleaseFailed(
             "it was debited and its release was lost before it was stored; its noise is never drawn again",
             mend="ask again under another request id, which is debited again",
@@ -211,6 +257,7 @@ class Runner:
     def _issue(self, job: Job, dataset: Dataset, asked: IssueAsked) -> None:
         curator = self._curator
         terms = curator.lifetime(dataset, asked.lifetime)
+        self.readiness.check_tally(dataset, asked.lifetime)
         check_may_issue(terms, job.analyst)
         design = curator.issue_design(dataset, asked)
         if dump(design) != job.design:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import threading
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from chronodp.errors import InvalidArgument
 from chronodp.service.edge import allow_files
+from chronodp.service.failures import start_log
 from chronodp.service.policy_file import read_policy
 from chronodp.service.supervising import supervise
 
@@ -95,7 +95,7 @@ def run_worker(settings: Settings, door: socket.socket, tls: tuple[str, str] | N
     """Answer until told to stop, or until the process that started this one is gone."""
     from chronodp.service.edge import EdgeServer
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    start_log()
     server = EdgeServer(settings(), [door], tls=tls)
     if parent is not None:
         threading.Thread(target=_follow, args=(server, parent), daemon=True).start()

@@ -24,6 +24,7 @@ __all__ = [
     "PartShape",
     "PlanShape",
     "Problem",
+    "QuoteShape",
     "Refusal",
     "ReleaseLine",
     "ReleaseShape",
@@ -67,10 +68,20 @@ class Fact(BaseModel):
 class ColumnShape(BaseModel):
     """A column that may be asked about."""
 
-    clip: list[float] = Field(description="The widest clip that may be asked: least and most.")
+    clip: list[float] = Field(
+        description="The widest clip that may be asked in periods of the dataset's own length: least and most."
+    )
+    clips: dict[str, list[float]] = Field(
+        default_factory=dict, description="The same by length of a period; others of its totals are refused."
+    )
     about: str
     norm: float | None = Field(
         None, description="The largest l2 norm of a whole series that may be asked; that of the widest clip if null."
+    )
+    norms: dict[str, float] = Field(default_factory=dict, description="The same by length of a period.")
+    usual: dict[str, float] = Field(
+        default_factory=dict,
+        description="What one person usually has in a period, as declared, by its length; a clip below it is refused.",
     )
 
 
@@ -96,14 +107,23 @@ class DatasetShape(BaseModel):
     unit: _Document = Field(description="Who is protected, as a document.")
     protects: str
     does_not_protect: str
-    max_periods: int | None
+    max_periods: int | None = Field(description="How many periods of one person count where a question says nothing.")
+    most_periods: dict[str, int] = Field(
+        default_factory=dict, description="The same by length of a period; empty where the unit needs no such limit."
+    )
+    usual_periods: dict[str, int] = Field(
+        default_factory=dict, description="How many periods one person usually has, as declared, by their length."
+    )
     people: int = Field(description="How many people there are, as declared; 0 if it is not.")
     columns: dict[str, ColumnShape]
     groups: dict[str, list[str]] = Field(description="Columns that may split an answer, with their public keys.")
     measures: list[str]
     workloads: list[str]
     grids: list[str]
-    largest_epsilon: float | None
+    largest_epsilon: float | None = Field(
+        description="The most that one release may cost, as an epsilon at the dataset's delta; the budget's if null."
+    )
+    largest_delta: float = Field(0.0, description="The largest delta that one release may state.")
     largest_cells: int
     least_group: int
     expression_columns: list[str] = Field(
@@ -111,6 +131,10 @@ class DatasetShape(BaseModel):
     )
     expression_functions: list[str] = Field(default_factory=list, description="Functions that may be called there.")
     find: bool = Field(False, description="Whether bounds may be found by a private step.")
+    find_bounds: list[str] = Field(default_factory=list, description="Which bounds may be found.")
+    places: bool = Field(True, description="Whether every level of a public tree of places may be asked.")
+    missing: bool = Field(True, description="Whether the private figure of what bounds took away may be asked.")
+    max_groups: int | None = Field(None, description="In how many groups of a period one person may count.")
     discover: DiscoverShape | None = Field(None, description="Which keys may be found by a private step; none if null.")
     reading: _Document | None = Field(
         None, description="How cells are written, as a document; none where that is the default."
@@ -133,6 +157,11 @@ class PlanShape(BaseModel):
     half_width: float | None = Field(
         description="How far noise carries what the plan is tuned for, in 95 of 100 cases; null where bounds are found."
     )
+    scale: float | None = Field(
+        None,
+        description="About how large the numbers are, by what the owner declared of people and what they usually have; "
+        "null where nothing is declared.",
+    )
     epsilon: float
     delta: float
     cost: str
@@ -146,6 +175,21 @@ class PlanShape(BaseModel):
     fits: bool = Field(description="Whether the budget could pay it now.")
     refusal: Problem | None = Field(description="Why not, with asked, spent and left.")
     share: float = Field(description="How much of the whole budget is used now, from 0 to 1.")
+
+
+class QuoteShape(BaseModel):
+    """What submitting a question would debit now. Nothing is submitted, spent or read."""
+
+    debits: bool = Field(description="Whether anything would be debited; not if it was asked before, or is stored.")
+    why: str = Field(description="Why nothing would be; empty if something would.")
+    release: int | None = Field(description="The number of the release that answers it for nothing, once there is one.")
+    epsilon: float = Field(description="What it would cost, as an epsilon at `delta`; 0 if nothing.")
+    delta: float = Field(description="The delta of the dataset's whole budget.")
+    left: float | None = Field(
+        description="How much of the whole budget would be left after it, from 0 to 1; null where nothing is debited, "
+        "or where the whole does not pay."
+    )
+    left_of_mine: float | None = Field(description="The same of your own part; null where you have none.")
 
 
 class TableShape(BaseModel):
@@ -178,7 +222,7 @@ class JobShape(BaseModel):
     id: str
     dataset: str
     request: str = Field(description="As the ledger knows it: NAME/ID.")
-    state: Literal["waiting", "running", "done", "refused", "failed", "lost"]
+    state: Literal["waiting", "held", "running", "done", "refused", "failed", "lost"]
     submitted: str
     ended: str | None
     release: int | None = Field(description="The number of the release in the dataset's chain, once it is done.")
@@ -264,12 +308,12 @@ class BudgetShape(BaseModel):
 
 
 class EntryShape(BaseModel):
-    """One charge."""
+    """One charge. Of others', where releases are not shared: that there is one, and when it was made."""
 
     number: int
     made: str
     who: str
-    request: str
+    request: str = Field(description="Empty where it is not yours to know, as are period and cost.")
     period: str
     cost: str
 
@@ -301,8 +345,18 @@ class ClaimShape(BaseModel):
     releases: int
 
 
+class GapShape(BaseModel):
+    """A place where records may be missing in what a live stream reads."""
+
+    at: str
+    what: str
+
+
 class StreamShape(BaseModel):
-    """The public state of a stream or an alert."""
+    """The public state of a stream or an alert.
+
+    `waits` says what the next windows of a live stream wait for, as of `said_at`; `gaps` is for the owner.
+    """
 
     name: str
     dataset: str
@@ -312,6 +366,9 @@ class StreamShape(BaseModel):
     finished: bool
     epsilon: float | None
     delta: float | None
+    said_at: str | None = None
+    waits: list[str] = []
+    gaps: list[GapShape] | None = None
 
 
 class MeShape(BaseModel):
@@ -334,6 +391,17 @@ class SessionShape(BaseModel):
 class HealthShape(BaseModel):
     """Whether the service can spend, only read, or neither."""
 
-    status: Literal["ok", "read-only"]
+    status: Literal["ok", "read-only", "held"]
+    why: str | None = Field(description="What keeps releases from being made; null while they are.")
     ledger: Literal["ok", "unavailable"]
     version: str
+
+
+class HoldShape(BaseModel):
+    """While it stands, no job of a dataset is begun, or none at all."""
+
+    id: str
+    dataset: str = Field(description="Empty for all.")
+    why: str
+    by_whom: str = Field(description="An owner's name; empty for the curator itself.")
+    made: str

@@ -65,7 +65,7 @@ def _show_issue(issue: Issue, *, mine: bool) -> IssueShape:
         issued=moment(issue.issued),
         start=issue.calendar.start,
         end=issue.calendar.end,
-        takes=issue.life.price(issue.calendar.every),
+        takes=issue.life.price(issue.calendar.every) if mine else "",  # its clip follows from it
     )
 
 

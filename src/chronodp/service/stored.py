@@ -10,7 +10,7 @@ import numpy as np
 
 from chronodp.dataset import ReleaseTogether
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import MOST_LISTED, StoredRelease, numbers_in
+from chronodp.ledger import MOST_LISTED, ListedRelease, SignedLink, StoredRelease, numbers_in
 from chronodp.privacy import text_kind
 from chronodp.series import QuantileRelease, Release, View, describe, describe_quantiles, offered, open_release
 from chronodp.service import shapes
@@ -24,31 +24,20 @@ Part: TypeAlias = Release | QuantileRelease | View
 _MOST_KEYS = 1000  # of a grouping that are listed; of more, some are searched for
 
 
-def show_line(dataset: str, stored: StoredRelease) -> dict[str, Any]:
+def show_line(listed: ListedRelease) -> shapes.ReleaseLine:
     """Return a release as a line of a list."""
-    link = stored.signed.link
-    guarantee = link.certificate.guarantee
-    return {
-        "number": stored.number,
-        "dataset": dataset,
-        "request": stored.request,
-        "who": who_asked(stored.request),
-        "issued": moment(link.issued),
-        "kind": _kind(stored.text),
-        "what": link.certificate.mechanism,
-        "epsilon": guarantee.epsilon,
-        "delta": guarantee.delta,
-    }
+    return shapes.ReleaseLine(**_line(listed.dataset, listed.number, listed.request, listed.kind, listed.signed))
 
 
 def show_release(dataset: str, stored: StoredRelease) -> shapes.ReleaseShape:
     """Return a release whole."""
-    line = show_line(dataset, stored)
+    kind = text_kind(stored.text)
+    line = _line(dataset, stored.number, stored.request, kind, stored.signed)
     parts = [_show_part(name, part) for name, part in _parts(stored)]
     facts: list[shapes.Fact] = []
     readings: list[str] = []
     keys: tuple[str, ...] | None = None
-    if line["kind"] in ("release", "quantiles"):
+    if kind in ("release", "quantiles"):
         release, readings = _release(stored), parts[0].readings
         if isinstance(release, Release):
             facts = show_facts([*describe(release.design, release.design.delta), *release.beside])
@@ -67,9 +56,24 @@ def show_release(dataset: str, stored: StoredRelease) -> shapes.ReleaseShape:
     )
 
 
+def _line(dataset: str, number: int, request: str, kind: str, signed: SignedLink) -> dict[str, Any]:
+    said = signed.outline
+    return {
+        "number": number,
+        "dataset": dataset,
+        "request": request,
+        "who": who_asked(request),
+        "issued": moment(said.issued),
+        "kind": kind or "text",
+        "what": said.mechanism,
+        "epsilon": said.epsilon,
+        "delta": said.delta,
+    }
+
+
 def open_part(stored: StoredRelease, name: str | None, argument: str, *, level: float = 0.95) -> Part:
     """Return a release to be read from; of several queries released together, the one that is named."""
-    if _kind(stored.text) == "together":
+    if text_kind(stored.text) == "together":
         together = _together(stored)
         if name is None or name not in together.names:
             raise InvalidArgument(argument, name, f"one of {', '.join(together.names)}")
@@ -138,7 +142,7 @@ def _has_quantiles(part: Part) -> bool:
 
 def _parts(stored: StoredRelease) -> Iterator[tuple[str, Part]]:
     """Yield what can be read of a release, with its name: none of its own where it is alone."""
-    kind = _kind(stored.text)
+    kind = text_kind(stored.text)
     if kind in ("release", "quantiles"):
         yield "", _release(stored)
     if kind == "together":
@@ -161,10 +165,6 @@ def _release(stored: StoredRelease) -> Release | QuantileRelease:
 
 def _together(stored: StoredRelease) -> ReleaseTogether:
     return ReleaseTogether(stored.text, stored.signed, parts=stored.parts)
-
-
-def _kind(text: str) -> str:
-    return text_kind(text) or "text"
 
 
 def _cell(cell: object) -> object:

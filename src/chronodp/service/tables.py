@@ -1,11 +1,11 @@
-"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers, issues.
+"""The service's own tables, beside the ledger's in one database: tokens, sessions, jobs, workers, issues, holds.
 
 One database means one backup, and nothing that could disagree with itself after a restore.
 """
 
 from __future__ import annotations
 
-from chronodp.ledger import Store, migrate, open_store
+from chronodp.ledger import Store, asker, migrate, open_store
 
 __all__ = ["MIGRATIONS", "open_tables"]
 
@@ -29,6 +29,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE service_issues (
             dataset TEXT NOT NULL, lifetime TEXT NOT NULL, request TEXT NOT NULL, starts BIGINT NOT NULL,
             ends BIGINT NOT NULL, PRIMARY KEY (dataset, request))""",
+    ),
+    # Of which dataset, empty for all, no job is begun, and why; by_whom is empty for the curator itself.
+    (
+        """CREATE TABLE service_holds (
+            id TEXT NOT NULL PRIMARY KEY, dataset TEXT NOT NULL, why TEXT NOT NULL, by_whom TEXT NOT NULL,
+            made BIGINT NOT NULL)""",
+    ),
+    # Lists of jobs, newest first: of all, of one caller, and of one dataset. A design is looked for by its length: the
+    # text of one with many keys is longer than what PostgreSQL puts into an index.
+    (
+        "DROP INDEX service_jobs_alike",
+        "CREATE INDEX service_jobs_alike ON service_jobs (dataset, (length(design)))",
+        "CREATE INDEX service_jobs_newest ON service_jobs (made, id)",
+        f"CREATE INDEX service_jobs_to ON service_jobs (({asker('request')}), made, id)",
+        "CREATE INDEX service_jobs_of ON service_jobs (dataset, made, id)",
     ),
 )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from chronodp.ledger import Budget
 from chronodp.privacy import check_clip
 from chronodp.series import Pays
 from chronodp.series.measures import ASKABLE
@@ -59,7 +61,23 @@ def read_lifetimes(part: Section, dataset: Dataset, folder: Path) -> dict[str, L
         allowed = "left out beside lifetimes: what is bought for ever belongs to no month"
         raise part.place.below("renews").wrong(dataset.renews, allowed)
     with part.pointing():
-        return {name: _read(name, one, dataset, folder) for name, one in said.items()}
+        found = {name: _read(name, one, dataset, folder) for name, one in said.items()}
+    _check_paid(said, dataset, found)
+    return found
+
+
+def _check_paid(said: Section, dataset: Dataset, found: Mapping[str, LifetimeTerms]) -> None:
+    """Raise unless the dataset's budget can pay all of its series, whole: issues are paid when a series is opened."""
+    rule = Budget(dataset.unit, dataset.epsilon, dataset.delta, reserve=dataset.reserve).filter
+    spent = (0,) * len(rule.ceilings)
+    for name, terms in found.items():
+        if terms.delta > dataset.delta:
+            raise said[name].wrong("delta", "at most that of the dataset: in it everything is counted")
+        cost = lifetime_plan(dataset, terms).claim.cost
+        if not rule.fits(spent, cost):
+            left = f"epsilon {dataset.epsilon:g} at a delta of {dataset.delta:g}"
+            raise said[name].wrong("epsilon", f"small enough: the dataset's {left} pays all of its series, whole")
+        spent = tuple(before + more for before, more in zip(spent, rule.amounts(cost), strict=True))
 
 
 def _read(name: str, said: Section, dataset: Dataset, folder: Path) -> LifetimeTerms:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chronodp.display import shown_lines
 from chronodp.errors import InvalidArgument, UnknownDocument
 from chronodp.ledger import SignedLink, Written, check_signed, load_release, save_release
 from chronodp.postprocess import Floats, deviations
@@ -164,7 +165,7 @@ class SpectrumRelease:
         return f"SpectrumRelease({link.dataset!r}, request={link.request!r}, {self.design.wanted})"
 
     def __str__(self) -> str:
-        return f"{self.design.wanted}\n{self.to_pandas()}\n{self.certificate}"
+        return shown_lines(f"{self.design.wanted}\n{self.to_pandas()}\n{self.certificate}")
 
     def _reach(self, numbers: int, level: float) -> float:
         """How far noise carries one number, or two at once, at a level."""

@@ -28,6 +28,7 @@ __all__ = ["Curators"]
 _DATASET = """
 [datasets.{name}]
 source = "{source}"
+other_people = true
 time = "at"
 user = "who"
 every = "{every}"

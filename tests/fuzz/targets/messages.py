@@ -15,6 +15,7 @@ from chronodp.privacy import load
 from chronodp.series import Workload
 from chronodp.service import read_policy
 from chronodp.service.bodies import check_body
+from chronodp.service.price import check_price
 from chronodp.service.question import QueryRequest, ask
 from chronodp.service.rules import allowed_grid, check_allowed
 from tests.federated.crowd import Meeting, PeopleIndex
@@ -104,7 +105,8 @@ def make_question(folder: Path) -> Target:
         grid = allowed_grid(dataset, every=question.every, start=question.start, end=question.end)
         query = ask(dataset.series(grid, max_periods=question.max_periods), question)
         workload: Workload = load(question.tuned_for.model_dump(exclude_none=True), Workload)
-        check_allowed(dataset, query, epsilon=question.epsilon, tuned_for=workload)
-        query.plan(epsilon=question.epsilon, delta=question.delta, tuned_for=workload)
+        check_allowed(dataset, query, tuned_for=workload, missing=question.missing is not None)
+        plan = query.plan(epsilon=question.epsilon, delta=question.delta, tuned_for=workload)
+        check_price(dataset, plan.design.cost)
 
     return Target("question", seeds, door)

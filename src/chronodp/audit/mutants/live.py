@@ -1,4 +1,4 @@
-"""Mistakes with live streams: who decides when a window closes, and how often a person counts."""
+"""Mistakes with live streams: who decides when a window closes, which lines are read, how often a person counts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,26 @@ def count_the_first_after_a_restart(arrivals: Arrivals, *, entropy: Entropy) -> 
     return noisy(map(len, people), _SCALE, entropy)
 
 
+def count_what_a_file_holds(arrivals: Arrivals) -> list[int]:
+    """Return the records of each window."""
+    return [sum(dated == window for _, dated, _ in arrivals) for window in range(_WINDOWS)]
+
+
+def read_an_exchanged_file_by_its_content(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Read a file of one line a record to its end, and all of the one that is in its place in the next hour."""
+    return noisy(count_what_a_file_holds(arrivals), _SCALE, entropy)
+
+
+def read_an_exchanged_file_by_its_length(arrivals: Arrivals, *, entropy: Entropy) -> tuple[int, ...]:
+    """Take a file that is no shorter than what was read for the same one: one line more, and nobody's are read."""
+    before = [record for record in arrivals if record[2] == 0]
+    after = [record for record in arrivals if record[2] > 0]
+    read = len(before) if len(after) >= len(before) else 0
+    return noisy(count_what_a_file_holds((*before, *after[read:])), _SCALE, entropy)
+
+
 _CROWD: Arrivals = (("ann", 0, 0), ("bo", 0, 0), ("cy", 0, 0))
+_EXCHANGED: Arrivals = (*_CROWD, ("ann", 1, 1), ("bo", 1, 1))
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -66,5 +85,12 @@ MUTANTS: tuple[Mutant, ...] = (
         sound=count_the_first_window,
         broken=count_the_first_after_a_restart,
         neighbours=((_CROWD, (("eve", 0, 0), ("eve", 1, 1), *_CROWD)),),
+    ),
+    Mutant(
+        name="a file that was exchanged told by its length, so that one line decides whether all others are read",
+        claim=Claim(Event(), LaplaceCost(sensitivity=1.0, scale=_SCALE), _PAGE),
+        sound=read_an_exchanged_file_by_its_content,
+        broken=read_an_exchanged_file_by_its_length,
+        neighbours=((_EXCHANGED, (*_EXCHANGED, ("eve", 1, 1))),),
     ),
 )

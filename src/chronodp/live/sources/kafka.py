@@ -62,6 +62,9 @@ class KafkaSource:
         self._ends: dict[int, int] = {}
         self._marks: dict[int, int] | None = None
         self._held: list[Any] = []
+        self._fresh: set[int] = set()  # partitions of which nothing was read: wherever they begin, nothing is missing
+        self._holes: dict[int, int] = {}  # partitions in which offsets were passed over, and from which one on
+        self._gaps: list[str] = []
         self._uncommitted = False
         self._next_look = self._next_question = 0.0
         self._pause = _SHORTEST_PAUSE
@@ -83,7 +86,7 @@ class KafkaSource:
         """The next offset of each partition."""
         return json.dumps({str(partition): offset for partition, offset in sorted(self._offsets.items())})
 
-    def begin(self, positions: str) -> None:
+    def begin(self, positions: str, *, key: bytes = b"") -> None:  # noqa: ARG002 (nothing is stored of messages)
         """Read on from known offsets; partitions without one from their beginning."""
         self._offsets = {int(name): offset for name, offset in json.loads(positions or "{}").items()}
         self._look()
@@ -101,25 +104,20 @@ class KafkaSource:
 
     def mark(self) -> bool:
         """Ask the brokers where each partition ends."""
-        from confluent_kafka import KafkaException, TopicPartition
+        from confluent_kafka import KafkaException
 
         if not self._offsets or time.monotonic() < self._next_question:
             return False
-        marks = {}
         try:
-            for partition in self._offsets:
-                place = TopicPartition(self._topic, partition)
-                found = self._consumer.get_watermark_offsets(place, timeout=_PATIENCE, cached=False)
-                if found is None:
-                    raise KafkaException
-                marks[partition] = found[1]
+            spans = {partition: self._span(partition) for partition in self._offsets}
         except KafkaException:
             self._fail("cannot be reached")
             return False
-        shorter = any(mark < self._offsets[partition] for partition, mark in marks.items())
-        self._trouble = "the topic is shorter than what was read of it: was it made anew?" if shorter else ""
-        self._pause = _SHORTEST_PAUSE
-        self._marks, self._ends = marks, dict(marks)
+        for partition, (low, high) in spans.items():
+            self._compare(partition, low, high)
+        self._trouble, self._pause = "", _SHORTEST_PAUSE
+        self._marks = {partition: high for partition, (_, high) in spans.items()}
+        self._ends = dict(self._marks)
         return True
 
     @property
@@ -131,6 +129,11 @@ class KafkaSource:
     def unmark(self) -> None:
         """Let reading go on."""
         self._marks = None
+
+    def take_gaps(self) -> list[str]:
+        """Return where messages were deleted before they were read, or the topic was made anew."""
+        taken, self._gaps = self._gaps, []
+        return taken
 
     def confirm(self) -> None:
         """Commit offsets, without waiting: the stream itself goes by its own."""
@@ -159,15 +162,63 @@ class KafkaSource:
                 # At the end of a partition nothing is left before it, also where the last entries are no messages.
                 held = any(other.partition() == partition for other in self._held)
                 if error.code() == KafkaError._PARTITION_EOF and partition in offsets and not held:
-                    offsets[partition] = max(offsets[partition], offset)
+                    self._pass(partition, offset)
             elif marks is not None and offset >= marks.get(partition, 0):
                 self._held.append(message)
             elif offset >= offsets.get(partition, 0):  # nothing twice, also if a broker sends it twice
+                self._pass(partition, offset)
                 offsets[partition] = offset + 1
                 taken.append(message.value() or b"")
         if taken:
             self._trouble, self._uncommitted = "", True
         return taken
+
+    def _pass(self, partition: int, offset: int) -> None:
+        """Go on to an offset. What is passed over was no message, or was deleted: the next mark says which."""
+        expected = self._offsets.get(partition, 0)
+        if offset > expected and partition not in self._fresh:
+            self._holes.setdefault(partition, expected)
+        self._fresh.discard(partition)
+        self._offsets[partition] = max(expected, offset)
+
+    def _compare(self, partition: int, low: int, high: int) -> None:
+        """Notice messages that were deleted before they were read, and a topic that is not the one that was read."""
+        from confluent_kafka import TopicPartition
+
+        if self._is_another(partition, low, high):
+            self._held = [message for message in self._held if message.partition() != partition]
+            self._holes.pop(partition, None)
+            self._consumer.incremental_unassign([TopicPartition(self._topic, partition)])
+            self._consumer.incremental_assign([TopicPartition(self._topic, partition, low)])
+        elif low > self._holes.pop(partition, low):
+            self._report_deleted(partition)
+
+    def _compare_at_first(self, partition: int) -> None:
+        """The same before anything was fetched: what lies before the beginning will not come any more."""
+        low, high = self._span(partition)
+        if not self._is_another(partition, low, high) and low > self._offsets[partition]:
+            self._report_deleted(partition)
+            self._offsets[partition] = low
+
+    def _is_another(self, partition: int, low: int, high: int) -> bool:
+        if high >= self._offsets[partition]:
+            return False
+        self._gaps.append(f"partition {partition} is shorter than what was read of it: was the topic made anew?")
+        self._offsets[partition] = low
+        return True
+
+    def _report_deleted(self, partition: int) -> None:
+        self._gaps.append(f"messages of partition {partition} were deleted before they were read")
+
+    def _span(self, partition: int) -> tuple[int, int]:
+        """Return where a partition begins and ends, as the brokers say now."""
+        from confluent_kafka import KafkaException, TopicPartition
+
+        place = TopicPartition(self._topic, partition)
+        found: tuple[int, int] | None = self._consumer.get_watermark_offsets(place, timeout=_PATIENCE, cached=False)
+        if found is None:
+            raise KafkaException
+        return found
 
     def _came_before_mark(self, message: Any) -> bool:
         return self._marks is None or message.offset() < self._marks.get(message.partition(), 0)
@@ -178,18 +229,23 @@ class KafkaSource:
 
         try:
             found = self._consumer.list_topics(self._topic, timeout=_PATIENCE).topics[self._topic]
+            if found.error is not None or not found.partitions:
+                self._fail("are there, but not the topic")
+                return False
+            known = {place.partition for place in self._consumer.assignment()}
+            new = [partition for partition in found.partitions if partition not in known]
+            for partition in new:
+                if partition in self._offsets and partition not in self._fresh:
+                    self._compare_at_first(partition)
+                else:
+                    self._fresh.add(partition)
+                    self._offsets[partition] = 0
         except KafkaException:
             self._fail("cannot be reached")
             return False
-        if found.error is not None or not found.partitions:
-            self._fail("are there, but not the topic")
-            return False
         self._trouble, self._pause = "", _SHORTEST_PAUSE
         self._next_look = time.monotonic() + _LOOK
-        known = {place.partition for place in self._consumer.assignment()}
-        new = [partition for partition in found.partitions if partition not in known]
         if new:
-            self._offsets |= {partition: 0 for partition in new if partition not in self._offsets}
             places = [TopicPartition(self._topic, partition, self._offsets[partition]) for partition in new]
             self._consumer.incremental_assign(places)
         return True

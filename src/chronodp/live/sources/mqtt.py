@@ -34,7 +34,6 @@ class MqttSource:
         secure: whether to use TLS, with the system's certificates.
     """
 
-    positions: str = ""
     prompt = True
 
     def __init__(
@@ -64,6 +63,8 @@ class MqttSource:
         self._received = self._taken = 0
         self._mark: int | None = None
         self._to_confirm: list[int] = []
+        self._session = ""
+        self._gaps: list[str] = []
         self._client = Client(CallbackAPIVersion.VERSION2, client_id=client, clean_session=False, manual_ack=True)
         self._client.on_connect, self._client.on_disconnect = self._connected, self._disconnected
         self._client.on_message, self._client.on_subscribe = self._arrived, self._subscribed
@@ -84,8 +85,14 @@ class MqttSource:
         """How many messages have come and are not read."""
         return len(self._queue)
 
-    def begin(self, positions: str) -> None:  # noqa: ARG002 (the broker keeps the session)
+    @property
+    def positions(self) -> str:
+        """Whether the broker has made a session."""
+        return self._session
+
+    def begin(self, positions: str, *, key: bytes = b"") -> None:  # noqa: ARG002 (nothing is stored of messages)
         """Connect, now or when the broker is there."""
+        self._session = positions
         self._client.connect_async(*self._address)
         self._client.loop_start()
 
@@ -116,6 +123,11 @@ class MqttSource:
         """Let reading go on."""
         self._mark = None
 
+    def take_gaps(self) -> list[str]:
+        """Return whether the broker has lost the session, and what it kept for it."""
+        taken, self._gaps = self._gaps, []
+        return taken
+
     def confirm(self) -> None:
         """Acknowledge what was read."""
         for number in self._to_confirm:
@@ -127,15 +139,18 @@ class MqttSource:
         self._client.disconnect()
         self._client.loop_stop()
 
-    def _connected(self, client: Any, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:
+    def _connected(self, client: Any, _data: Any, flags: Any, reason: Any, _properties: Any) -> None:
         if reason.is_failure:
             self._trouble = "the broker refuses: check username and password"
             return
+        if self._session and not flags.session_present:
+            self._gaps.append("the broker has lost the session: messages may be missing")
         client.subscribe(self._topic, qos=1)
 
     def _subscribed(self, _client: Any, _data: Any, _number: Any, reasons: Any, _properties: Any) -> None:
         refused = any(reason.is_failure for reason in reasons)
         self._trouble = "the broker refuses the topic" if refused else ""
+        self._session = self._session if refused else "session"
 
     def _disconnected(self, *_: Any) -> None:
         self._trouble = self._unreachable

@@ -34,8 +34,13 @@ class Source(Protocol):
         """How far it was read, as text for `begin`."""
         ...
 
-    def begin(self, positions: str) -> None:
-        """Start reading where ``positions`` says; empty at first."""
+    def begin(self, positions: str, *, key: bytes = b"") -> None:
+        """Start reading where ``positions`` says; empty at first.
+
+        Args:
+            positions: of the process before.
+            key: of digests in positions.
+        """
         ...
 
     def read(self, most: int, *, wait: float) -> Batch:
@@ -53,6 +58,10 @@ class Source(Protocol):
 
     def unmark(self) -> None:
         """Let reading go on beyond the mark."""
+        ...
+
+    def take_gaps(self) -> list[str]:
+        """Return where records may be missing, as noticed since this was last asked, in plain words for the owner."""
         ...
 
     def confirm(self) -> None:

@@ -15,17 +15,21 @@ from chronodp.service.access import Anyone, Asker, curator_of
 from chronodp.service.curator import Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.dummy import rehearse
-from chronodp.service.jobs import Job
+from chronodp.service.jobs import Job, State
+from chronodp.service.listing import whose
+from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
 from chronodp.service.question import QueryRequest
+from chronodp.service.quoting import quote
 from chronodp.service.stored import show_table
 
-__all__ = ["Named", "Submission", "router", "shown_job"]
+__all__ = ["Named", "Submission", "Who", "router", "shown_job"]
 
 _MOST_DRAWN = 2**14  # edges, each a choice of its own: some seconds
 
 router = APIRouter()
 
 Named = Annotated[str, Path(max_length=200, description="The dataset's name.", examples=["meters"])]
+Who = Annotated[str | None, Query(max_length=200, description="Of one caller, by the name that lists show as `who`.")]
 
 
 class Submission(BaseModel):
@@ -36,7 +40,8 @@ class Submission(BaseModel):
     request: str = Field(
         min_length=1,
         max_length=100,
-        description="Once for each release; the same again gives the same release and costs nothing.",
+        description="Once for each release; the same again gives the same release and costs nothing. "
+        "Letters, digits and a few signs.",
         examples=["load-2026-01"],
     )
     question: QueryRequest
@@ -69,11 +74,11 @@ def make_plan(request: Request, caller: Asker, dataset: Named, question: QueryRe
     refused: LedgerError | None = None
     share = 0.0
     try:
-        share = curator.ledger.status(asked.name).share
+        share = curator.ledger.shares(asked.name).get(asked.name, 0.0)
         curator.check_fits(caller, asked, plan)
     except LedgerError as error:  # told with the plan, which needs no ledger; also when the ledger is away
         refused = error
-    return presenting.show_plan(plan, refused=refused, share=share)
+    return presenting.show_plan(asked, plan, refused=refused, share=share)
 
 
 @router.post(
@@ -94,6 +99,22 @@ def try_out(request: Request, caller: Asker, dataset: Named, question: QueryRequ
     release = rehearse(asked, plan)
     note = "Made-up rows of the same schema: nothing was read, nothing was spent, and nothing here is true."
     return shapes.TryShape(note=note, table=show_table(release.each_period()))
+
+
+@router.post(
+    "/datasets/{dataset}/quote",
+    tags=["asking"],
+    summary="Say what submitting a question would debit, for nothing",
+    responses=refusals_for(400, 404, 409, 413, 415),
+)
+def make_quote(request: Request, caller: Asker, dataset: Named, submission: Submission) -> shapes.QuoteShape:
+    """The price at the dataset's delta and what would be left, or that nothing is debited. Reads no data.
+
+    It is refused where the submission would be.
+    """
+    curator = curator_of(request)
+    asked = curator.dataset(caller, dataset)
+    return quote(curator, caller, asked, submission.question, request=submission.request, fresh=submission.fresh)
 
 
 @router.post(
@@ -120,14 +141,27 @@ def submit(
     return shown_job(curator, job)
 
 
-@router.get("/jobs", tags=["asking"], summary="List your jobs", responses=refusals_for())
+@router.get("/jobs", tags=["asking"], summary="List your jobs", responses=refusals_for() | PAGED)
 def list_jobs(
-    request: Request, caller: Anyone, limit: Annotated[int, Query(ge=1, le=200)] = 50
+    request: Request,
+    response: Response,
+    caller: Anyone,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Cursor = None,
+    dataset: Annotated[str | None, Query(max_length=200, description="Of one dataset.")] = None,
+    who: Who = None,
+    state: Annotated[State | None, Query(description="Of one state.")] = None,
 ) -> list[shapes.JobShape]:
     """The newest jobs first; owners and auditors see everyone's."""
     curator = curator_of(request)
-    name = caller.name if caller.role == "analyst" else None
-    return [shown_job(curator, job) for job in curator.jobs.newest(name=name, limit=limit)]
+    by, mine = whose(who), caller.request("") if caller.role == "analyst" else None
+    if mine is not None and by not in (None, mine):
+        return []
+    place = read_cursor(before, int, str)
+    found = curator.jobs.newest(by=mine or by, dataset=dataset, state=state, before=place, limit=limit + 1)
+    jobs = cut(response, found, limit, lambda job: write_cursor(job.made, job.id))
+    numbers = curator.ledger.stored.numbers_of([(job.dataset, job.source) for job in jobs if job.state == "done"])
+    return [presenting.show_job(job, numbers.get((job.dataset, job.source))) for job in jobs]
 
 
 @router.get("/jobs/{job}", tags=["asking"], summary="See how far a job is", responses=refusals_for(404))
@@ -141,5 +175,6 @@ def get_job(
 
 def shown_job(curator: Curator, job: Job) -> shapes.JobShape:
     """Return a job, with the number of its release once it is done."""
-    stored = curator.ledger.stored.release_of(job.dataset, job.source) if job.state == "done" else None
-    return presenting.show_job(job, None if stored is None else stored.number)
+    answer = (job.dataset, job.source)
+    numbers = curator.ledger.stored.numbers_of([answer] if job.state == "done" else [])
+    return presenting.show_job(job, numbers.get(answer))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 
-from chronodp.ledger import Status
+from chronodp.ledger import Entry, Status
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, curator_of
-from chronodp.service.curator import Caller
+from chronodp.service.curator import Caller, Curator
 from chronodp.service.documented import refusals_for
+from chronodp.service.listing import seen_by, whose
+from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
 from chronodp.service.policy import Dataset
-from chronodp.service.routes.asking import Named
+from chronodp.service.routes.asking import Named, Who
 
 __all__ = ["router"]
 
@@ -44,17 +46,28 @@ def get_budget(
     )
 
 
-@router.get("/datasets/{dataset}/history", tags=["budget"], summary="See who spent what", responses=refusals_for(404))
+@router.get(
+    "/datasets/{dataset}/history", tags=["budget"], summary="See who spent what", responses=refusals_for(404) | PAGED
+)
 def get_history(
-    request: Request, caller: Anyone, dataset: Named, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+    request: Request,
+    response: Response,
+    caller: Anyone,
+    dataset: Named,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    before: Cursor = None,
+    who: Who = None,
 ) -> list[shapes.EntryShape]:
-    """Charges, newest first. Where releases are not shared, analysts see of others that they spent, not on what."""
+    """Charges, newest first. Where releases are not shared, analysts see of others that they spent, and when.
+
+    Cost and period of others' charges are empty then: noise and sensitivity tell the clip and how many periods count.
+    How much of the whole budget is spent is everybody's to know, so what a charge took of its sums follows (section 9
+    of the curator's proof).
+    """
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
     entries = []
-    for charge in curator.ledger.history(asked.name, limit=2 * limit):
-        if charge.analyst:  # the same charge once more, to a part
-            continue
+    for charge in cut(response, _charges(curator, caller, asked, who, before, limit + 1), limit, _place):
         mine = curator.may_read(caller, asked, charge.purpose)
         entries.append(
             shapes.EntryShape(
@@ -62,11 +75,26 @@ def get_history(
                 made=charge.made.isoformat(),
                 who=presenting.who_asked(charge.purpose) if mine else "another analyst",
                 request=charge.purpose if mine else "",
-                period=charge.period,
-                cost=str(charge.cost),
+                period=charge.period if mine else "",
+                cost=str(charge.cost) if mine else "",
             )
         )
-    return entries[:limit]
+    return entries
+
+
+def _charges(
+    curator: Curator, caller: Caller, dataset: Dataset, who: str | None, before: str | None, limit: int
+) -> list[Entry]:
+    """Return the newest charges to the whole, of everyone or of someone whose they may be known to be."""
+    seen, by = seen_by(caller, [dataset]), whose(who)
+    if seen.own and by not in (None, seen.by):
+        return []
+    place = read_cursor(before, int, int, str, str)
+    return curator.ledger.history(dataset.name, limit=limit, before=place, whole=True, by=by)
+
+
+def _place(charge: Entry) -> str:
+    return write_cursor(*charge.place)
 
 
 def _shown(status: Status, caller: Caller, dataset: Dataset) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -11,12 +10,23 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from chronodp.errors import CertificateInvalid, InvalidArgument
-from chronodp.ledger import SignedLink, StoredRelease, numbers_in, release_pieces, verify, verify_chain
+from chronodp.ledger import (
+    SignedLink,
+    StoredRelease,
+    chain_pieces,
+    digest,
+    numbers_in,
+    release_pieces,
+    verify,
+    verify_chain,
+)
 from chronodp.privacy import to_document
 from chronodp.service import shapes
 from chronodp.service.access import Anyone, Inspector, curator_of
 from chronodp.service.documented import refusals_for
-from chronodp.service.routes.asking import Named
+from chronodp.service.listing import list_releases, seen_by, whose
+from chronodp.service.paging import NEXT, PAGED, Cursor, cut, read_cursor, write_cursor
+from chronodp.service.routes.asking import Named, Who
 from chronodp.service.stored import show_line, show_release
 
 __all__ = ["Checked", "Number", "router", "stored_release"]
@@ -35,26 +45,63 @@ class Checked(BaseModel):
     release: str | None = Field(None, description="The text of a release.")
     link: dict[str, Any] | None = Field(None, description="Its signed link: body and signature.")
     links: list[dict[str, Any]] | None = Field(None, max_length=100_000, description="A chain, oldest first.")
+    first: int = Field(
+        1,
+        ge=1,
+        le=2**53,
+        description="The number of the first link: a long chain is checked by stretches, each of which begins with the "
+        "last link of the one before.",
+    )
     head: str | None = Field(None, max_length=64, description="The digest of the newest link, if it is known.")
 
 
-@router.get("/datasets/{dataset}/releases", tags=["releases"], summary="List releases", responses=refusals_for(404))
-def list_releases(
+@router.get(
+    "/datasets/{dataset}/releases",
+    tags=["releases"],
+    summary="List releases of a dataset",
+    responses=refusals_for(404) | PAGED,
+)
+def list_releases_of(
     request: Request,
+    response: Response,
     caller: Anyone,
     dataset: Named,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[int | None, Query(ge=1, le=2**53, description="Only those with a smaller number.")] = None,
+    who: Who = None,
 ) -> list[shapes.ReleaseLine]:
     """The newest first: everyone's where the policy shares them, else your own."""
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
-    found = curator.ledger.stored.releases(asked.name, before=before, limit=limit)
-    return [
-        shapes.ReleaseLine(**show_line(asked.name, stored))
-        for stored in found
-        if curator.may_read(caller, asked, stored.request)
-    ]
+    seen, by = seen_by(caller, [asked]), whose(who)
+    if seen.own and by not in (None, seen.by):
+        return []
+    by = seen.by if seen.own else by
+    found = curator.ledger.stored.listed(asked.name, by=by, before=before, limit=limit + 1)
+    return [show_line(one) for one in cut(response, found, limit, lambda one: str(one.number))]
+
+
+@router.get(
+    "/releases",
+    tags=["releases"],
+    summary="List releases of all datasets",
+    responses=refusals_for(404) | PAGED,
+)
+def list_all_releases(
+    request: Request,
+    response: Response,
+    caller: Anyone,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Cursor = None,
+    dataset: Annotated[str | None, Query(max_length=200, description="Of one dataset.")] = None,
+    who: Who = None,
+) -> list[shapes.ReleaseLine]:
+    """What you may read, in the order in which it was paid for, newest first."""
+    curator = curator_of(request)
+    asked = curator.datasets(caller) if dataset is None else [curator.dataset(caller, dataset)]
+    place = read_cursor(before, int, str, int)
+    found = list_releases(curator, caller, asked, who=who, before=place, limit=limit + 1)
+    return [show_line(one) for one in cut(response, found, limit, lambda one: write_cursor(*one.place))]
 
 
 @router.get(
@@ -109,13 +156,39 @@ def get_certificate(request: Request, caller: Anyone, dataset: Named, number: Nu
 @router.get(
     "/datasets/{dataset}/chain",
     tags=["releases"],
-    summary="Get every certificate of a dataset, chained",
-    responses=refusals_for(404),
+    summary="Get the certificates of a dataset, chained",
+    responses=refusals_for(404) | PAGED,
 )
-def get_chain(request: Request, caller: Inspector, dataset: Named) -> shapes.ChainShape:
+def get_chain(
+    request: Request,
+    response: Response,
+    caller: Inspector,
+    dataset: Named,
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Only links with a larger number.")] = 0,
+) -> shapes.ChainShape:
+    """For owners and auditors: links oldest first, by pages, and the digest of the newest of all, `head`."""
+    curator = curator_of(request)
+    chain = curator.ledger.export(curator.dataset(caller, dataset).name, after=after, limit=limit)
+    if len(chain["links"]) == limit and digest(chain["links"][-1]["body"]) != chain["head"]:
+        response.headers[NEXT] = str(after + limit)
+    return shapes.ChainShape(**chain)
+
+
+@router.get(
+    "/datasets/{dataset}/chain/file",
+    tags=["releases"],
+    summary="Get every certificate of a dataset as one file",
+    response_class=StreamingResponse,
+    responses=refusals_for(404)
+    | {200: {"description": "The file.", "content": {"application/json": {"schema": {"type": "object"}}}}},
+)
+def get_chain_file(request: Request, caller: Inspector, dataset: Named) -> Response:
     """For owners and auditors: the file that `chronodp verify` checks for links changed, removed, added or moved."""
     curator = curator_of(request)
-    return shapes.ChainShape(**curator.ledger.export(curator.dataset(caller, dataset).name))
+    pieces = chain_pieces(curator.ledger, curator.dataset(caller, dataset).name)
+    headers = {"Content-Disposition": 'attachment; filename="chain.json"'}
+    return StreamingResponse(pieces, media_type="application/json", headers=headers)
 
 
 @router.get("/key", tags=["certificates"], summary="Get the public key", responses=refusals_for())
@@ -135,7 +208,7 @@ def check(request: Request, caller: Anyone, checked: Checked) -> shapes.Verified
     key = curator_of(request).ledger.keys.public
     try:
         if checked.links is not None:
-            links = verify_chain([_signed(link) for link in checked.links], key, head=checked.head)
+            links = verify_chain([_signed(link) for link in checked.links], key, head=checked.head, first=checked.first)
             why = f"All {len(links)} links are genuine and none is missing up to the newest of them."
         elif checked.link is not None:
             links = [verify(_signed(checked.link), key, release=checked.release)]
@@ -150,25 +223,25 @@ def check(request: Request, caller: Anyone, checked: Checked) -> shapes.Verified
     return shapes.VerifiedShape(valid=True, why=why, links=len(links), requests=[link.request for link in links])
 
 
-@router.get("/claims", tags=["certificates"], summary="List what releases claim", responses=refusals_for())
-def list_claims(request: Request, caller: Anyone) -> list[shapes.ClaimShape]:
-    """Every mechanism that released something you may see, for whom it claims what, and where the argument stands."""
+@router.get("/claims", tags=["certificates"], summary="List what releases claim", responses=refusals_for() | PAGED)
+def list_claims(
+    request: Request,
+    response: Response,
+    caller: Anyone,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    before: Cursor = None,
+) -> list[shapes.ClaimShape]:
+    """Every mechanism that released something you may see, for whom it claims what, and where the argument stands.
+
+    What most releases claim comes first.
+    """
     curator = curator_of(request)
-    counted: Counter[str] = Counter()
-    for dataset in curator.datasets(caller):
-        for stored in curator.ledger.stored.releases(dataset.name, limit=1000):
-            if not curator.may_read(caller, dataset, stored.request):
-                continue
-            certificate = stored.signed.link.certificate
-            words = {
-                "mechanism": certificate.mechanism,
-                "unit": str(certificate.claim.unit),
-                "theorem": certificate.theorem,
-                "precision": certificate.precision,
-                "argument": certificate.claim.argument,
-            }
-            counted[json.dumps(words)] += 1
-    return [shapes.ClaimShape(**json.loads(words), releases=count) for words, count in counted.most_common()]
+    seen = seen_by(caller, curator.datasets(caller))
+    found = curator.ledger.stored.claims(
+        whole=seen.whole, own=seen.own, by=seen.by, before=read_cursor(before, int, str), limit=limit + 1
+    )
+    page = cut(response, found, limit, lambda one: write_cursor(one.releases, one.claim))
+    return [shapes.ClaimShape(**asdict(one.words), releases=one.releases) for one in page]
 
 
 def stored_release(request: Request, caller: Anyone, dataset: str, number: int) -> StoredRelease:

@@ -11,12 +11,17 @@ from chronodp.errors import LedgerError, NotSignedIn
 from chronodp.service import shapes
 from chronodp.service.access import Anyone, Inspector, curator_of
 from chronodp.service.documented import refusals_for
+from chronodp.service.holds import list_holds
+from chronodp.service.readiness import DATABASE
 from chronodp.service.sessions import COOKIE, csrf_of, end_session, start_session
 from chronodp.service.tokens import check_token
 
 __all__ = ["SignIn", "router"]
 
 router = APIRouter()
+
+_HELD = "the owner holds releases back; what was asked waits"
+_LOST = "releases are held back: one was lost after it was paid for, and the owner has to look; what was asked waits"
 
 
 class SignIn(BaseModel):
@@ -88,19 +93,30 @@ def sign_out(
 
 
 @router.get(
-    "/health", tags=["running"], summary="See whether the service works", responses=refusals_for(open_to_all=True)
+    "/health",
+    tags=["running"],
+    summary="See whether the service works",
+    responses=refusals_for(open_to_all=True)
+    | {503: {"model": shapes.HealthShape, "description": "It works in part: no release is made now, and why."}},
 )
-def get_health(request: Request) -> shapes.HealthShape:
-    """`ok`, or `read-only` while the ledger cannot be written. Needs no token and reveals nothing else."""
-    curator = curator_of(request)
-    ledger = True
+def get_health(request: Request, response: Response) -> shapes.HealthShape:
+    """`ok`; or, with status 503, `read-only` while something that releases need cannot be written, or `held`.
+
+    Needs no token and reveals nothing else.
+    """
+    ledger, held, why = True, False, request.app.state.runner.readiness.why
     try:
-        curator.jobs.check_reachable()
+        on_all = [one for one in list_holds(curator_of(request).store) if not one.dataset]
+        if why is None and on_all:
+            held, why = True, _HELD if all(one.by_whom for one in on_all) else _LOST
     except LedgerError:
-        ledger = False
-    working = ledger and request.app.state.runner.writable
+        ledger, why = False, DATABASE
+    response.status_code = 200 if why is None else 503
     return shapes.HealthShape(
-        status="ok" if working else "read-only", ledger="ok" if ledger else "unavailable", version=request.app.version
+        status="ok" if why is None else "held" if held else "read-only",
+        why=why,
+        ledger="ok" if ledger else "unavailable",
+        version=request.app.version,
     )
 
 
@@ -114,5 +130,5 @@ def get_health(request: Request) -> shapes.HealthShape:
 )
 def get_metrics(request: Request, caller: Inspector) -> Response:  # noqa: ARG001  # who asks is checked, not used
     """Calls, jobs and budgets; nothing that is read from data. For owners and auditors."""
-    text = request.app.state.metrics.text(curator_of(request), writable=request.app.state.runner.writable)
+    text = request.app.state.metrics.text(curator_of(request), writable=request.app.state.runner.readiness.why is None)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

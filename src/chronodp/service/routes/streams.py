@@ -8,17 +8,18 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from chronodp.errors import ChronodpError, NotFound
-from chronodp.ledger import StoredStream
+from chronodp.ledger import StoredStream, feeding_path, read_feeding
 from chronodp.service import shapes
 from chronodp.service.access import Anyone, curator_of
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.lifetimes import is_lifetime
+from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
 from chronodp.service.refusals import describe
 from chronodp.service.released_steps import Reader, design_of
 
@@ -31,16 +32,31 @@ _LOOK = 0.5  # seconds between looks into the ledger
 _ALIVE = 15.0  # seconds after which a line says that the connection is alive
 
 
-@router.get("/streams", tags=["streams"], summary="List streams and alerts", responses=refusals_for())
-def list_streams(request: Request, caller: Anyone) -> list[shapes.StreamShape]:
-    """Those of the datasets you may ask about, with how many steps they have released."""
-    return [_shown(stream) for stream in _streams(curator_of(request), caller)]
+@router.get("/streams", tags=["streams"], summary="List streams and alerts", responses=refusals_for() | PAGED)
+def list_streams(
+    request: Request,
+    response: Response,
+    caller: Anyone,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    after: Cursor = None,
+) -> list[shapes.StreamShape]:
+    """Those of the datasets you may ask about, by name, with how many steps they have released."""
+    curator = curator_of(request)
+    names = [dataset.name for dataset in curator.datasets(caller)]
+    # Steps of a lifetime series tell when somebody was forgotten; its issues are shown beside their dataset.
+    found = [stream for stream in curator.ledger.stored.streams(names) if not is_lifetime(stream)]
+    (last,) = read_cursor(after, str, argument="after") or ("",)
+    later = sorted((stream for stream in found if stream.name > last), key=lambda stream: stream.name)
+    return [
+        _shown(curator, caller, stream) for stream in cut(response, later, limit, lambda one: write_cursor(one.name))
+    ]
 
 
 @router.get("/streams/{name}", tags=["streams"], summary="Describe a stream", responses=refusals_for(404))
 def get_stream(request: Request, caller: Anyone, name: Name) -> shapes.StreamShape:
     """What it answers, for whom, and how far it has come."""
-    return _shown(_stream(curator_of(request), caller, name))
+    curator = curator_of(request)
+    return _shown(curator, caller, _stream(curator, caller, name))
 
 
 @router.get(
@@ -96,21 +112,15 @@ async def _events(
     yield f"data: {json.dumps({'step': reader.step, 'kind': 'end'})}\n\n"
 
 
-def _streams(curator: Curator, caller: Caller) -> list[StoredStream]:
-    names = {dataset.name for dataset in curator.datasets(caller)}
-    # Steps of a lifetime series tell when somebody was forgotten; its issues are shown beside their dataset.
-    streams = (stream for stream in curator.ledger.stored.streams() if not is_lifetime(stream))
-    return [stream for stream in streams if stream.dataset in names]
-
-
 def _stream(curator: Curator, caller: Caller, name: str) -> StoredStream:
-    for stream in _streams(curator, caller):
-        if stream.name == name:
-            return stream
-    raise NotFound(f"there is no stream {name!r} for you", argument="name", mend="GET /api/v1/streams lists yours")
+    stream = curator.ledger.stored.stream(name)
+    known = stream is not None and any(dataset.name == stream.dataset for dataset in curator.datasets(caller))
+    if stream is None or not known or is_lifetime(stream):
+        raise NotFound(f"there is no stream {name!r} for you", argument="name", mend="GET /api/v1/streams lists yours")
+    return stream
 
 
-def _shown(stream: StoredStream) -> shapes.StreamShape:
+def _shown(curator: Curator, caller: Caller, stream: StoredStream) -> shapes.StreamShape:
     plan: dict[str, Any] = json.loads(stream.plan)
     design = design_of(stream)
     return shapes.StreamShape(
@@ -122,4 +132,16 @@ def _shown(stream: StoredStream) -> shapes.StreamShape:
         finished=stream.finished,
         epsilon=plan.get("epsilon"),
         delta=plan.get("delta"),
+        **_said(curator, caller, stream.name),
     )
+
+
+def _said(curator: Curator, caller: Caller, name: str) -> dict[str, Any]:
+    """Return what the process that feeds a stream says of itself; an alert is fed with the stream of its name."""
+    path = feeding_path(curator.address, name.removesuffix(".alert"))
+    feeding = None if path is None else read_feeding(path)
+    if feeding is None:
+        return {}
+    # That records are missing depends on what came: nobody has paid for telling it.
+    gaps = [shapes.GapShape(at=gap.at, what=gap.what) for gap in feeding.gaps] if caller.role == "owner" else None
+    return {"said_at": feeding.at, "waits": list(feeding.waits), "gaps": gaps}

@@ -1,10 +1,11 @@
 // The curator's API under the page's cookie; whatever it refuses is thrown in the API's one shape.
 
 export class Refused extends Error {
-  constructor(problem, status) {
+  constructor(problem, status, content = null) {
     super(problem.message);
     this.problem = problem;
     this.status = status;
+    this.content = content; // of an answer that is no refusal, such as that of a service that works in part
   }
 }
 
@@ -25,12 +26,22 @@ export class Api {
     this.signedOut = () => {};
   }
 
-  get(path, signal) {
-    return this.#send("GET", path, undefined, signal);
+  async get(path, signal) {
+    return (await this.#send("GET", path, undefined, signal)).found;
   }
 
-  post(path, content, signal) {
-    return this.#send("POST", path, content, signal);
+  // One page of a list, and where the next begins; null after the last.
+  async page(path, signal) {
+    const { found, next } = await this.#send("GET", path, undefined, signal);
+    return { lines: found, next };
+  }
+
+  async post(path, content, signal) {
+    return (await this.#send("POST", path, content, signal)).found;
+  }
+
+  async remove(path, signal) {
+    return (await this.#send("DELETE", path, undefined, signal)).found;
   }
 
   async signIn(token) {
@@ -62,13 +73,14 @@ export class Api {
       if (error.name === "AbortError") throw error;
       throw new Refused(LOST, 0);
     }
-    if (answer.status === 204) return null;
+    if (answer.status === 204) return { found: null };
     const found = await answer.json().catch((error) => {
       if (error.name === "AbortError") throw error; // nobody waits for it any more
       return null;
     });
-    if (answer.ok) return found;
-    const refused = new Refused(found?.error ?? LOST, answer.status);
+    // An answer that was cut off is none.
+    if (answer.ok && found !== null) return { found, next: answer.headers.get("X-Next") };
+    const refused = new Refused(found?.error ?? LOST, answer.status, found);
     if (answer.status === 401 && path !== "/session") this.signedOut();
     throw refused;
   }

@@ -1,15 +1,17 @@
 // Lines in their bands, drawn by Plotly in the colours of the page.
 
-import { make, number } from "./dom.js";
+import { make, number, oneLine } from "./dom.js";
 
-// Six colours of Okabe and Ito (2008) that show on white and on black.
-const COLOURS = ["0, 114, 178", "213, 94, 0", "0, 158, 115", "204, 121, 167", "230, 159, 0", "86, 180, 233"];
+const COLOURS = 6; // of lines, in the style sheet
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 const MOST = 4000; // points of a line past which SVG is slow
+const NARROW = 480; // pixels below which dates would stand on their heads
+const MANY = 8; // lines past which one box for all would hide them
 const FEW = 60; // points up to which each is worth a mark
+const FILLED = 0.22; // how much of its colour a band has inside
 
 // Plotly reads tags in texts; names are shown as they are.
-const literal = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+const literal = (text) => oneLine(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
 const plotly = () => {
   if (window.Plotly) return Promise.resolve();
@@ -20,28 +22,53 @@ const plotly = () => {
   });
 };
 
-// The style sheet alone knows the colours; a chart takes them from its own box.
+// The style sheet alone knows the colours: an element that wears one says what it is in the theme of the moment.
+const colour = (name) => {
+  const probe = make("i");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+};
+
+const lineColours = () => Array.from({ length: COLOURS }, (_, place) => colour(`--line-${place + 1}`));
+
+const clear = (ink, part) => ink.replace(/^rgb\((.*)\)$/, `rgba($1, ${part})`);
+
 const colours = (box) => {
-  const style = getComputedStyle(box);
-  const [text, rule, sheet] = [style.color, style.borderTopColor, style.backgroundColor];
+  const [text, ink, edge, rule, sheet] = ["--soft", "--ink", "--edge", "--rule", "--sheet"].map(colour);
   return {
     paper_bgcolor: sheet,
     plot_bgcolor: sheet,
     "font.color": text,
-    "font.family": style.fontFamily,
+    "font.family": getComputedStyle(box).fontFamily,
     "xaxis.gridcolor": rule,
-    "xaxis.linecolor": rule,
+    "xaxis.linecolor": edge,
     "xaxis.spikecolor": text,
     "yaxis.gridcolor": rule,
     "yaxis.zerolinecolor": text,
     "hoverlabel.bgcolor": sheet,
     "hoverlabel.bordercolor": rule,
-    "hoverlabel.font.color": getComputedStyle(document.body).color,
+    "hoverlabel.font.color": ink,
+  };
+};
+
+// The group of a trace is the number of its line.
+const inks = (box) => {
+  const lines = lineColours();
+  const own = box.data.map(({ legendgroup }) => lines[Number(legendgroup) % COLOURS]);
+  return {
+    "line.color": own,
+    "marker.color": own,
+    "marker.line.color": own,
+    "error_y.color": own,
+    fillcolor: own.map((ink) => clear(ink, FILLED)),
   };
 };
 
 export const repaint = () => {
-  for (const box of document.querySelectorAll(".js-plotly-plot")) window.Plotly.relayout(box, colours(box));
+  for (const box of document.querySelectorAll(".js-plotly-plot")) window.Plotly.update(box, inks(box), colours(box));
 };
 
 // Of a long line every stretch keeps its least and its largest value, so no peak is lost, and a gap if it has one.
@@ -75,13 +102,13 @@ const stretchesOf = ({ x, lower, upper }) => {
   return stretches;
 };
 
-// One closed shape for every stretch: along the upper ends, and back along the lower.
+// One closed shape for every stretch: along the upper ends, back along the lower, and up to where it began.
 const bandOf = ({ x, lower, upper }, stretches) => {
   const along = { x: [], y: [] };
   for (const stretch of stretches) {
-    const back = [...stretch].reverse();
-    along.x.push(...[...stretch, ...back].map((place) => x[place]), null);
-    along.y.push(...stretch.map((place) => upper[place]), ...back.map((place) => lower[place]), null);
+    const [first, back] = [stretch[0], [...stretch].reverse()];
+    along.x.push(...[...stretch, ...back, first].map((place) => x[place]), null);
+    along.y.push(...stretch.map((place) => upper[place]), ...back.map((place) => lower[place]), upper[first], null);
   }
   return along;
 };
@@ -90,13 +117,13 @@ const bandOf = ({ x, lower, upper }, stretches) => {
 const lonely = ({ y }) => y.some((value, at) => value !== null && (y[at - 1] ?? y[at + 1] ?? null) === null);
 
 // A stretch of a single point has no width to fill: its interval is a bar.
-const barsOf = ({ x, y, lower, upper }, stretches, colour) => {
+const barsOf = ({ x, y, lower, upper }, stretches, ink) => {
   const alone = new Set(stretches.filter((stretch) => stretch.length === 1).flat());
   if (alone.size === 0) return {};
   const reach = (far) => x.map((_, place) => (alone.has(place) && y[place] !== null ? far(place) : 0));
   const array = reach((place) => upper[place] - y[place]);
   const arrayminus = reach((place) => y[place] - lower[place]);
-  return { error_y: { type: "data", symmetric: false, array, arrayminus, color: `rgba(${colour}, 0.5)`, thickness: 1.5, width: 0 } };
+  return { error_y: { type: "data", symmetric: false, array, arrayminus, color: ink, thickness: 1.5, width: 0 } };
 };
 
 const spoken = ({ y, lower, upper, told }, place) => {
@@ -106,7 +133,7 @@ const spoken = ({ y, lower, upper, told }, place) => {
 };
 
 // Where there is no value and words say why, a cross stands at the bottom: on the axis of values it would be a number.
-const crossesOf = (line, index, shared) => {
+const crossesOf = (line, index, shared, ink) => {
   const there = line.x.map((_, place) => place).filter((place) => line.y[place] === null && line.told?.[place]);
   if (there.length === 0) return [];
   return [
@@ -116,7 +143,7 @@ const crossesOf = (line, index, shared) => {
       y: there.map(() => 0.015 + 0.025 * index),
       yaxis: "y2",
       mode: "markers",
-      marker: { symbol: "x-thin", size: 6, line: { width: 1.4, color: `rgb(${COLOURS[index % COLOURS.length]})` } },
+      marker: { symbol: "x-thin", size: 6, line: { width: 1.4, color: ink } },
       customdata: there.map((place) => literal(line.told[place])),
       hovertemplate: "%{customdata}",
       showlegend: false,
@@ -124,18 +151,18 @@ const crossesOf = (line, index, shared) => {
   ];
 };
 
-const traces = (given, index) => {
+const traces = (given, index, all, inks) => {
   const line = thinned(given);
   const stretches = stretchesOf(line);
-  const colour = COLOURS[index % COLOURS.length];
+  const ink = inks[index % COLOURS];
   const shared = { name: literal(line.name), legendgroup: String(index), type: "scatter" };
   const band = {
     ...shared,
     ...bandOf(line, stretches),
     mode: "lines",
-    line: { width: 0 },
+    line: { width: all.length > MANY ? 0.5 : 1, color: ink }, // on a dark ground the filling alone is hardly seen
     fill: "toself",
-    fillcolor: `rgba(${colour}, 0.2)`,
+    fillcolor: clear(ink, FILLED),
     hoverinfo: "skip",
     showlegend: false,
   };
@@ -146,22 +173,22 @@ const traces = (given, index) => {
     customdata: line.x.map((_, place) => spoken(line, place)),
     hovertemplate: "%{customdata}",
     mode: line.x.length <= FEW || lonely(line) ? "lines+markers" : "lines",
-    line: { color: `rgb(${colour})`, width: 1.8, dash: DASHES[Math.floor(index / COLOURS.length) % DASHES.length] },
+    line: { color: ink, width: 2, dash: DASHES[Math.floor(index / COLOURS) % DASHES.length] },
     marker: { size: 5 },
-    ...barsOf(line, stretches, colour),
+    ...barsOf(line, stretches, ink),
   };
-  return [...crossesOf(line, index, shared), band, curve];
+  return [...crossesOf(line, index, shared, ink), band, curve];
 };
 
-const layout = (lines, label, dates) => ({
+const layout = (lines, { label, dates, narrow }) => ({
   template: "none",
   font: { size: 13 },
   margin: { l: 12, r: 16, t: 16, b: 12 },
   showlegend: lines.length > 1,
   legend: { orientation: "h", y: -0.15, x: 0 },
-  hovermode: lines.length > 8 ? "closest" : "x unified",
+  hovermode: lines.length > MANY ? "closest" : "x unified",
   dragmode: window.matchMedia("(hover: none), (pointer: coarse)").matches ? false : "zoom",
-  xaxis: { type: dates ? "date" : "linear", automargin: true, zeroline: false, showline: true, nticks: 8 },
+  xaxis: { type: dates ? "date" : "linear", automargin: true, zeroline: false, showline: true, nticks: narrow ? 4 : 8 },
   yaxis: {
     title: { text: literal(label), standoff: 10 },
     automargin: true,
@@ -190,9 +217,11 @@ export const draw = async (box, lines, { label, about, keep = false, empty = "" 
   }
   if (!box.matches(".js-plotly-plot")) box.replaceChildren(); // what was said of an empty chart
   const dates = lines.some((line) => typeof line.x[0] === "string");
-  const shape = layout(lines, label, dates);
+  const shape = layout(lines, { label, dates, narrow: box.clientWidth < NARROW });
   if (keep && box.layout?.xaxis.autorange === false) shape.xaxis.range = box.layout.xaxis.range;
-  await window.Plotly.react(box, lines.flatMap(traces), shape, { displayModeBar: false, responsive: true });
+  const inks = lineColours();
+  const drawn = lines.flatMap((line, index) => traces(line, index, lines, inks));
+  await window.Plotly.react(box, drawn, shape, { displayModeBar: false, responsive: true });
   await window.Plotly.relayout(box, colours(box));
 };
 

@@ -1,7 +1,7 @@
 // Price against error: two sliders, each of which moves the other by way of plans.
 
 import { number } from "./dom.js";
-import { errorOf, errorText, ofRanks } from "./errors.js";
+import { errorName, errorOf, errorText, ofRanks, spelled } from "./errors.js";
 
 const STEPS = 1000;
 const SPAN = 200; // the largest ε over the least
@@ -29,7 +29,7 @@ export class Exchange {
     });
     this.errorSlider.addEventListener("input", (event) => {
       event.stopPropagation();
-      this.#tellError(along(...this.errors, Number(this.errorSlider.value)));
+      this.#tellError(spelled(this.wanted, this.ranks));
       error();
     });
     this.field.addEventListener("input", () => this.#tellPrice());
@@ -50,27 +50,40 @@ export class Exchange {
     return along(...this.errors, Number(this.errorSlider.value));
   }
 
-  // Learns which errors the range of ε can buy.
+  // Learns which errors the range of ε can buy; where an end of it is refused, none can be wanted.
   async measure(planAt) {
+    this.forget();
+    let ends;
+    try {
+      ends = [errorOf(await planAt(this.range[1])), errorOf(await planAt(this.range[0]))];
+    } catch (error) {
+      if (!error.problem) throw error;
+      return;
+    }
+    this.errors = ends.every((end) => Number.isFinite(end) && end > 0) && ends[0] < ends[1] ? ends : null;
+  }
+
+  // No range of errors is known.
+  forget() {
     this.errors = null;
     this.errorSlider.disabled = true;
-    const [cheap, dear] = [await planAt(this.range[0]), await planAt(this.range[1])];
-    const ends = [errorOf(dear), errorOf(cheap)];
-    this.errors = ends.every((end) => Number.isFinite(end) && end > 0) && ends[0] < ends[1] ? ends : null;
-    this.errorSlider.disabled = this.errors === null;
+  }
+
+  // A question that is refused has no error.
+  clear() {
+    this.forget();
+    this.#tellError("–");
   }
 
   // Follows a plan: its error is where the second slider stands.
   follow(plan) {
     const error = errorOf(plan);
     this.ranks = ofRanks(plan);
-    if (error === null) {
-      // It hangs on bounds that are still to be found: no error can be wanted.
-      this.errors = null;
-      this.errorSlider.disabled = true;
-    }
+    if (error === null) this.forget(); // it hangs on bounds that are still to be found: none can be wanted
+    this.errorSlider.disabled = this.errors === null;
     if (this.errors) this.errorSlider.value = place(...this.errors, error);
-    this.#tellError(error);
+    this.slot("error-label").textContent = errorName(plan);
+    this.#tellError(errorText(plan));
   }
 
   // Finds the ε that buys the wanted error: by the line through the ends, then by the error that plans tell.
@@ -98,9 +111,7 @@ export class Exchange {
     this.epsilonSlider.setAttribute("aria-valuetext", `ε ${number(epsilon, 3)}`);
   }
 
-  #tellError(error) {
-    const text = errorText(error, this.ranks);
-    this.slot("error-label").textContent = this.ranks ? "Error on average" : "Error at 95 %";
+  #tellError(text) {
     this.slot("error").textContent = text;
     this.errorSlider.setAttribute("aria-valuetext", text);
   }

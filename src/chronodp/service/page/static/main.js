@@ -2,13 +2,14 @@
 
 import { Api, Refused } from "./api.js";
 import { repaint } from "./chart.js";
-import { make, say } from "./dom.js";
+import { make, oneLine, say } from "./dom.js";
 import { refusalBox } from "./refusal.js";
 import { show as ask } from "./views/ask.js";
 import { show as budget } from "./views/budget.js";
 import { show as check } from "./views/check.js";
 import { show as claims } from "./views/claims.js";
 import { show as datasets } from "./views/datasets.js";
+import { show as desk } from "./views/desk.js";
 import { show as lifetimes } from "./views/lifetimes.js";
 import { show as live } from "./views/live.js";
 import { show as release } from "./views/release.js";
@@ -25,6 +26,7 @@ const VIEWS = {
   live: { name: "Live", roles: EVERYONE, show: live },
   claims: { name: "Claims", roles: EVERYONE, show: claims },
   check: { name: "Check", roles: EVERYONE, show: check },
+  desk: { name: "Desk", roles: ["owner", "auditor"], show: desk },
 };
 
 const root = document.documentElement;
@@ -61,9 +63,14 @@ class Page {
   }
 
   async enter() {
-    this.me = await this.api.get("/me");
+    try {
+      this.me = await this.api.get("/me");
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return this.askToSignIn(error.message);
+    }
     const { name, role } = this.me;
-    element("who").textContent = name === role ? name : `${name}, ${role}`;
+    element("who").textContent = oneLine(name === role ? name : `${name}, ${role}`);
     element("sign-out").hidden = false;
     const nav = document.querySelector("nav");
     const allowed = Object.entries(VIEWS).filter(([, view]) => view.roles.includes(this.me.role));
@@ -98,7 +105,8 @@ class Page {
     main.setAttribute("aria-busy", "true");
     delete main.dataset.shown;
     try {
-      await view.show(main, { api: this.api, me: this.me, signal }, ...rest);
+      const tellHealth = () => this.tellHealth();
+      await view.show(main, { api: this.api, me: this.me, signal, tellHealth }, ...rest);
     } catch (error) {
       if (error.name === "AbortError" || signal.aborted) return;
       if (!(error instanceof Refused)) throw error;
@@ -112,10 +120,10 @@ class Page {
   }
 
   async tellHealth() {
-    const health = await this.api.get("/health").catch(() => null);
+    const health = await this.api.get("/health").catch((error) => error.content ?? null);
     const banner = element("banner");
     banner.hidden = health?.status === "ok";
-    if (!banner.hidden) banner.textContent = "Read-only: the ledger cannot be written, so nothing can be released now.";
+    if (!banner.hidden) banner.textContent = `Nothing can be released now: ${health?.why ?? "the curator is away"}.`;
   }
 }
 

@@ -2,9 +2,11 @@
 
 import { draw } from "./chart.js";
 import { clock, count, facts, make, number, percent, table } from "./dom.js";
-import { errorOf, errorText, ofRanks } from "./errors.js";
+import { errorName, errorText, findsBounds, ofRanks } from "./errors.js";
 import { refusalBox } from "./refusal.js";
+import { bandWords, scaleWords } from "./scale.js";
 
+const PARTS = ["headline-sheet", "words-sheet", "alternatives-sheet"];
 const READINGS = { each_period: "Each period", running_total: "Running total" };
 
 export const showPlan = (slot, plan) => {
@@ -13,17 +15,19 @@ export const showPlan = (slot, plan) => {
     make(
       "dl",
       { class: "headline" },
-      ofRanks(plan)
-        ? big("Error on average", errorText(errorOf(plan), true))
-        : big("Error, 95 of 100", plan.half_width === null ? "as found" : errorText(plan.half_width, false)),
+      big(errorName(plan), errorText(plan)),
       big("Price", `ε ${number(plan.epsilon)}`),
       big("Budget used so far", percent(plan.share)),
       big("Fits", plan.fits ? "yes" : "no"),
     ),
   );
+  for (const name of PARTS) slot(name).hidden = false;
+  const { text, warning } = scaleWords(plan);
+  slot("scale").textContent = text;
+  slot("scale").classList.toggle("warning", warning);
   slot("refusal").replaceChildren(...(plan.refusal ? [refusalBox(plan.refusal)] : []));
   facts(slot("facts"), plan.facts.map(({ label, text }) => [label, text]));
-  const finds = errorOf(plan) === null;
+  const finds = findsBounds(plan);
   slot("alternatives-note").textContent = finds
     ? `What may be found, and how far noise then carries a number${sized(plan) ? ", for each 1 of the size found" : ""}.`
     : "Every way that was weighed, the chosen one first.";
@@ -33,8 +37,8 @@ export const showPlan = (slot, plan) => {
 
 // A question that is refused has no plan, and that of an earlier one would mislead.
 export const hidePlan = (slot) => {
-  for (const name of ["headline", "facts", "alternatives", "alternatives-note"]) slot(name).replaceChildren();
-  slot("preview").hidden = true;
+  for (const name of ["headline", "scale", "facts", "alternatives", "alternatives-note"]) slot(name).replaceChildren();
+  for (const name of [...PARTS, "preview"]) slot(name).hidden = true;
 };
 
 const sized = ({ design }) => design.finds.some((name) => name === "clip" || name === "at_most");
@@ -43,8 +47,8 @@ const candidates = (rows) =>
   table(
     "Bounds that may be found",
     [
-      { label: "Periods of a person", numeric: true, cell: (row) => count(row.max_periods) },
-      { label: "Groups of a period", numeric: true, cell: (row) => count(row.max_groups) },
+      { label: "Periods of a person", numeric: true, cell: (row) => number(row.max_periods) },
+      { label: "Groups of a period", numeric: true, cell: (row) => number(row.max_groups) },
       { label: "Error, 95 of 100", numeric: true, cell: (row) => `± ${number(row.half_width)}` },
     ],
     rows,
@@ -109,6 +113,7 @@ const moments = ({ horizon, calendar }, size) => {
 };
 
 const drawBand = (slot, plan, name) => {
+  slot("covers").textContent = bandWords(plan);
   const widths = plan.bands[name];
   const x = moments(plan.design.table, widths.length);
   const line = { name: "noise", x, y: widths.map(() => 0), lower: widths.map((width) => -width), upper: widths };

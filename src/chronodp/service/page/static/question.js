@@ -1,5 +1,6 @@
 // The form of a question: what a dataset offers, and the question that the fields spell.
 
+import { clipOf, clipWords, filterWords, mayFilter, periodsOf } from "./declared.js";
 import { make, options } from "./dom.js";
 import { treeOf } from "./places.js";
 
@@ -44,30 +45,59 @@ export const offer = (form, slot, dataset) => {
   for (const name of ["start", "end", "max_periods"]) elements[name].value = "";
   elements.start.placeholder = dataset.start.slice(0, 10);
   elements.end.placeholder = dataset.end.slice(0, 10);
-  elements.max_periods.placeholder = dataset.max_periods ?? "";
-  elements.delta.value = dataset.delta ? dataset.delta / 10 : 0;
+  elements.delta.value = Math.min(dataset.delta / 10, dataset.largest_delta);
+  for (const name of ["norm", "where"]) elements[name].value = "";
+  slot("where").hidden = !mayFilter(dataset);
+  slot("where-note").textContent = filterWords(dataset);
+  const ofPeople = dataset.unit.kind === "user"; // of other units no periods are chosen, and no whole series is scaled
+  for (const box of form.querySelectorAll("[name=find]")) {
+    const able = dataset.find_bounds.includes(box.value) && (ofPeople || box.value !== "max_periods");
+    allow(box.closest("label"), able);
+  }
   for (const box of form.querySelectorAll("[name=find], [name=missing]")) box.checked = false;
-  slot("finds").hidden = !dataset.find;
-  slot("find-periods").hidden = dataset.unit.kind !== "user"; // of other units no periods are chosen
+  slot("finds").hidden = dataset.find_bounds.length === 0;
+  allow(slot("missing"), dataset.missing);
+  allow(slot("norm"), ofPeople);
   slot("discovers").hidden = !dataset.discover;
   options(elements.discover, ["", ...(dataset.discover?.columns ?? [])], "", (name) => name || "no column");
-  slot("max-keys").hidden = dataset.unit.kind !== "user"; // of other units the groups of a period are chosen
+  slot("max-keys").hidden = !ofPeople; // of other units the groups of a period are chosen
   elements.max_keys.max = dataset.discover?.max_keys ?? "";
   elements.max_keys.value = Math.min(10, dataset.discover?.max_keys ?? 1);
-  slot("places").hidden = Object.keys(dataset.groups).length === 0;
+  slot("places").hidden = !dataset.places || Object.keys(dataset.groups).length === 0;
+  elements.max_groups.max = dataset.max_groups ?? "";
   options(elements.places_column, ["", ...Object.keys(dataset.groups)], "", (name) => name || "no column");
   elements.places.value = "";
-  setColumn(form, dataset);
+  delete form.dataset.bounds;
   offerGroups(slot("groups"), dataset);
-  reveal(form);
+  reveal(form, slot, dataset);
 };
 
-// A column brings its widest clip and edges along it.
-export const setColumn = (form, dataset) => {
-  const [low, high] = dataset.columns[form.elements.column.value]?.clip ?? [0, 1];
-  form.elements.low.value = low;
-  form.elements.high.value = high;
-  form.elements.edges.value = [0, 1, 2, 3, 4, 5].map((part) => low + ((high - low) * part) / 5).join(", ");
+// What the policy does not allow stays hidden, whatever is measured.
+const allow = (part, able) => {
+  part.dataset.allowed = able ? "yes" : "no";
+};
+
+// What bounds are of: a column on a grid, or its rows.
+const boundedBy = ({ column, every, of }, dataset) => ({
+  column: column.value,
+  every: every.value,
+  rows: of.value === "rows" || dataset.user === null, // without people every row stands for itself
+});
+
+// Brings along the widest clip, edges along it, and how many periods of a person count; where they are as they were,
+// what was typed stays.
+const setBounds = (form, slot, dataset) => {
+  const { column, every, low, high, edges, max_periods: periods } = form.elements;
+  periods.placeholder = periodsOf(dataset, every.value);
+  if (!column.value) return;
+  const clip = clipOf(dataset, boundedBy(form.elements, dataset));
+  slot("clip-note").textContent = clipWords(dataset, boundedBy(form.elements, dataset));
+  const known = JSON.stringify([column.value, clip]);
+  if (form.dataset.bounds === known) return;
+  form.dataset.bounds = known;
+  const along = ([from, to]) => [0, 1, 2, 3, 4, 5].map((part) => from + ((to - from) * part) / 5).join(", ");
+  [low.value, high.value] = clip ?? ["", ""];
+  edges.value = clip ? along(clip) : "";
 };
 
 const offerGroups = (fieldset, dataset) => {
@@ -91,20 +121,24 @@ const offerGroups = (fieldset, dataset) => {
   );
 };
 
-// Shows the fields that the chosen measure and workload have.
-export const reveal = (form) => {
+// Shows the fields that the chosen measure and workload have, with the bounds that go with them.
+export const reveal = (form, slot, dataset) => {
   const { measure, of, workload, block } = form.elements;
   const words = measuresOf(form)[measure.value]?.words ?? [];
   options(of, words, words.includes(of.value) && of.dataset.measure === measure.value ? of.value : words[0], (word) => KINDS[word]);
   of.dataset.measure = measure.value;
   for (const part of form.querySelectorAll("[data-for]")) {
-    part.hidden = !part.dataset.for.split(" ").includes(measure.value);
+    part.hidden = !part.dataset.for.split(" ").includes(measure.value) || part.dataset.allowed === "no";
   }
+  setBounds(form, slot, dataset);
   for (const part of form.querySelectorAll("[data-workload]")) part.hidden = part.dataset.workload !== workload.value;
   const wanted = new FormData(form).getAll("by");
   for (const part of form.querySelectorAll("[data-keys]")) part.hidden = !wanted.includes(part.dataset.keys);
   const found = foundOf(form);
-  for (const name of ["low", "high"]) form.elements[name].disabled = found.includes("clip");
+  const scaled = normOf(form) !== undefined;
+  for (const name of ["low", "high"]) form.elements[name].disabled = found.includes("clip") || scaled;
+  form.elements.edges.disabled = found.includes("edges");
+  form.elements.norm.disabled = found.includes("clip");
   form.elements.max_periods.disabled = found.includes("max_periods");
   form.elements.block_every.disabled = block.value === "";
   form.querySelector("[data-slot=discovering]").hidden = form.elements.discover.value === "";
@@ -133,16 +167,27 @@ const missingOf = (form) => {
   return box.checked && !box.closest("[hidden]") ? {} : undefined;
 };
 
-const findOf = (found, { column }, dataset) => {
-  if (found.length === 0) return undefined;
-  const from_zero = found.includes("clip") && dataset.columns[column].clip[0] >= 0;
-  return { bounds: found, from_zero };
+// The norm that bounds a person's whole series, where one is typed in for a sum.
+const normOf = (form) => {
+  const { norm } = form.elements;
+  return norm.closest("[hidden]") || norm.disabled ? undefined : figure(norm.value);
 };
 
-const measureOf = (form, fields, found) => {
-  const names = measuresOf(form)[fields.measure].names.filter((name) => !found.includes(name));
+const fromZero = (form, dataset) => (clipOf(dataset, boundedBy(form.elements, dataset))?.[0] ?? 0) >= 0;
+
+const findOf = (form, found, dataset) => {
+  if (found.length === 0) return undefined;
+  const sized = found.includes("clip") || found.includes("edges");
+  return { bounds: found, from_zero: sized && fromZero(form, dataset) };
+};
+
+const measureOf = (form, fields, found, dataset) => {
+  const { measure: kind, column } = fields;
+  const norm = normOf(form);
+  if (norm !== undefined) return { kind, column, norm, signed: !fromZero(form, dataset) };
+  const names = measuresOf(form)[kind].names.filter((name) => !found.includes(name));
   const said = names.map((name) => [name, ARGUMENTS[name](fields)]);
-  return { kind: fields.measure, ...Object.fromEntries(said) };
+  return { kind, ...Object.fromEntries(said) };
 };
 
 const workloadOf = ({ workload, periods, alpha, weights, levels }) => {
@@ -169,13 +214,14 @@ export const readQuestion = (form, dataset) => {
   if (tree) by[fields.places_column] = tree.leaves;
   if (fields.discover) by[fields.discover] = { max_keys: dataset.unit.kind === "user" ? figure(fields.max_keys) : undefined };
   return {
-    measure: measureOf(form, fields, found),
-    find: findOf(found, fields, dataset),
+    measure: measureOf(form, fields, found, dataset),
+    find: findOf(form, found, dataset),
     missing: missingOf(form),
     by,
     places: tree && { column: fields.places_column, names: tree.names, keys: tree.keys, children: tree.children },
     max_groups: Object.keys(by).length ? figure(fields.max_groups) : undefined,
     block: fields.block ? { statistic: fields.block, every: fields.block_every } : undefined,
+    where: mayFilter(dataset) ? fields.where.trim() || undefined : undefined,
     every: fields.every,
     start: fields.start.trim() || undefined,
     end: fields.end.trim() || undefined,

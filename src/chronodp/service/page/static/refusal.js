@@ -31,7 +31,7 @@ export const guarded = async (place, run) => {
   }
 };
 
-const sentence = (text) => {
+export const sentence = (text) => {
   const whole = capital(text);
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 };

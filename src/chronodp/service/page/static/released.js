@@ -57,7 +57,7 @@ export const showReleased = async (chart, place, found, { about, lines = linesOf
   const columns = found.columns.map((label, at) => {
     if (label === "kind" || label === "why") return { label, cell: (row) => row[at] ?? "–" };
     if (at >= last) return { label, numeric: true, cell: (row) => number(row[at], 6) };
-    return { label, cell: (row) => (at === 0 ? clock(row[0]) : String(row[at])) };
+    return { label, cell: (row) => (at === 0 ? clock(row[0]) : String(row[at] ?? "–")) };
   });
   const which = found.columns.includes("bin_low") ? "first" : "largest";
   const some = `The chart shows the ${which} ${MOST_LINES} of ${count(lines.length)} lines; the table has all.`;

@@ -5,7 +5,11 @@ import { guarded } from "./refusal.js";
 
 const FIRST_LOOK = 200;
 const LONGEST_LOOK = 1500;
-const STATES = { waiting: "Waiting for its turn…", running: "Being released…" };
+const STATES = {
+  waiting: "Waiting for its turn…",
+  held: "Held by the owner: it waits…",
+  running: "Being released…",
+};
 
 const pause = (milliseconds, signal) =>
   new Promise((resolve, reject) => {

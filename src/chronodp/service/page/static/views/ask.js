@@ -1,11 +1,13 @@
 // The plan builder: every change is planned at once; nothing is read until it is submitted.
 
+import { confirmed } from "../confirming.js";
 import { fill, make, number, options, path, say } from "../dom.js";
-import { errorOf, errorText, ofRanks } from "../errors.js";
+import { errorOf, errorText } from "../errors.js";
 import { Exchange } from "../exchange.js";
 import { hidePlan, showPlan } from "../planned.js";
-import { offer, readQuestion, reveal, setColumn } from "../question.js";
-import { guarded } from "../refusal.js";
+import { pointAt, unpoint } from "../pointing.js";
+import { offer, readQuestion, reveal } from "../question.js";
+import { guarded, refusalBox } from "../refusal.js";
 import { showReleased } from "../released.js";
 import { inventRequest, submit } from "../submitting.js";
 
@@ -34,7 +36,8 @@ class Builder {
     this.signal = signal;
     this.form = slot("form");
     this.dataset = null;
-    this.question = null; // the one whose plan is shown: what is submitted is what was planned
+    this.planned = null; // {question, plan} as shown; null while another is planned or was refused: nothing to submit
+    this.submitting = false;
     this.measured = ""; // the question, ε aside, whose range of errors is known
     this.timer = null;
     this.planning = new AbortController();
@@ -46,8 +49,7 @@ class Builder {
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("input", (event) => {
       if (event.target.name === "dataset") return;
-      if (event.target.name === "column") setColumn(this.form, this.dataset);
-      reveal(this.form);
+      reveal(this.form, slot, this.dataset);
       this.#soon(() => this.#replan());
     });
     slot("try").addEventListener("click", () => this.#try());
@@ -66,17 +68,26 @@ class Builder {
     offer(this.form, this.slot, dataset);
     this.exchange.open(dataset.largest_epsilon ?? dataset.epsilon);
     this.slot("submit").elements.request.value = inventRequest(dataset.name);
-    this.slot("trial").hidden = true;
     this.#soon(() => this.#replan(), 0);
   }
 
+  // Plans a little later. What is shown until then is of another question: it says so, and cannot be submitted.
   #soon(plan, after = SETTLED) {
     clearTimeout(this.timer);
-    this.planning.abort();
+    this.planning.abort(); // an answer that comes late is nobody's
     this.planning = new AbortController();
+    this.planned = null;
     this.slot("answer").setAttribute("aria-busy", "true");
-    for (const name of ["pay", "try"]) this.slot(name).disabled = true;
+    this.slot("stale").hidden = !this.slot("headline").hasChildNodes();
+    this.slot("trial").hidden = true;
+    this.slot("job").replaceChildren();
+    this.#unlock();
     this.timer = setTimeout(plan, after);
+  }
+
+  #unlock() {
+    this.slot("pay").disabled = this.planned === null || this.submitting;
+    this.slot("try").disabled = this.planned === null;
   }
 
   get #address() {
@@ -85,68 +96,78 @@ class Builder {
 
   #planAt(question) {
     const { signal } = this.planning;
-    return (epsilon) => this.api.post(`${this.#address}/plan`, { ...question, epsilon }, signal);
+    return async (epsilon) => {
+      const plan = await this.api.post(`${this.#address}/plan`, { ...question, epsilon }, signal);
+      signal.throwIfAborted();
+      return plan;
+    };
   }
 
-  async #replan() {
-    await this.#shown(async (question) => {
+  #replan() {
+    return this.#guard(async () => {
+      const question = readQuestion(this.form, this.dataset);
       const planAt = this.#planAt(question);
       const plan = await planAt(question.epsilon);
-      this.exchange.follow(plan);
-      showPlan(this.slot, plan);
+      this.#accept(question, plan);
       const key = JSON.stringify([this.dataset.name, { ...question, epsilon: 0 }]);
-      if (errorOf(plan) === null) this.measured = "";
-      else if (this.measured !== key) {
-        this.measured = "";
-        await this.exchange.measure(planAt);
-        this.measured = key;
-        this.exchange.follow(plan);
-      }
-      return plan;
-    });
-  }
-
-  async #seek() {
-    await this.#shown(async (question) => {
-      const plan = await this.exchange.seek(this.#planAt(question));
+      if (errorOf(plan) === null || this.measured === key) return;
+      await this.exchange.measure(planAt);
+      this.measured = key;
       this.exchange.follow(plan);
-      showPlan(this.slot, plan);
-      return plan;
     });
   }
 
-  async #shown(run) {
+  #seek() {
+    return this.#guard(async () => {
+      const question = readQuestion(this.form, this.dataset);
+      const plan = await this.exchange.seek(this.#planAt(question));
+      this.#accept({ ...question, epsilon: plan.epsilon }, plan);
+    });
+  }
+
+  async #guard(run) {
     const { signal } = this.planning;
     try {
-      const question = readQuestion(this.form, this.dataset);
-      const plan = await run(question);
-      this.question = { ...question, epsilon: plan.epsilon };
-      this.#allow(plan);
+      await run();
     } catch (error) {
-      if (error.name === "AbortError") return;
-      await guarded(this.slot("refusal"), () => Promise.reject(error));
-      this.#forbid();
+      if (signal.aborted || error.name === "AbortError") return;
+      this.#refuse(error.problem ?? { message: "The page could not plan this.", mend: "Load it again, or tell the owner." });
+      if (!error.problem) throw error;
     }
-    if (!signal.aborted) this.slot("answer").removeAttribute("aria-busy");
   }
 
-  #allow(plan) {
-    for (const name of ["pay", "try"]) this.slot(name).disabled = false;
-    this.slot("pay").textContent = `Submit: spends ε ${number(plan.epsilon, 3)}`;
-    const error = errorText(errorOf(plan), ofRanks(plan));
-    say(`Planned: error ${error} at ε ${number(plan.epsilon, 3)}`);
+  #accept(question, plan) {
+    this.planned = { question, plan };
+    unpoint(this.form);
+    this.exchange.follow(plan);
+    showPlan(this.slot, plan);
+    this.#settle(`Submit: spends ε ${number(plan.epsilon, 3)}`);
+    say(`Planned: error ${errorText(plan)} at ε ${number(plan.epsilon, 3)}`);
   }
 
-  #forbid() {
+  #refuse(problem) {
     hidePlan(this.slot);
-    this.slot("pay").textContent = "Submit";
+    this.exchange.clear();
+    this.measured = "";
+    this.slot("refusal").replaceChildren(refusalBox(problem));
+    pointAt(this.form, problem, Object.keys(this.dataset.groups));
+    this.#settle("Submit");
+  }
+
+  #settle(pay) {
+    this.slot("pay").textContent = pay;
+    this.slot("stale").hidden = true;
+    this.slot("answer").removeAttribute("aria-busy");
+    this.#unlock();
   }
 
   async #try() {
+    const { planned } = this;
     const place = this.slot("job");
     place.replaceChildren(make("p", { class: "note" }, "Making up rows…"));
-    const found = await guarded(place, () => this.api.post(`${this.#address}/try`, this.question, this.signal));
-    if (!found) return;
+    const ask = () => this.api.post(`${this.#address}/try`, planned.question, this.planning.signal);
+    const found = await guarded(place, ask);
+    if (!found || this.planned !== planned) return; // another question is on the form by now
     this.slot("trial").hidden = false;
     this.slot("trial-note").textContent = found.note;
     const about = `Line chart of ${found.table.title}, on made-up rows`;
@@ -155,11 +176,35 @@ class Builder {
   }
 
   async #submit() {
+    if (!this.planned || this.submitting) return;
+    this.submitting = true;
     const { elements } = this.slot("submit");
-    const content = { request: elements.request.value.trim(), question: this.question, fresh: elements.fresh.checked };
-    this.slot("pay").disabled = true;
+    const content = {
+      request: elements.request.value.trim(),
+      question: this.planned.question,
+      fresh: elements.fresh.checked,
+    };
+    try {
+      if (await this.#confirm(content)) await this.#release(content);
+    } finally {
+      this.submitting = false;
+      this.#unlock();
+    }
+  }
+
+  // What it debits is asked at this moment: since the plan, others may have spent or asked the same.
+  async #confirm(content) {
+    const { planned, dataset } = this;
+    const ask = () => this.api.post(`${this.#address}/quote`, content, this.planning.signal);
+    const quote = await guarded(this.slot("job"), ask);
+    if (!quote || this.planned !== planned) return false;
+    const { request } = content;
+    return confirmed(this.slot, { dataset: dataset.name, plan: planned.plan, quote, request }, this.signal);
+  }
+
+  async #release(content) {
+    this.#unlock();
     const job = await submit(this.api, this.slot("job"), this.dataset.name, content, this.signal);
-    this.slot("pay").disabled = false;
     if (job) location.hash = `#/releases${path(job.dataset, job.release)}`;
   }
 }

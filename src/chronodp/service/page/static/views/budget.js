@@ -2,6 +2,7 @@
 
 import { address } from "../api.js";
 import { fill, make, moment, number, options, path, percent, table } from "../dom.js";
+import { pagedTable } from "../paged.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const AROUND = 2 * Math.PI * 42;
@@ -19,7 +20,21 @@ export const show = async (place, { api, me, signal }, wanted) => {
   });
   const [budget, history] = await Promise.all([
     api.get(`/datasets${path(name)}/budget`, signal),
-    api.get(`/datasets${path(name)}/history`, signal),
+    pagedTable({
+      api,
+      path: `/datasets${path(name)}/history`,
+      signal,
+      caption: "Who spent what, newest first",
+      columns: (entries) => [
+        { label: "Number", numeric: true, cell: (entry) => String(entry.number) },
+        { label: "Who", cell: (entry) => entry.who },
+        { label: "Request", cell: (entry) => entry.request || "–" },
+        { label: "What it cost", wide: true, cell: (entry) => entry.cost || "–" },
+        ...(entries.some((entry) => entry.period) ? [{ label: "Period", cell: (entry) => entry.period }] : []),
+        { label: "When", cell: (entry) => moment(entry.made) },
+      ],
+      empty: "Nothing was spent yet.",
+    }),
   ]);
   const { whole, mine, analysts } = budget;
   slot("guarantee").textContent = `${whole.guarantee} ${whole.lifetime}`;
@@ -47,24 +62,10 @@ export const show = async (place, { api, me, signal }, wanted) => {
       : []),
   );
   if (me.role !== "analyst") {
-    const link = { class: "button", href: address(`/datasets${path(name)}/chain`), download: `${name}-chain.json` };
+    const link = { class: "button", href: address(`/datasets${path(name)}/chain/file`), download: `${name}-chain.json` };
     slot("chain").append(make("a", link, "All certificates"));
   }
-  slot("history").append(
-    table(
-      "Who spent what, newest first",
-      [
-        { label: "Number", numeric: true, cell: (entry) => String(entry.number) },
-        { label: "Who", cell: (entry) => entry.who },
-        { label: "Request", cell: (entry) => entry.request || "–" },
-        { label: "What it cost", wide: true, cell: (entry) => entry.cost },
-        ...(history.some((entry) => entry.period) ? [{ label: "Period", cell: (entry) => entry.period }] : []),
-        { label: "When", cell: (entry) => moment(entry.made) },
-      ],
-      history,
-      "Nothing was spent yet.",
-    ),
-  );
+  slot("history").append(history);
 };
 
 const ring = (share) => {

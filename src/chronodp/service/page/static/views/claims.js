@@ -1,28 +1,30 @@
 // What releases claim, and an audit of the whole chain of certificates.
 
-import { fill, make, moment, path, table } from "../dom.js";
+import { count, fill, make, moment, path, table } from "../dom.js";
+import { pagedTable } from "../paged.js";
 import { guarded } from "../refusal.js";
 
+const NOTHING = "Nothing was released yet.";
 const LOST = "The chain does not contain what the last audit saw: the ledger was set back.";
 
 export const show = async (place, { api, me, signal }) => {
-  const claims = await api.get("/claims", signal);
+  const claims = await pagedTable({
+    api,
+    path: "/claims",
+    signal,
+    caption: "Claims",
+    columns: [
+      { label: "Mechanism", wide: true, cell: (claim) => claim.mechanism },
+      { label: "Protects", cell: (claim) => claim.unit },
+      { label: "Theorem", cell: (claim) => claim.theorem },
+      { label: "Precision", wide: true, cell: (claim) => claim.precision },
+      { label: "Argument", cell: (claim) => make("code", {}, claim.argument) },
+      { label: "Releases", numeric: true, cell: (claim) => String(claim.releases) },
+    ],
+    empty: "Nothing was released yet, so nothing is claimed.",
+  });
   const slot = fill(place, "claims");
-  slot("claims").append(
-    table(
-      "Claims",
-      [
-        { label: "Mechanism", wide: true, cell: (claim) => claim.mechanism },
-        { label: "Protects", cell: (claim) => claim.unit },
-        { label: "Theorem", cell: (claim) => claim.theorem },
-        { label: "Precision", wide: true, cell: (claim) => claim.precision },
-        { label: "Argument", cell: (claim) => make("code", {}, claim.argument) },
-        { label: "Releases", numeric: true, cell: (claim) => String(claim.releases) },
-      ],
-      claims,
-      "Nothing was released yet, so nothing is claimed.",
-    ),
-  );
+  slot("claims").append(claims);
   if (me.role === "analyst") {
     slot("audit").hidden = true; // chains are for owners and auditors
     return;
@@ -37,17 +39,34 @@ export const show = async (place, { api, me, signal }) => {
   tell();
 };
 
+// Checks a chain by stretches, each of which begins with the last link of the one before; `number` is a link to be seen.
+const walk = async (api, dataset, number, signal) => {
+  let links = 0;
+  let last = null;
+  let seen;
+  for (;;) {
+    const page = `/datasets${path(dataset)}/chain?after=${links}`;
+    const { lines: chain, next } = await api.page(page, signal);
+    if (number > links && number <= links + chain.links.length) seen = chain.links[number - links - 1].signature;
+    const stretch = last ? [last, ...chain.links] : chain.links;
+    const head = next ? null : chain.head;
+    const verdict = stretch.length
+      ? await api.post("/verify", { links: stretch, first: last ? links : 1, head }, signal)
+      : { valid: true, why: NOTHING };
+    links += chain.links.length;
+    last = chain.links.at(-1) ?? last;
+    if (!verdict.valid || !next) return { verdict, links, signature: last?.signature ?? "", seen };
+  }
+};
+
 const audit = async (api, dataset, signal) => {
-  const chain = await api.get(`/datasets${path(dataset)}/chain`, signal);
-  const verdict = chain.links.length
-    ? await api.post("/verify", { links: chain.links, head: chain.head }, signal)
-    : { valid: true, why: "Nothing was released yet." };
   const before = recall(dataset);
-  const lost = before?.links > 0 && chain.links[before.links - 1]?.signature !== before.signature;
+  const { verdict, links, signature, seen: found } = await walk(api, dataset, before?.links ?? 0, signal);
+  const lost = before?.links > 0 && found !== before.signature;
   const when = new Date().toISOString();
   if (verdict.valid && !lost) {
-    const signature = chain.links.at(-1)?.signature ?? "";
-    return { dataset, valid: true, why: verdict.why, when, links: chain.links.length, signature };
+    const why = links ? `All ${count(links)} links are genuine and none is missing up to the newest of them.` : NOTHING;
+    return { dataset, valid: true, why, when, links, signature };
   }
   // What was seen once stays the measure until a genuine chain goes beyond it.
   const seen = { links: before?.links ?? 0, signature: before?.signature ?? "" };

@@ -3,26 +3,38 @@
 import { count, facts, fill, make, number, path } from "../dom.js";
 
 const KEYS = 8; // named on the card
+const CARDS = 50; // at a time
 
 export const show = async (place, { api, me, signal }) => {
   const found = await api.get("/datasets", signal);
   const slot = fill(place, "datasets");
-  slot("list").append(...found.map((dataset) => card(dataset, me)));
+  const more = make("button", { type: "button", class: "quiet" });
+  const grow = () => {
+    const shown = slot("list").querySelectorAll("article").length;
+    more.before(...found.slice(shown, shown + CARDS).map((dataset) => card(dataset, me)));
+    more.hidden = shown + CARDS >= found.length;
+    more.textContent = `Show more (${count(Math.min(shown + CARDS, found.length))} of ${count(found.length)})`;
+  };
+  slot("list").append(more);
+  more.addEventListener("click", grow);
+  grow();
   if (found.length === 0) slot("list").append(make("p", {}, "There is no dataset for you: ask the owner."));
 };
 
 const card = (dataset, me) => {
   const list = make("dl", { class: "facts" });
-  const columns = Object.entries(dataset.columns).map(
-    ([name, { clip, about }]) => `${name}, ${number(clip[0])} to ${number(clip[1])}${about ? `: ${about}` : ""}`,
-  );
+  const columns = Object.entries(dataset.columns).map(([name, { clips, about }]) => {
+    const widest = Object.entries(clips).map(([every, [low, high]]) => `${number(low)} to ${number(high)} in ${every}`);
+    return `${name}, ${widest.join(", ")}${about ? `: ${about}` : ""}`;
+  });
   const groups = Object.entries(dataset.groups).map(([name, keys]) => {
     const more = keys.length > KEYS ? ` and ${count(keys.length - KEYS)} more` : "";
     return `${name}: ${keys.slice(0, KEYS).join(", ")}${more}`;
   });
   const lasts = dataset.renews ? `anew every ${dataset.renews}` : "for ever";
   const rules = [
-    `one release costs at most ε ${number(dataset.largest_epsilon ?? dataset.epsilon)}`,
+    `one release costs at most ε ${number(dataset.largest_epsilon ?? dataset.epsilon)}` +
+      (dataset.delta ? `, counted at δ ${number(dataset.delta)}` : ""),
     `at most ${count(dataset.largest_cells)} numbers`,
     dataset.least_group ? `groups of at least ${count(dataset.least_group)} people, as declared` : null,
     dataset.expression_columns.length

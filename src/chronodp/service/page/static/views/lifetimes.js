@@ -44,7 +44,7 @@ const listed = ({ name, dataset, issues }) => {
       { label: "Periods", cell: (row) => link(row.release, `${clock(row.start)} to ${clock(row.end)}`) },
       { label: "Asked by", cell: (row) => row.who },
       { label: "Request", cell: (row) => row.request || "–" },
-      { label: "Takes", wide: true, cell: (row) => row.takes },
+      { label: "Takes", wide: true, cell: (row) => row.takes || "–" },
       { label: "Issued", cell: (row) => moment(row.issued) },
     ],
     issues,
@@ -65,7 +65,7 @@ const offer = (slot, api, series, signal) => {
   slot("clip").hidden = !series.clip;
   if (series.clip) {
     [elements.low.placeholder, elements.high.placeholder] = series.clip.map((end) => number(end));
-    [elements.low.min, elements.high.max] = series.widest;
+    [elements.low.min, elements.high.max] = series.widest ?? series.clip;
   }
   if (series.next) {
     elements.start.value = clock(series.next.start);

@@ -2,8 +2,8 @@
 
 import { address } from "../api.js";
 import { draw } from "../chart.js";
-import { count, fill, make, number, options, path, table } from "../dom.js";
-import { refusalBox } from "../refusal.js";
+import { count, fill, make, number, oneLine, options, path, table } from "../dom.js";
+import { guarded, refusalBox } from "../refusal.js";
 
 const DRAWN_EVERY = 250; // milliseconds
 const ALERTS_FOLLOWED = 3; // a browser opens six connections to one place, and each stream holds one
@@ -26,9 +26,11 @@ export const show = async (place, { api, signal }, wanted) => {
   slot("stream").addEventListener("change", (event) => {
     location.hash = `#/live${path(event.target.value)}`;
   });
-  slot("caption").textContent = `${chosen.name}: ${chosen.what}`;
+  slot("caption").textContent = oneLine(`${chosen.name}: ${chosen.what}`);
   slot("about").textContent =
     `Of ${chosen.dataset}` + (chosen.epsilon ? `, ε ${number(chosen.epsilon)} for all steps together.` : ".");
+  slot("said").replaceChildren(...said(chosen).map((text) => make("li", {}, text)));
+  slot("said").hidden = said(chosen).length === 0;
   slot("no-alerts").textContent = "None so far.";
   const alarms = streams.filter((one) => isAlert(one) && one.dataset === chosen.dataset && one !== chosen);
   slot("figure").hidden = isAlert(chosen);
@@ -36,6 +38,12 @@ export const show = async (place, { api, signal }, wanted) => {
   const picture = new Picture(slot, signal);
   for (const one of [chosen, ...alarms.slice(0, ALERTS_FOLLOWED)]) follow(api, one, slot, picture, signal);
 };
+
+// What the process that feeds the stream last said of itself: text that others wrote, shown as text.
+const said = ({ said_at: at, waits, gaps }) => [
+  ...waits.map((wait) => `Waits, as of ${at}: ${wait}.`),
+  ...(gaps ?? []).map((gap) => `Gap, noticed ${gap.at}: ${gap.what}.`),
+];
 
 const follow = (api, stream, slot, picture, signal) => {
   const source = new EventSource(address(`/streams${path(stream.name)}/events`));
@@ -56,9 +64,10 @@ const follow = (api, stream, slot, picture, signal) => {
     const step = JSON.parse(event.data);
     if (step.kind === "end") {
       source.close();
-      const { finished } = await api.get(`/streams${path(stream.name)}`, signal);
-      if (finished) state("finished");
-      else if (!signal.aborted) follow(api, stream, slot, picture, signal);
+      const now = await guarded(slot("refusal"), () => api.get(`/streams${path(stream.name)}`, signal));
+      if (!now || signal.aborted) return;
+      if (now.finished) state("finished");
+      else follow(api, stream, slot, picture, signal);
       return;
     }
     if (step.step <= last) return; // a new connection begins at the beginning
@@ -72,8 +81,9 @@ const tellAlert = (slot, name, { step, period, value }) => {
   const id = `alert-${encodeURIComponent(name)}-${step}`;
   if (document.getElementById(id)) return;
   const size = typeof value === "number" ? `, released value ${number(value)}` : "";
+  const when = typeof period === "number" ? ` in period ${count(period)}` : "";
   slot("no-alerts").textContent = "";
-  slot("alerts").prepend(make("li", { id }, make("strong", {}, name), ` in period ${count(period)}${size}`));
+  slot("alerts").prepend(make("li", { id }, make("strong", {}, name), `${when}${size}`));
 };
 
 // Steps gathered as they come, drawn a few times a second.
@@ -95,8 +105,10 @@ class Picture {
       const line = this.lines[place];
       line.x.push(step.period);
       line.y.push(value);
-      line.lower.push(value - step.half_width);
-      line.upper.push(value + step.half_width);
+      // Where the width of the band cannot be told there is none.
+      const known = typeof value === "number" && typeof step.half_width === "number";
+      line.lower.push(known ? value - step.half_width : null);
+      line.upper.push(known ? value + step.half_width : null);
     });
     this.timer ??= setTimeout(() => this.#draw(), DRAWN_EVERY);
   }

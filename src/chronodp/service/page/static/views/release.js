@@ -2,7 +2,7 @@
 
 import { address } from "../api.js";
 import { offerZoom } from "../chart.js";
-import { capital, facts, fill, make, moment, number, options, path, say } from "../dom.js";
+import { capital, facts, fill, make, moment, number, oneLine, options, path, say } from "../dom.js";
 import { offerBaseline, offerPart, readReading, revealReading, searchPlaces } from "../reading.js";
 import { guarded } from "../refusal.js";
 import { linesOf, showReleased } from "../released.js";
@@ -16,7 +16,7 @@ export const show = async (place, { api, signal }, dataset, given) => {
   slot("kind").textContent = `Release ${release.number} of ${dataset}`;
   slot("title").textContent = capital(release.what.split(";")[0]);
   slot("promise").textContent =
-    `ε ${number(release.epsilon)}, δ ${number(release.delta)}, asked by ${release.who} as “${release.request}”, ` +
+    `ε ${number(release.epsilon)}, δ ${number(release.delta)}, asked by ${release.who} as “${oneLine(release.request)}”, ` +
     `released ${moment(release.issued)}.`;
   facts(slot("facts"), release.facts.map(({ label, text }) => [label, text]));
   slot("certificate").textContent = certificate.words;

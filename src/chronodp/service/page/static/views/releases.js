@@ -1,6 +1,7 @@
 // The releases of a dataset, and what was submitted lately.
 
-import { fill, make, moment, number, options, path, table } from "../dom.js";
+import { fill, make, moment, number, options, path } from "../dom.js";
+import { pagedTable } from "../paged.js";
 
 export const show = async (place, { api, me, signal }, wanted) => {
   const slot = fill(place, "releases");
@@ -13,15 +14,14 @@ export const show = async (place, { api, me, signal }, wanted) => {
   slot("dataset").addEventListener("change", (event) => {
     location.hash = `#/releases${path(event.target.value)}`;
   });
-  const [found, jobs] = await Promise.all([
-    api.get(`/datasets${path(name)}/releases`, signal),
-    api.get("/jobs?limit=20", signal),
-  ]);
   const link = (dataset, number, text) => make("a", { href: `#/releases${path(dataset, number)}` }, text);
-  slot("list").append(
-    table(
-      `Releases of ${name}`,
-      [
+  const [releases, jobs] = await Promise.all([
+    pagedTable({
+      api,
+      path: `/datasets${path(name)}/releases`,
+      signal,
+      caption: `Releases of ${name}`,
+      columns: [
         { label: "Number", numeric: true, cell: (row) => link(name, row.number, `${row.number}`) },
         { label: "What", wide: true, cell: (row) => link(name, row.number, row.what) },
         { label: "Asked by", cell: (row) => row.who },
@@ -29,14 +29,14 @@ export const show = async (place, { api, me, signal }, wanted) => {
         { label: "ε", numeric: true, cell: (row) => number(row.epsilon) },
         { label: "Released", cell: (row) => moment(row.issued) },
       ],
-      found,
-      "Nothing was released yet.",
-    ),
-  );
-  slot("jobs").append(
-    table(
-      "Submitted lately",
-      [
+      empty: "Nothing was released yet.",
+    }),
+    pagedTable({
+      api,
+      path: "/jobs?limit=20",
+      signal,
+      caption: "Submitted lately",
+      columns: [
         { label: "Request", cell: (job) => job.request },
         { label: "Dataset", cell: (job) => job.dataset },
         { label: "State", cell: (job) => (job.repeated ? `${job.state}, for nothing` : job.state) },
@@ -47,7 +47,8 @@ export const show = async (place, { api, me, signal }, wanted) => {
         },
         { label: "Submitted", cell: (job) => moment(job.submitted) },
       ],
-      jobs,
-    ),
-  );
+    }),
+  ]);
+  slot("list").append(releases);
+  slot("jobs").append(jobs);
 };

@@ -1,0 +1,57 @@
+"""Text that others wrote, as it is shown: on terminals, in logs, on pages and in messages.
+
+Names, ids, keys and words of files may hold what a terminal obeys instead of showing (ESC), what ends a line, and what
+turns the order of letters around (U+202E). Whatever stands for itself is shown as it is; the rest is escaped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+__all__ = ["in_json", "is_visible", "shown", "shown_lines"]
+
+# Letters and marks by their category, of which nothing is seen: fillers, joiners and selectors of variants.
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
+
+def is_visible(text: str) -> bool:
+    """Return whether every sign of a text stands for itself: no control, format, line-break or unseen sign."""
+    return text.isprintable() and (text.isascii() or not _UNSEEN.search(text))
+
+
+def shown(text: object) -> str:
+    r"""Return a text that is seen and not obeyed, on one line: what does not stand for itself is escaped.
+
+    >>> shown("café \x1b[2J\u202e\n")
+    'café \\x1b[2J\\u202e\\n'
+    """
+    words = str(text)
+    return words if is_visible(words) else "".join(map(_escaped, words))
+
+
+def shown_lines(text: object) -> str:
+    """Return a text of ours, whose line breaks are meant: every line of it is seen and not obeyed."""
+    return "\n".join(map(shown, str(text).split("\n")))
+
+
+def in_json(content: Any, *, indent: int | None = None) -> str:
+    r"""Return JSON that a terminal can show, and that reads back the same: what is not visible is escaped in it.
+
+    >>> in_json({"name": "café\u202e\x9b"})
+    '{"name": "café\\u202e\\u009b"}'
+    """
+    text = json.dumps(content, ensure_ascii=False, indent=indent)
+    return text if is_visible(text) else "".join(sign if sign == "\n" else _coded(sign) for sign in text)
+
+
+def _escaped(sign: str) -> str:
+    if is_visible(sign):
+        return sign
+    # As Python writes it, which leaves letters alone that are not seen.
+    return repr(sign)[1:-1] if not sign.isprintable() else _coded(sign)
+
+
+def _coded(sign: str) -> str:
+    return sign if is_visible(sign) else json.dumps(sign)[1:-1]

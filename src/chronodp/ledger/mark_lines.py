@@ -1,0 +1,75 @@
+"""Lines of marks: how the numbers of counters are written in a file, and read from it.
+
+What counts is the highest number of each name, in whatever order lines come; one that was cut off says nothing, and
+blanks say nothing either.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from chronodp.errors import UnknownDocument
+from chronodp.reading import parse_json
+
+__all__ = ["TOTAL", "highest_of", "line_of", "numbers_of", "parsed_lines", "raise_to"]
+
+TOTAL = '["charges"]'
+"""The counter of all charges together: what a service of 0.1.0 witnessed."""
+
+
+def highest_of(content: bytes) -> dict[str, int]:
+    """Return the highest number of each counter in a file's content."""
+    highest: dict[str, int] = {}
+    for line in parsed_lines(content):
+        raise_to(highest, numbers_of(line))
+    return highest
+
+
+def parsed_lines(content: bytes) -> Iterator[Any]:
+    """Yield what each line says; one that was cut off says nothing.
+
+    Of lines that differ in their last number alone, which nearly all of a long file do, the highest stands for all.
+    """
+    highest: dict[bytes, int] = {}
+    others: dict[bytes, None] = {}
+    for bare in content.replace(b"\x00", b"\n").split(b"\n"):  # a failure of power may leave zeros at the end
+        line = bare.strip()  # of a line, what is left of the room that was set aside for it
+        before, _, number = line.rpartition(b":")
+        if number.endswith(b"}}") and number[:-2].isdigit():
+            highest[before] = max(int(number[:-2]), highest.get(before, 0))
+        elif line:
+            others[line] = None
+    for line in (*others, *(b"%s:%d}}" % one for one in highest.items())):
+        with contextlib.suppress(UnknownDocument):
+            yield parse_json(line)
+
+
+def line_of(numbers: Mapping[str, int]) -> str:
+    """Return marks as they are written."""
+    return f'{{"saw":{{{",".join([f"{_quoted(name)}:{number}" for name, number in numbers.items()])}}}}}'
+
+
+@lru_cache(maxsize=4096)
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
+
+
+def numbers_of(line: Any) -> dict[str, int]:
+    """Return the marks in a line."""
+    if type(line) is int:
+        return {TOTAL: line}
+    if not isinstance(line, dict):
+        return {}
+    if isinstance(line.get("saw"), dict):
+        line = line["saw"]
+    return {name: number for name, number in line.items() if type(number) is int}
+
+
+def raise_to(highest: dict[str, int], numbers: Mapping[str, int]) -> None:
+    """Raise each counter to the number that is given, if it is lower."""
+    for name, number in numbers.items():
+        highest[name] = max(number, highest.get(name, 0))

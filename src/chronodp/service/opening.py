@@ -1,0 +1,65 @@
+"""Opening what a policy declares: the budgets of its datasets, the parts of its analysts, its series for ever.
+
+Terms on disk never change, so a policy whose budgets stand open as it has them costs one look, however many they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from chronodp.ledger import Budget, Ledger, Renewal
+from chronodp.privacy import Unit
+from chronodp.service.lifetimes import open_lifetimes
+from chronodp.service.policy import Allotment, Dataset, Policy
+
+__all__ = ["open_budgets"]
+
+
+def open_budgets(ledger: Ledger, policy: Policy) -> None:
+    """Open every budget and lifetime series of a policy; the same again is a no-op, other terms are refused."""
+    known = {(name, analyst): budget for name, analyst, budget in ledger.budgets(closed=False)}
+    for name, dataset in policy.datasets.items():
+        if not _is_open(dataset, known):
+            _open(ledger, dataset, new=(name, "") not in known)
+        open_lifetimes(ledger, dataset)
+
+
+def _open(ledger: Ledger, dataset: Dataset, *, new: bool) -> None:
+    # A new budget speaks of the policy's own grid and zone, whichever grid is asked for first; one that is open already
+    # keeps the meaning that it has.
+    grid = dataset.calendar
+    ledger.open(
+        dataset.name,
+        unit=dataset.unit.on(grid) if new else dataset.unit,
+        epsilon=dataset.epsilon,
+        delta=dataset.delta,
+        reserve=dataset.reserve,
+        renews=dataset.renews,
+        timezone=grid.timezone if new and dataset.renews is not None else None,
+    )
+    for analyst, part in dataset.analysts.items():
+        ledger.allot(dataset.name, analyst, epsilon=part.epsilon, delta=part.delta, reserve=part.reserve)
+
+
+def _is_open(dataset: Dataset, known: Mapping[tuple[str, str], Budget]) -> bool:
+    """Return whether the budgets of a dataset are open as the policy has them, word for word."""
+    whole = known.get((dataset.name, ""))
+    if whole is None or whole != _terms(dataset, dataset, whole):
+        return False
+    return all(
+        known.get((dataset.name, analyst)) == _terms(dataset, part, whole) for analyst, part in dataset.analysts.items()
+    )
+
+
+def _terms(dataset: Dataset, amounts: Dataset | Allotment, whole: Budget) -> Budget:
+    """Return terms of a policy, on the clocks of the budget that is open."""
+    unit = dataset.unit.on(dataset.calendar)
+    return _budget(unit, amounts.epsilon, amounts.delta, amounts.reserve, dataset.renews, whole.timezone)
+
+
+@lru_cache(maxsize=1024)
+def _budget(
+    unit: Unit, epsilon: float, delta: float, reserve: float | None, renews: Renewal | None, zone: str | None
+) -> Budget:
+    return Budget(unit, epsilon, delta, None, reserve, renews, timezone=zone)

@@ -1,0 +1,58 @@
+"""What one release may cost, in the dataset's own currency: an epsilon at the dataset's delta.
+
+An epsilon alone says nothing while its delta is free: (0.5, 0.03) is worth 1.85 at a delta of 1e-6. So what a release
+costs is converted as the ledger adds it up, by mu of Gaussian noise or by epsilons where there is none, at the one
+delta that all releases of the dataset share. "What one release may cost" in section 6 of
+``docs/explanation/proofs/curator.md``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from chronodp.accounting import basic, gather, gaussian
+from chronodp.errors import NotAllowed
+from chronodp.privacy import Cost
+from chronodp.service.policy import Dataset
+from chronodp.service.refusals import refuse
+
+__all__ = ["check_delta_asked", "check_price", "epsilon_at"]
+
+
+def epsilon_at(cost: Cost, delta: float) -> float:
+    """Return the epsilon that a cost amounts to at a delta, rounded up; infinite where no epsilon covers it.
+
+    >>> from chronodp.privacy import GaussianCost, PureCost
+    >>> epsilon_at(PureCost(0.5), 0.0), round(epsilon_at(GaussianCost(1.0, gaussian.sigma(0.5, 0.03)), 1e-6), 2)
+    (0.5, 1.85)
+    """
+    spending = gather(cost)
+    concentrated = gaussian.epsilon(spending, delta) if delta else math.inf
+    return concentrated if spending.gaussian else min(concentrated, basic.epsilon(spending, delta))
+
+
+def check_delta_asked(dataset: Dataset, delta: float) -> None:
+    """Raise if a release would state a larger delta than the policy allows."""
+    most = dataset.allowed.delta
+    if delta > most:
+        raise refuse("delta", f"{delta:g}", f"at most {most:g}" if most else "0: no delta may be stated")
+
+
+def check_price(dataset: Dataset, cost: Cost) -> None:
+    """Raise if a release costs more than the policy allows, the delta that its failures bring along included."""
+    check_delta_asked(dataset, basic.deltas(gather(cost)))
+    most = dataset.allowed.epsilon
+    if most is None or (price := epsilon_at(cost, dataset.delta)) <= most:
+        return
+    at = f" at the dataset's delta of {dataset.delta:g}" if dataset.delta else ""
+    raise NotAllowed(
+        f"the owner's policy does not allow a release that costs epsilon {_shown(price, most)}{at}",
+        argument="epsilon",
+        mend=f"ask for less: one release may cost at most {most:g}{at}",
+    )
+
+
+def _shown(price: float, most: float) -> str:
+    """Return a price with as many digits as tell it from what is allowed."""
+    digits = next((digits for digits in range(3, 17) if float(f"{price:.{digits}g}") > most), 17)
+    return f"{price:.{digits}g}"

@@ -1,0 +1,68 @@
+"""What was published about whom, for whoever answers for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from chronodp.ledger import ListedRelease
+from chronodp.service.access import Inspector, curator_of
+from chronodp.service.desk_shapes import PublicationShape
+from chronodp.service.documented import refusals_for
+from chronodp.service.listing import list_releases
+from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
+from chronodp.service.presenting import moment, who_asked
+from chronodp.service.price import epsilon_at
+from chronodp.service.routes.asking import Who
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+
+@router.get(
+    "/publications",
+    tags=["desk"],
+    summary="See what was published about whom",
+    responses=refusals_for(404) | PAGED,
+)
+def list_publications(
+    request: Request,
+    response: Response,
+    caller: Inspector,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Cursor = None,
+    dataset: Annotated[str | None, Query(max_length=200, description="Of one dataset.")] = None,
+    who: Who = None,
+) -> list[PublicationShape]:
+    """For owners and auditors: every release, newest first, with whom it protects and what it cost them.
+
+    The cost is that of the certificate, as an epsilon at the dataset's own delta, so that releases can be compared. Of
+    an issue of a lifetime series it is the price of the whole series.
+    """
+    curator = curator_of(request)
+    asked = curator.datasets(caller) if dataset is None else [curator.dataset(caller, dataset)]
+    place = read_cursor(before, int, str, int)
+    found = list_releases(curator, caller, asked, who=who, before=place, limit=limit + 1)
+    deltas = {one.name: one.delta for one in asked}
+    page = cut(response, found, limit, lambda one: write_cursor(*one.place))
+    return [_shown(one, deltas[one.dataset]) for one in page]
+
+
+def _shown(listed: ListedRelease, delta: float) -> PublicationShape:
+    link = listed.signed.link
+    certificate = link.certificate
+    price = epsilon_at(certificate.claim.cost, delta)
+    return PublicationShape(
+        issued=moment(link.issued),
+        dataset=listed.dataset,
+        number=listed.number,
+        unit=f"{certificate.claim.unit}",
+        what=certificate.mechanism,
+        who=who_asked(listed.request),
+        request=listed.request,
+        epsilon=price if math.isfinite(price) else None,
+        delta=delta,
+    )

@@ -1,0 +1,174 @@
+"""Whether two datasets of a policy read the same files, and two lifetime series write the same folder.
+
+A budget is a dataset's. Two datasets on one file would give its people two whole budgets, so that is refused unless the
+owner says that they are about other people: "One budget for the same people" in section 6 of
+``docs/explanation/proofs/curator.md``. Files are told by what they are on disk, whatever links and letters lead to
+them; where there are none yet, and for patterns, by whether one name could be both.
+"""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import operator
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from chronodp.service.policy import Dataset
+from chronodp.settings import Section
+
+__all__ = ["Look", "by_name", "check_files", "on_disk"]
+
+
+Name = TypeVar("Name")
+
+_WAYS = 4096  # in which two patterns are compared before they are taken for one
+
+
+class _Files(NamedTuple):
+    """What a path or pattern stands for.
+
+    Attributes:
+        known: device and number of every file or folder that is there now.
+        path: the parts of its name, with links followed up to the first part that is a pattern.
+        root: device and number of the deepest folder on that way that is there.
+        below: what comes after that folder, in small letters: names that differ in these alone are one on some disks.
+        pattern: whether the name is one of many.
+    """
+
+    known: frozenset[tuple[int, int]]
+    path: tuple[str, ...]
+    root: tuple[int, int] | None
+    below: tuple[str, ...]
+    pattern: bool
+
+
+Look: TypeAlias = Callable[[str], _Files]
+"""How a path or pattern is told from others."""
+
+
+def check_files(datasets: Mapping[str, Dataset], said: Mapping[str, Section], *, look: Look) -> None:
+    """Raise if two datasets read one file and neither is said to be about other people, or two series share a tally.
+
+    Args:
+        datasets: by name.
+        said: their sections, for the line.
+        look: `on_disk`, or `by_name` where nothing may be looked up.
+    """
+    sources = {name: one.source for name, one in datasets.items() if not one.other_people}
+    for first, second in _pairs(sources, look, _one_file):
+        raise said[second].wrong(
+            "source",
+            f"of files that no other dataset reads: {first} reads the same, and each has a whole budget for the same "
+            "people. Make them one dataset, or say other_people = true if they are about other people",
+        )
+    tallies = {(name, life): terms.tally for name, one in datasets.items() for life, terms in one.lifetimes.items()}
+    for (_, first), (name, second) in _pairs(tallies, look, _one_folder):
+        series: Section = said[name]["lifetimes"][second]
+        raise series.wrong("tally", f"a folder of its own: that of {first} is the same, or one is inside the other")
+
+
+def _pairs(
+    sources: Mapping[Name, str], look: Look, alike: Callable[[_Files, _Files], bool]
+) -> Iterator[tuple[Name, Name]]:
+    """Yield every two names whose sources could be one."""
+    if len(sources) < 2:
+        return
+    files = [(name, look(source)) for name, source in sources.items()]
+    for (first, one), (second, other) in itertools.combinations(files, 2):
+        if one.known & other.known or alike(one, other):
+            yield first, second
+
+
+def by_name(source: str) -> _Files:
+    """Return what a path or pattern stands for by its name alone; no disk is asked."""
+    parts = Path(os.path.normpath(source)).parts
+    return _Files(frozenset(), parts, None, tuple(part.casefold() for part in parts), glob.has_magic(source))
+
+
+def on_disk(source: str) -> _Files:
+    """Return what a path or pattern stands for on this machine now."""
+    found = glob.glob(source, recursive=True) if glob.has_magic(source) else [source]
+    whole = Path(os.path.abspath(source))
+    fixed = list(itertools.takewhile(lambda part: not glob.has_magic(part), whole.parts))
+    parts = (*Path(os.path.realpath(Path(*fixed))).parts, *whole.parts[len(fixed) :])
+    there = next((count for count in range(len(parts), 0, -1) if os.path.isdir(Path(*parts[:count]))), 0)
+    root = _identity(str(Path(*parts[:there]))) if there else None
+    below = tuple(part.casefold() for part in parts[there:])
+    return _Files(frozenset(filter(None, map(_identity, found))), parts, root, below, glob.has_magic(source))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return what a file or folder is on disk; None if it is not there or cannot be seen."""
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return None
+    return seen.st_dev, seen.st_ino
+
+
+def _one_file(one: _Files, other: _Files) -> bool:
+    """Return whether a file that may not be there yet could be both."""
+    beside = one.root is not None and one.root == other.root
+    if one.pattern or other.pattern:
+        return bool(_overlap(one.path, other.path) or (beside and _overlap(one.below, other.below)))
+    if one.known and other.known:
+        return False  # both are there, and the disk tells them apart
+    return one.path == other.path or (beside and one.below == other.below)
+
+
+def _one_folder(one: _Files, other: _Files) -> bool:
+    """Return whether two folders are one, or one is inside the other."""
+    paths = [tuple(part.casefold() for part in files.path) for files in (one, other)]
+    return all(part == beside for part, beside in zip(*paths, strict=False))
+
+
+def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Return whether two names could be one, part by part; of a pattern with too many ways to tell, that they could."""
+    # No recursion: a name may have a thousand parts.
+    reached: set[tuple[int, int]] = set()
+    waiting = [(0, 0)]
+    while waiting and len(reached) < _WAYS:
+        here, there = place = waiting.pop()
+        if place in reached:
+            continue
+        reached.add(place)
+        rest, others = one[here : here + 1], other[there : there + 1]
+        if not rest and not others:
+            return True
+        if "**" in rest:
+            waiting += [(here + 1, there), (here, there + 1)] if others else [(here + 1, there)]
+        elif "**" in others:
+            waiting += [(here, there + 1), (here + 1, there)] if rest else [(here, there + 1)]
+        elif rest and others and _match(rest[0], others[0]):
+            waiting.append((here + 1, there + 1))
+    return bool(waiting)
+
+
+def _match(one: str, other: str) -> bool:
+    """Return whether two parts of names, each perhaps with ``*``, ``?`` or ``[...]``, could be one part."""
+    if not (glob.has_magic(one) or glob.has_magic(other)):
+        return one == other
+    others = _signs(other)
+    # Of every beginning of the other: whether it could be the beginning of the one that was looked at so far.
+    same = [True, *itertools.accumulate((sign == "*" for sign in others), operator.and_)]
+    for sign in _signs(one):
+        before, same = same, [same[0] and sign == "*"]
+        for place, beside in enumerate(others):
+            if "*" in (sign, beside):
+                same.append(before[place + 1] or same[place])
+            else:
+                same.append(before[place] and (sign == beside or "?" in (sign, beside)))
+    return bool(same[-1])
+
+
+def _signs(part: str) -> list[str]:
+    """Return the letters of a part of a name; of a set of letters, any one."""
+    signs, place = [], 0
+    while place < len(part):
+        end = part.find("]", place + 2) if part[place] == "[" else -1
+        signs.append(part[place] if end < 0 else "?")
+        place = place + 1 if end < 0 else end + 1
+    return signs

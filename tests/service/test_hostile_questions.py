@@ -1,0 +1,269 @@
+"""Questions at the edges of what JSON can say: answered or refused, never a failure, and every number shown is one."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from tests.conftest import SCALE
+from tests.service.town import API, House, open_house, write_policy
+
+pytestmark = pytest.mark.processes
+
+NAMES = [
+    "self",
+    "cls",
+    "kwargs",
+    "__class__",
+    "max_groups",
+    "focus",
+    "places",
+    "level",
+    "time",
+    "kwh",
+    "region",
+    "meter",
+]
+HOSTILE = [
+    "",
+    " ",
+    "\u202e",
+    "\x1b[2J",
+    "a\nb",
+    "<b>",
+    "'; --",
+    "\ufeff",
+    "x" * 300,
+    "名前",
+    "%s{0}",
+    "2026-13-01",
+    "-1D",
+    "1e9",
+]
+ALLOW = """
+measures = ["count", "sum", "mean", "variance", "histogram", "quantiles", "active", "total", "peak", "trough"]
+workloads = ["each_period", "running_total", "rolling", "ewm", "filter", "hierarchy"]
+find = true
+expression_columns = ["kwh", "region"]
+expression_functions = ["case", "floor", "abs"]
+"""
+EXTREMES = [
+    0.0,
+    -0.0,
+    5e-324,
+    1e-300,
+    1e-60,
+    1e-9,
+    0.1,
+    0.5,
+    1 - 2**-53,
+    1.0,
+    3.0,
+    1e5,
+    1e60,
+    1e155,
+    1e300,
+    1.7e308,
+    -1.0,
+    -1e300,
+]
+WHOLES = [0, 1, 2, 24, 48, 49, 2**30, 2**31, 2**63, 10**30, -1]
+
+numbers = st.sampled_from(EXTREMES) | st.floats(allow_nan=False, allow_infinity=False)
+wholes = st.sampled_from(WHOLES)
+lengths = st.sampled_from(["1h", "1D", "48h", "1W", "1mo", "999999Y", "0h", "1 h", ""])
+moments = st.sampled_from(["2026-01-01", "2026-01-02T05:00", "2026-01-03", "0001-01-01", "9999-12-31", "x", ""])
+texts = st.sampled_from(NAMES + HOSTILE) | st.text(max_size=12)
+keys = st.lists(st.sampled_from(["north", "south"]) | texts, max_size=3)
+ends = st.lists(numbers, min_size=1, max_size=3)
+anything = st.recursive(
+    st.none() | st.booleans() | numbers | wholes | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=5,
+)
+MEASURES: list[dict[str, Any]] = [
+    {"kind": "count"},
+    {"kind": "sum", "column": "kwh", "clip": [0.0, 3.0]},
+    {"kind": "mean", "column": "kwh", "clip": [0.0, 3.0]},
+    {"kind": "variance", "column": "kwh", "clip": [0.0, 3.0]},
+    {"kind": "histogram", "column": "kwh", "edges": [0.0, 1.0, 3.0]},
+    {"kind": "quantiles", "column": "kwh", "edges": [0.0, 1.0, 3.0], "fractions": [0.5]},
+    {"kind": "active", "window": "7h"},
+]
+ARGUMENTS = {
+    "column": texts,
+    "clip": ends,
+    "edges": ends,
+    "fractions": ends,
+    "at_most": wholes,
+    "norm": numbers,
+    "window": lengths,
+    "max_stays": wholes,
+    "of": texts,
+    "signed": st.booleans(),
+    "self": anything,
+}
+FIELDS = {
+    "by": st.dictionaries(texts, keys | st.fixed_dictionaries({"max_keys": wholes}), max_size=2),
+    "places": st.fixed_dictionaries(
+        {"column": st.sampled_from(["region", "self"]), "names": keys, "keys": st.lists(keys, max_size=2)},
+        optional={"children": st.lists(st.lists(wholes, max_size=2), max_size=2), "weights": ends},
+    ),
+    "max_groups": wholes,
+    "max_periods": wholes,
+    "every": lengths,
+    "start": moments,
+    "end": moments,
+    "where": texts | st.sampled_from(["kwh > 1e308*10", "kwh/0 > 1", "((kwh > 1))"]),
+    "columns": st.dictionaries(texts, texts | st.sampled_from(["kwh > 3", "kwh*1e300", "kwh/0"]), max_size=2),
+    "block": st.fixed_dictionaries({"statistic": st.sampled_from(["total", "peak", "trough"]), "every": lengths}),
+    "tuned_for": st.fixed_dictionaries(
+        {"kind": st.sampled_from(["running_total", "rolling", "ewm", "filter", "hierarchy"])},
+        optional={"periods": wholes, "alpha": numbers, "weights": ends, "levels": st.lists(wholes, max_size=2)},
+    ),
+    "find": st.fixed_dictionaries(
+        {"bounds": st.lists(st.sampled_from(["clip", "at_most", "max_periods"]), max_size=2)},
+        optional={"share": numbers, "between": ends, "from_zero": st.booleans()},
+    ),
+    "missing": st.fixed_dictionaries({"share": numbers}),
+    "epsilon": numbers,
+    "delta": numbers,
+    "self": anything,
+}
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> dict[str, Any]:
+    """A question that could be asked, with one to three of its parts at an edge; now and then of any shape."""
+    measure = dict(draw(st.sampled_from(MEASURES)))
+    question: dict[str, Any] = {"measure": measure, "epsilon": 0.5, "delta": 1e-7}
+    for _ in range(draw(st.integers(1, 3))):
+        if draw(st.booleans()):
+            name = draw(st.sampled_from([*measure][1:] or ["at_most"]) | st.sampled_from([*ARGUMENTS]))
+            measure[name] = draw(ARGUMENTS[name] | anything if draw(st.integers(0, 4)) == 0 else ARGUMENTS[name])
+        else:
+            name = draw(st.sampled_from([*FIELDS]))
+            question[name] = draw(anything if draw(st.integers(0, 4)) == 0 else FIELDS[name])
+    return question
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("edges")
+    policy = write_policy(folder, epsilon=1e5, parts={"ana": 1e5})
+    text = (
+        policy.read_text(encoding="utf-8").replace("least_group = 15", ALLOW).replace("epsilon = 10.0", "epsilon = 1e6")
+    )
+    policy.write_text(text, encoding="utf-8")
+    with open_house(policy, str(folder / "budget.db")) as house:
+        question = {"measure": MEASURES[1], "by": {"region": ["north", "south"]}, "epsilon": 5.0}
+        assert house.finish("ana", house.submit("ana", "first", question).json()["id"])["state"] == "done"
+        yield house
+
+
+def post(house: House, path: str, content: object) -> Any:
+    """Post JSON as Python writes it, infinities and all, and return the answer, which must be no failure."""
+    headers = house.headers("ana") | {"Content-Type": "application/json"}
+    answer = house.http.post(API + path, content=json.dumps(content), headers=headers)
+    assert answer.status_code < 500, (content, answer.text)
+    if answer.status_code >= 400:
+        assert set(answer.json()) == {"error"}
+    return answer
+
+
+def quick(most: int) -> settings:
+    return settings(max_examples=max(15, int(most * SCALE)), deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def test_plans_at_the_edges(house: House) -> None:
+    @quick(2_000)
+    @given(questions())
+    def run(question: dict[str, Any]) -> None:
+        answer = post(house, "/datasets/meters/plan", question)
+        if answer.status_code == 200:
+            plan = answer.json()
+            ranks = question["measure"]["kind"] == "quantiles" or question.get("find")
+            assert ranks or math.isfinite(plan["half_width"])
+            assert all(math.isfinite(width) for band in plan["bands"].values() for width in band)
+            for other in plan["alternatives"]:
+                assert all(value is not None for name, value in other.items() if name in ("half_width", "rmse_max"))
+
+    run()
+
+
+def test_trials_at_the_edges(house: House) -> None:
+    @quick(300)
+    @given(questions())
+    def run(question: dict[str, Any]) -> None:
+        post(house, "/datasets/meters/try", question)
+
+    run()
+
+
+def test_submissions_of_any_shape(house: House) -> None:
+    whole = {"request": texts | anything, "question": anything}
+    more = {"fresh": anything, "self": anything}
+
+    @quick(600)
+    @given(st.fixed_dictionaries(whole, optional=more) | anything)
+    def run(content: object) -> None:
+        for path in ("/datasets/meters/jobs", "/datasets/meters/lifetimes/load/issues", "/verify", "/session"):
+            post(house, path, content)
+
+    run()
+
+
+def test_tables_at_the_edges(house: House) -> None:
+    groups = st.sampled_from(["region=north", "region=", "=", "self=north", "level=north", "region=\u202e", "x" * 300])
+    asked = st.fixed_dictionaries(
+        {},
+        optional={
+            "at": st.lists(groups, max_size=2),
+            "over": texts,
+            "over_all": st.booleans(),
+            "resample": lengths,
+            "every": lengths,
+            "view": st.sampled_from(["each_period", "running_total", "rolling", "resample", "quantile"]),
+            "periods": wholes,
+            "fraction": numbers,
+            "share": st.booleans(),
+            "ratio_at": groups,
+            "within": ends,
+            "baseline": st.lists(moments, max_size=3),
+            "relative": numbers,
+            "points": numbers,
+            "chance": numbers,
+            "level": numbers,
+            "part": texts,
+            "places": texts,
+            "self": texts,
+            "format": st.sampled_from(["json", "csv", "x"]),
+        },
+    )
+
+    @quick(2_000)
+    @given(asked)
+    def run(given: dict[str, Any]) -> None:
+        answer = house.http.get(f"{API}/datasets/meters/releases/1/table", params=given, headers=house.headers("ana"))
+        assert answer.status_code < 500, (given, answer.text)
+
+    run()
+
+
+@pytest.mark.parametrize("name", ["self", "max_groups", "focus", "places", "cls", "kwargs", "__class__"])
+def test_columns_may_have_the_names_of_arguments(house: House, name: str) -> None:
+    answer = post(house, "/datasets/meters/plan", {"measure": {"kind": "count"}, "by": {name: ["a"]}, "epsilon": 0.5})
+    assert answer.status_code == 403  # by the policy, which does not know such a column
+    assert name in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("weights", [[1e300], [1e160, -1e160], [5e-324], [1e-300, 0.0]])
+def test_weights_whose_errors_no_number_can_say_are_refused(house: House, weights: list[float]) -> None:
+    question = {"measure": {"kind": "count"}, "tuned_for": {"kind": "filter", "weights": weights}, "epsilon": 0.5}
+    answer = post(house, "/datasets/meters/plan", question)
+    assert (answer.status_code, answer.json()["error"]["argument"]) == (422, "weights")

@@ -1,0 +1,105 @@
+"""Two datasets on one file would be two budgets for the same people: refused unless the owner says otherwise."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from chronodp.errors import InvalidArgument
+from chronodp.service.policy import Policy
+from chronodp.service.policy_file import parse_policy
+
+DATASET = """
+[datasets.{name}]
+source = "{source}"
+{more}
+time = "at"
+user = "who"
+every = "1D"
+start = "2026-01-01"
+end = "2026-01-03"
+unit = "user"
+max_periods = 2
+epsilon = 1.0
+"""
+
+
+def read(folder: Path, first: str, second: str, *, more: str = "") -> Policy:
+    return parse_policy(
+        DATASET.format(name="first", source=first, more="") + DATASET.format(name="second", source=second, more=more),
+        folder=folder,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("rows.csv", "2025/jan.csv", "2025/feb.csv", "2026/jan.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("at,who\n", encoding="utf-8")
+    (tmp_path / "linked.csv").symlink_to("rows.csv")
+    os.link(tmp_path / "rows.csv", tmp_path / "hard.csv")
+    (tmp_path / "archive").symlink_to("2025")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("rows.csv", "rows.csv"),
+        ("rows.csv", "./2025/../rows.csv"),
+        ("rows.csv", "linked.csv"),
+        ("rows.csv", "hard.csv"),
+        ("rows.csv", "r*.csv"),
+        ("2025/*.csv", "2025/jan.csv"),
+        ("2025/*.csv", "archive/f*.csv"),
+        ("2025/*.csv", "archive/later.csv"),  # it is not there yet
+        ("2025/j*.csv", "2025/*n.csv"),
+        ("**/*.csv", "2026/jan.csv"),
+        ("**/jan.csv", "2026/**"),
+        ("later/*.csv", "later/*.csv"),
+        ("later.csv", "LATER.csv"),  # one file where letters are not told apart
+        ("later/20*.csv", "later/*26.csv"),
+        ("later/[ab]*.csv", "later/b.csv"),
+        ("later/a?.csv", "later/*b.csv"),
+    ],
+)
+def test_one_file_for_two_datasets_is_refused(folder: Path, first: str, second: str) -> None:
+    words = r"policy.toml, line 15: datasets.second.source must be of files that no other dataset reads: first reads"
+    for one, other in ((first, second), (second, first)):
+        with pytest.raises(InvalidArgument, match=words) as refused:
+            read(folder, one, other)
+        assert "other_people = true" in str(refused.value)
+        assert "csv" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("rows.csv", "2025/jan.csv"),
+        ("2025/*.csv", "2026/*.csv"),
+        ("2025/j*.csv", "2025/f*.csv"),
+        ("later/*_north.csv", "later/*_south.csv"),
+        ("later/a?.csv", "later/a.csv"),
+        ("**/jan.csv", "2025/feb.csv"),
+        ("*.csv", "2025/*.csv"),
+        ("later/*.csv", "later/*.parquet"),
+    ],
+)
+def test_other_files_are_another_dataset(folder: Path, first: str, second: str) -> None:
+    assert not read(folder, first, second).datasets["second"].other_people
+
+
+def test_names_that_differ_in_letters_are_told_apart_where_the_disk_does(folder: Path) -> None:
+    (folder / "Rows.csv").write_text("at,who\n", encoding="utf-8")
+    if (folder / "Rows.csv").samefile(folder / "rows.csv"):
+        with pytest.raises(InvalidArgument, match="no other dataset reads"):
+            read(folder, "rows.csv", "Rows.csv")
+    else:
+        assert len(read(folder, "rows.csv", "Rows.csv").datasets) == 2
+
+
+def test_an_owner_may_say_that_they_are_other_people(folder: Path) -> None:
+    policy = read(folder, "rows.csv", "rows.csv", more="other_people = true")
+    assert policy.datasets["second"].other_people
