@@ -79,7 +79,7 @@ def _documents(target: Target) -> Iterator[tuple[Any, Callable[[Any], str]]]:
     for seed in target.seeds:
         for read, write in ((json.loads, json.dumps), (tomllib.loads, _toml_file)):
             try:
-                document = read(seed.decode())  # type: ignore[operator]  # each reads texts
+                document = read(seed.decode())  # each reads texts
             except ValueError:
                 continue
             if isinstance(document, dict | list) and document:
