@@ -17,7 +17,7 @@ import numpy as np
 import pandas
 
 from chronodp import TimeSeries, User
-from chronodp.ledger import BEGINNING, Keys, Ledger, Link, Store, Transaction, digest, open_store, sign
+from chronodp.ledger import BEGINNING, Keys, Ledger, Link, SignedLink, Store, Transaction, digest, open_store
 from chronodp.ledger.claims import count_claim
 from chronodp.ledger.filters import CAP
 from chronodp.privacy import Certificate, dump
@@ -32,8 +32,8 @@ MINE = 8
 """How many of them are ana's: the oldest."""
 
 _ANALYSTS = ("ana", "ben", "cem", "dea", "eli")
-_TERMS = {"epsilon": 1e6, "delta": 1e-6}
 _TRANSACTION = 2_000  # releases
+_BLANKS: tuple[str, int, str, str, int] = ("(dataset)", 8_888_888_881, "(previous)", "(request)", 8_888_888_882)
 _STATES = ("done",) * 7 + ("refused", "failed", "lost")
 _PROBLEM = json.dumps({"kind": "budget_exhausted", "message": "the budget cannot pay it", "mend": "ask for less"})
 
@@ -135,7 +135,7 @@ class _Template:
     """One real release, of which all others are copies."""
 
     text: str
-    digest: str
+    link: str
     certificate: Certificate
     charge: tuple[str, str, str]
     amounts: tuple[int, ...]
@@ -145,20 +145,28 @@ class _Template:
     def make(cls) -> _Template:
         times = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(np.arange(48), unit="h")
         rows = pandas.DataFrame({"read_at": times, "meter": "m1", "kwh": 1.0})
-        grid = {"every": "1h", "start": "2026-01-01", "end": "2026-01-03"}
-        series = TimeSeries(rows, time="read_at", user="meter", unit=User(), max_periods=48, **grid)
+        series = TimeSeries(
+            rows,
+            time="read_at",
+            user="meter",
+            every="1h",
+            start="2026-01-01",
+            end="2026-01-03",
+            unit=User(),
+            max_periods=48,
+        )
         plan = series.sum("kwh", clip=(0.0, 3.0)).plan(epsilon=0.5, delta=1e-7)
         with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "budget.db") as ledger:
-            ledger.open("one", unit=User(), **_TERMS)
+            ledger.open("one", unit=User(), epsilon=1e6, delta=1e-6)
             plan.release(ledger, dataset="one", request="one")
             (stored,) = ledger.stored.releases("one")
             store = open_store(str(Path(folder) / "budget.db"), timeout=10.0)
             with store.snapshot() as transaction:
                 ((cost, unit, amounts),) = transaction.run("SELECT cost, unit, amounts FROM charges")
             store.close()
-        link = stored.signed.link
-        quanta = tuple(json.loads(amounts))
-        return cls(stored.text, link.release, link.certificate, (cost, unit, amounts), quanta, dump(plan.design))
+        link, quanta = stored.signed.link, tuple(json.loads(amounts))
+        blank = dump(Link(*_BLANKS, link.release, "never", link.certificate))
+        return cls(stored.text, blank, link.certificate, (cost, unit, amounts), quanta, dump(plan.design))
 
     def write(self, transaction: Transaction, keys: Keys, one: _Asked, previous: str) -> str:
         """Write a release with its charges to the whole and to a part; return the digest of its link."""
@@ -168,8 +176,10 @@ class _Template:
                 "VALUES (?, ?, '', ?, ?, ?, ?, ?, ?)",
                 (one.dataset, analyst, number, *self.charge, one.request, one.made),
             )
-        link = Link(one.dataset, one.number, previous, one.request, one.made, self.digest, "never", self.certificate)
-        signed = sign(link, keys)
+        body = self.link
+        for blank, value in zip(_BLANKS, (one.dataset, one.number, previous, one.request, one.made), strict=True):
+            body = body.replace(json.dumps(blank), json.dumps(value))
+        signed = SignedLink(body, keys.sign(body.encode()))
         transaction.run(
             "INSERT INTO links (dataset, number, body, signature, digest) VALUES (?, ?, ?, ?, ?)",
             (one.dataset, one.number, signed.body, signed.signature, signed.digest),

@@ -15,6 +15,7 @@ import struct
 import tomllib
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 from zipfile import BadZipFile
@@ -70,6 +71,8 @@ def line_of(text: str, path: tuple[str | int, ...]) -> int:
     """
     lines = _lines_of(text)
     while path:
+        if path in lines:
+            return lines[path]
         below = [line for known, line in lines.items() if known[: len(path)] == path]
         if below:
             return min(below)
@@ -117,6 +120,7 @@ def read_text(argument: str, path: object) -> str:
         raise InvalidArgument(argument, str(path), "a file that can be read", place=True) from None
 
 
+@lru_cache(maxsize=1)  # whoever warns of many lines has one file
 def _lines_of(text: str) -> dict[tuple[str | int, ...], int]:
     """Return the line of every table and key that begins one."""
     table: tuple[str | int, ...] = ()

@@ -378,6 +378,24 @@ def test_every_role_sees_what_it_may_do(visit: Visits) -> None:
     assert analyst.tab.get_by_role("button", name="Audit now").is_hidden()
 
 
+def test_long_lists_grow_page_by_page(visit: Visits, house: House) -> None:
+    with house.curator.store.transaction() as transaction:
+        for number in range(30):
+            transaction.run(
+                "INSERT INTO service_jobs (id, dataset, request, analyst, source, question, design, state, worker, "
+                "lease, made, ended) VALUES (?, 'meters', ?, 'ben', ?, '{}', '{}', 'refused', '', 0, ?, ?)",
+                (f"old{number}", f"ben/old{number}", f"ben/old{number}", number, number),
+            )
+    page = visit("ben")
+    page.open("releases/meters")
+    rows = page.slot("jobs").locator("tbody tr")
+    assert rows.count() == 20
+    page.slot("jobs").get_by_role("button", name="Load more (20 so far)").click()
+    page.slot("jobs").get_by_text("ben/old0", exact=True).wait_for()
+    assert rows.count() == house.get("ben", "/jobs?limit=200").text.count('"id"')
+    assert page.slot("jobs").get_by_role("button").filter(visible=True).count() == 0
+
+
 def test_names_are_never_read_as_html(visit: Visits) -> None:
     page = visit("olga")
     assert page.tab.locator(".brand").inner_text() == HOSTILE

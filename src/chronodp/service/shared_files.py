@@ -161,7 +161,7 @@ def _match(one: str, other: str) -> bool:
                 same.append(before[place + 1] or same[place])
             else:
                 same.append(before[place] and (sign == beside or "?" in (sign, beside)))
-    return same[-1]
+    return bool(same[-1])
 
 
 def _signs(part: str) -> list[str]:
