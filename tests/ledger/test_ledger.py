@@ -18,7 +18,7 @@ from chronodp.errors import (
     UnknownBudget,
     UnsupportedCost,
 )
-from chronodp.ledger import Budget, Ledger
+from chronodp.ledger import Budget, Ledger, place_after
 from chronodp.privacy import (
     ApproximateCost,
     AssumedCost,
@@ -218,6 +218,27 @@ def test_history_and_clocks_that_go_backwards(ledger: Ledger, monkeypatch: pytes
     assert second.number == 2
     assert second.cost == PureCost(0.2)
     assert ledger.history("meters", limit=1) == [second]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_a_history_is_read_by_pages_though_charges_fall_on_one_moment(
+    ledger: Ledger, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.open("monthly", unit=User(), epsilon=1.0, renews="1mo")
+    ledger.allot("monthly", "ana", epsilon=0.5)
+    monkeypatch.setattr(time, "time_ns", lambda: 1_790_000_000 * 10**9)  # every charge at once
+    year = (dt.date(2026, 1, 1), dt.date(2026, 8, 1))
+    for number in range(3):
+        ledger.spend("monthly", PureCost(0.1), unit=User(), analyst="ana", dates=year, purpose=f"ana/{number}")
+    for whole in (False, True):
+        entries, before = [], None
+        while page := ledger.history("monthly", limit=limit, before=before, whole=whole):
+            entries += page
+            before = place_after(page, before)
+        assert entries == ledger.history("monthly", whole=whole)
+        assert len({(one.analyst, one.period, one.number) for one in entries}) == len(entries) == 3 * 7 * (2 - whole)
+    assert not ledger.history("monthly", by="ben/")
+    assert len(ledger.history("monthly", by="ana/")) == 21
 
 
 @pytest.mark.long

@@ -3,7 +3,7 @@
 from chronodp.ledger.address import open_store as open_store
 from chronodp.ledger.askers import asked_by as asked_by, asker as asker
 from chronodp.ledger.budget import Budget, Dates as Dates, Renewal as Renewal
-from chronodp.ledger.budgets import Entry
+from chronodp.ledger.budgets import Entry, place_after as place_after
 from chronodp.ledger.certificates import (
     BEGINNING as BEGINNING,
     Link,

@@ -29,13 +29,15 @@ __all__ = [
     "list_budgets",
     "list_charges",
     "open_budget",
+    "place_after",
     "read_shares",
     "read_status",
 ]
 
 
-EntryPlace: TypeAlias = tuple[int, int, str, str]
-"""Where an entry stands in a history: when it was made in microseconds since 1970, number, analyst and period."""
+EntryPlace: TypeAlias = tuple[int, int, int]
+"""Where an answer ended: when its last entry was made, in microseconds since 1970, its number, and how many entries of
+that moment and number were returned. It holds nothing that an entry's reader may not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,6 @@ class Entry:
     purpose: str
     unit: Unit
     cost: Cost
-
-    @property
-    def place(self) -> EntryPlace:
-        """Where it stands in the history."""
-        return microseconds_of(self.made), self.number, self.analyst, self.period
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
@@ -166,7 +163,7 @@ def list_charges(
         transaction: in which they are read.
         dataset: whose charges.
         limit: how many at most.
-        before: where an entry of an earlier answer stands; what follows it is returned.
+        before: where an earlier answer ended; what follows is returned.
         whole: leave out what is charged to a part as well.
         by: of one asker, such as ``ana/``; charges to the whole alone.
     """
@@ -177,13 +174,14 @@ def list_charges(
     whose, given = asked_by("purpose", by)
     wanted.append(whose)
     parameters += given
-    if before is not None:
-        wanted.append("(made, number, analyst, period) < (?, ?, ?, ?)")
-        parameters += before
+    *since, passed = before or (0,)
+    if since:
+        wanted.append("(made, number) <= (?, ?)")
+        parameters += since
     rows = transaction.run(
         f"SELECT analyst, period, number, made, purpose, unit, cost FROM charges WHERE {' AND '.join(wanted)} "
-        "ORDER BY made DESC, number DESC, analyst DESC, period DESC LIMIT ?",
-        (*parameters, limit),
+        "ORDER BY made DESC, number DESC, analyst DESC, period DESC LIMIT ? OFFSET ?",
+        (*parameters, limit, passed),
     )
     return [
         Entry(
@@ -197,6 +195,13 @@ def list_charges(
         )
         for row in rows
     ]
+
+
+def place_after(entries: Sequence[Entry], before: EntryPlace | None) -> EntryPlace:
+    """Return where an answer ended that is not empty and followed ``before``."""
+    when = [(microseconds_of(entry.made), entry.number) for entry in entries]
+    *since, passed = before or (0,)
+    return *when[-1], when.count(when[-1]) + (passed if tuple(since) == when[-1] else 0)
 
 
 def read_shares(transaction: Transaction, datasets: Sequence[str]) -> dict[str, float]:

@@ -309,7 +309,7 @@ class Ledger:
         Args:
             dataset: whose charges.
             limit: how many at most.
-            before: the ``place`` of the last entry of an earlier answer, to go on after it.
+            before: where an earlier answer ended, as `ledger.place_after` says, to go on after it.
             whole: leave out what is charged to an analyst's part as well as to the whole.
             by: of one asker only: what their request ids begin with, up to the first slash and with it, as ``"ana/"``;
                 charges to the whole alone.

@@ -69,5 +69,5 @@ def read_cursor(given: str | None, *kinds: type, argument: str = "before") -> tu
 def _storable(part: str | int) -> bool:
     """Return whether a database can compare with it."""
     if isinstance(part, int):
-        return abs(part) < 2**63
+        return 0 <= part < 2**63
     return "\x00" not in part and not any("\ud800" <= letter <= "\udfff" for letter in part)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from chronodp.ledger import Entry, Status
+from chronodp.ledger import Entry, Status, place_after
 from chronodp.service import presenting, shapes
 from chronodp.service.access import Anyone, curator_of
 from chronodp.service.curator import Caller, Curator
@@ -66,8 +66,11 @@ def get_history(
     """
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
+    place = read_cursor(before, int, int, int)
+    found = _charges(curator, caller, asked, who, place, limit + 1)
     entries = []
-    for charge in cut(response, _charges(curator, caller, asked, who, before, limit + 1), limit, _place):
+    # Not the last line itself says where the next page begins: it may be another's.
+    for charge in cut(response, found, limit, lambda _: write_cursor(*place_after(found[:limit], place))):
         mine = curator.may_read(caller, asked, charge.purpose)
         entries.append(
             shapes.EntryShape(
@@ -83,18 +86,18 @@ def get_history(
 
 
 def _charges(
-    curator: Curator, caller: Caller, dataset: Dataset, who: str | None, before: str | None, limit: int
+    curator: Curator,
+    caller: Caller,
+    dataset: Dataset,
+    who: str | None,
+    before: tuple[int, int, int] | None,
+    limit: int,
 ) -> list[Entry]:
     """Return the newest charges to the whole, of everyone or of someone whose they may be known to be."""
     seen, by = seen_by(caller, [dataset]), whose(who)
     if seen.own and by not in (None, seen.by):
         return []
-    place = read_cursor(before, int, int, str, str)
-    return curator.ledger.history(dataset.name, limit=limit, before=place, whole=True, by=by)
-
-
-def _place(charge: Entry) -> str:
-    return write_cursor(*charge.place)
+    return curator.ledger.history(dataset.name, limit=limit, before=before, whole=True, by=by)
 
 
 def _shown(status: Status, caller: Caller, dataset: Dataset) -> dict[str, Any]:
