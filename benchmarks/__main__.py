@@ -25,6 +25,7 @@ from benchmarks import (
     engine,
     estimation,
     federated,
+    hostile,
     key_reuse,
     key_selection,
     key_streams,
@@ -106,6 +107,7 @@ TOPICS = (
     training.measure,
     service.measure,
     crowded.measure,
+    hostile.measure,
     live.measure,
     live.measure_mqtt,
 )

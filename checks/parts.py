@@ -79,6 +79,7 @@ def verify() -> list[Part]:
         _made("Flower", "verify-flower"),
         _made("the oldest Spark", "verify-spark35"),
         _made("a million odd texts", "verify-fuzz", alone=True),
+        Part("hostile strangers", ((sys.executable, "-m", "benchmarks.hostile", "--check"),), alone=True),
         _made("benchmarks", "verify-bench", alone=True),
     ]
 

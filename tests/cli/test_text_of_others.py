@@ -104,6 +104,9 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "lifetime same": ((*NAMED, "--ids", "people.csv"),),
     "live": (("live.toml", "--windows", "1"),),
     "curator check": (("policy.toml",),),
+    "curator hold": ((HOSTILE, "--why", KEY), (HOSTILE,), (HOSTILE, "--json"), (f"no{KEY}",)),
+    "curator holds": ((), ("--json",)),
+    "curator resume": ((KEY,),),
     "spectrum": (
         (*TABLE, "--value", KEY, *GRID[4:], "--change", "1", "--whole", "--request", KEY, *PAID),
         (*TABLE, "--value", "kwh", *GRID[4:], "--change", "1", "--whole", "--request", KEY, *PAID),

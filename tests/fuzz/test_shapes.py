@@ -1,9 +1,10 @@
-"""Every place of every document that is JSON, filled with every other shape: read, or refused by an error of ours."""
+"""Every place of every JSON or TOML file, filled with every other shape: read, or refused by an error of ours."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
 from itertools import product
@@ -55,25 +56,46 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("shapes")
 
 
-def _documents(target: Target) -> Iterator[Any]:
+def in_toml(value: Any) -> str:
+    """Return a value as TOML writes it in one line; what TOML cannot say is a text."""
+    match value:
+        case dict():
+            return f"{{{', '.join(f'{json.dumps(key)} = {in_toml(inner)}' for key, inner in value.items())}}}"
+        case list():
+            return f"[{', '.join(map(in_toml, value))}]"
+        case bool() | int() | float() | str():
+            return json.dumps(value)
+    return json.dumps(str(value))
+
+
+def _toml_file(content: Any) -> str:
+    if not isinstance(content, dict):
+        return in_toml(content)
+    return "".join(f"{json.dumps(key)} = {in_toml(value)}\n" for key, value in content.items())
+
+
+def _documents(target: Target) -> Iterator[tuple[Any, Callable[[Any], str]]]:
+    """Return the seeds that hold values in places, each with how it is written."""
     for seed in target.seeds:
-        try:
-            document = json.loads(seed)
-        except ValueError:
-            continue
-        if isinstance(document, dict | list):
-            yield document
+        for read, write in ((json.loads, json.dumps), (tomllib.loads, _toml_file)):
+            try:
+                document = read(seed.decode())  # each reads texts
+            except ValueError:
+                continue
+            if isinstance(document, dict | list) and document:
+                yield document, write
+            break
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_another_shape_in_any_place_is_read_or_refused(name: str, folder: Path, trials: Trials) -> None:
     target = _target(folder, name)
-    for document in _documents(target):
+    for document, write in _documents(target):
         pairs = list(product(places(document), SHAPES))
         few = trials(len(pairs), least=min(len(pairs), _FEW))
         for way, value in pairs[:: len(pairs) // few]:
-            content = json.dumps(changed(document, way, value)).encode()
+            content = write(changed(document, way, value)).encode()
             assert judge(target, content) is None, (way, value)
 
 

@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from chronodp import User
 from chronodp.errors import LedgerUnavailable, RequestConflict
-from chronodp.ledger import FileWitness, Fulfilled, Ledger
+from chronodp.ledger import FileWitness, Fulfilled, Ledger, Transaction
 from chronodp.ledger.marks import MarkFile
 from chronodp.privacy import Certificate, PureCost
 from tests.ledger.conftest import fresh_database
@@ -215,7 +216,7 @@ def test_what_is_drawn_and_not_stored_is_named_and_lost_only_with_its_process(be
         assert other.status("meters").unreleased == ("r",)
         with pytest.raises(RequestConflict, match="never drawn again"):
             other.fulfil("meters", request="r", cost=COST, unit=User(), plan="p", source="s", produce=bench.produce)
-    assert bench.ledger.has_drawn("meters", "r")
+    assert bench.ledger.may_finish("meters", "r")
     assert bench.ledger.store_drawn("meters", "r")
     assert not bench.ledger.store_drawn("meters", "r")
     assert bench.made("r").repeated
@@ -308,6 +309,71 @@ def test_a_connection_lost_after_the_debit_loses_no_release(postgres: str, tmp_p
         assert ledger.fulfil("meters", **asked).release == "noisy"  # type: ignore[arg-type]
         status = ledger.status("meters")
         assert (len(draws), status.charges, status.unreleased, len(ledger.chain("meters"))) == (1, 1, (), 1)
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_debit_that_nobody_knows_of_is_gone_on_with_by_its_process_alone(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool
+) -> None:
+    """The database answers no more while a debit is committed."""
+    ledger.open("meters", unit=User(), epsilon=1.0)
+    store, draws = ledger._store, []
+
+    @contextmanager
+    def lost() -> Iterator[Transaction]:
+        monkeypatch.undo()
+        try:
+            with store.transaction() as transaction:
+                yield transaction
+                if not committed:
+                    raise ZeroDivisionError  # rolled back
+        except ZeroDivisionError:
+            pass
+        raise LedgerUnavailable("the connection was lost; a debit under way may or may not have been committed")
+
+    def produce() -> tuple[str, Certificate]:
+        draws.append(1)
+        return "noisy", CERTIFICATE
+
+    asked: dict[str, Any] = {"request": "r", "cost": COST, "unit": User(), "plan": "p", "source": "s"}
+    monkeypatch.setattr(store, "transaction", lost)
+    with pytest.raises(LedgerUnavailable):
+        ledger.fulfil("meters", **asked, produce=produce)
+    assert (ledger.status("meters").charges, draws) == (int(committed), [])
+    assert ledger.may_finish("meters", "r")
+    assert not ledger.store_drawn("meters", "r")
+    assert ledger.fulfil("meters", **asked, produce=produce).release == "noisy"
+    status = ledger.status("meters")
+    assert (len(draws), status.charges, status.unreleased) == (1, 1, ())
+    assert not ledger.may_finish("meters", "r")
+    assert MarkFile(tmp_path / "keys").read()['["charges", "meters", "", ""]'] == 1
+
+
+def test_a_draw_that_fails_after_a_debit_in_doubt_is_lost_as_any_other(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.open("meters", unit=User(), epsilon=1.0)
+    store = ledger._store
+
+    @contextmanager
+    def lost() -> Iterator[Transaction]:
+        monkeypatch.undo()
+        with store.transaction() as transaction:
+            yield transaction
+        raise LedgerUnavailable("the connection was lost")
+
+    def produce() -> tuple[str, Certificate]:
+        raise ValueError("what was drawn may have been seen")
+
+    asked: dict[str, Any] = {"request": "r", "cost": COST, "unit": User(), "plan": "p", "source": "s"}
+    monkeypatch.setattr(store, "transaction", lost)
+    with pytest.raises(LedgerUnavailable):
+        ledger.fulfil("meters", **asked, produce=produce)
+    with pytest.raises(ValueError, match="may have been seen"):
+        ledger.fulfil("meters", **asked, produce=produce)
+    with pytest.raises(RequestConflict, match="never drawn again"):
+        ledger.fulfil("meters", **asked, produce=produce)
+    assert ledger.status("meters").unreleased == ("r",)
 
 
 @contextmanager

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
 from chronodp import Event
 from chronodp.live import Limits, Live, SystemClock, Windows
 from chronodp.live.clock_guard import ClockGuard
@@ -78,6 +80,7 @@ def test_a_clock_that_is_ten_minutes_ahead_for_a_while_closes_nothing_before_its
     assert not live.progress.doubted
 
 
+@pytest.mark.long
 def test_a_clock_that_stays_ahead_is_believed_after_as_long_as_it_jumped(tmp_path: Path) -> None:
     bench = Bench(tmp_path, COUNTS)
     bench.path.touch()
@@ -118,6 +121,7 @@ def test_a_long_stop_is_no_jump(tmp_path: Path) -> None:
     assert not bench.said
 
 
+@pytest.mark.long
 def test_a_machine_that_started_anew_is_believed_unless_its_clock_was_doubted(tmp_path: Path) -> None:
     bench = Bench(tmp_path, COUNTS)
     bench.path.touch()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +42,8 @@ from chronodp.series import Count, Design, Histogram, Mean, Measure, PanelMean, 
 
 def open_and_spend(ledger: Ledger, design: Design, *, delta: float) -> None:
     unit = design.table.unit
-    name = f"{design.law} {design.table.measure} {design.epsilon}"[:100]
+    words = re.findall(r"[\w.]+", f"{design.law} {design.table.measure} {design.epsilon}")
+    name = "-".join(words)[:100]
     ledger.open(name, unit=unit, epsilon=design.epsilon, delta=delta)
     ledger.spend(name, design.cost, unit=unit)
     with pytest.raises(BudgetExhausted):

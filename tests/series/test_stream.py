@@ -274,7 +274,12 @@ def test_whole_numbers_beyond_floats_move_no_farther_than_they_changed(ledger: c
         made = []
         for number, value in enumerate((first, first + 1)):
             live = opened(
-                ledger, cdp.EachPeriod(), name=f"{first} {number}", delta=0.0, entropy=seeded(3), epsilon=1e-3
+                ledger,
+                cdp.EachPeriod(),
+                name=f"from {first} {number}".replace("-", "minus "),
+                delta=0.0,
+                entropy=seeded(3),
+                epsilon=1e-3,
             )
             made.append(live.step(value).value)
         assert abs(made[1] - made[0]) <= 1.0

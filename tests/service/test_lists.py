@@ -239,7 +239,7 @@ def test_statements_do_not_grow_with_datasets_jobs_or_releases(tmp_path: Path, m
             found: dict[str, int] = {}
             for who, role in PEOPLE.items():
                 for path in ROUTES if role != "analyst" else ROUTES[:5]:
-                    town.get(who, path)  # marks what it names, in one statement
+                    town.get(who, path)  # what is named for the first time is marked, once
                     counted.clear()
                     town.get(who, path)
                     found[f"{who} {path}"] = len(counted)

@@ -156,6 +156,7 @@ def test_a_unit_that_the_grid_contradicts_is_told_with_its_line(tmp_path: Path) 
     ("table", "needed"),
     [
         ("service", ""),
+        ("service.edge", ""),
         ("datasets.b", DATASET),
         ("datasets.a.columns.b", "clip = [0, 1]"),
         ("datasets.a.allow", ""),

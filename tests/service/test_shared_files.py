@@ -9,7 +9,7 @@ import pytest
 
 from chronodp.errors import InvalidArgument
 from chronodp.service.policy import Policy
-from chronodp.service.policy_file import parse_policy
+from chronodp.service.policy_file import read_policy
 
 DATASET = """
 [datasets.{name}]
@@ -27,10 +27,9 @@ epsilon = 1.0
 
 
 def read(folder: Path, first: str, second: str, *, more: str = "") -> Policy:
-    return parse_policy(
-        DATASET.format(name="first", source=first, more="") + DATASET.format(name="second", source=second, more=more),
-        folder=folder,
-    )
+    text = DATASET.format(name="first", source=first, more="") + DATASET.format(name="second", source=second, more=more)
+    (folder / "policy.toml").write_text(text, encoding="utf-8")
+    return read_policy(folder / "policy.toml")
 
 
 @pytest.fixture

@@ -20,10 +20,10 @@ import numpy as np
 import pandas
 import psycopg
 import pyarrow.parquet
-import uvicorn
 
 from chronodp.service.app import make_app
 from chronodp.service.curator import Curator
+from chronodp.service.edge import EdgeServer
 from chronodp.service.pacing import Paces
 from chronodp.service.policy_file import read_policy
 from chronodp.service.serving import listen
@@ -172,18 +172,24 @@ PEOPLE: tuple[tuple[str, Role], ...] = (
 
 @contextmanager
 def open_house(
-    policy: Path, ledger: str, *, keys: Path | None = None, pace: Paces | None = None, tls: bool = False
+    policy: Path,
+    ledger: str,
+    *,
+    keys: Path | None = None,
+    pace: Paces | None = None,
+    tls: bool = False,
+    certificate: tuple[str, str] | None = None,
 ) -> Iterator[House]:
-    """Run the application in this process."""
+    """Run the application in this process; with a certificate and its key, under TLS."""
     curator = Curator(read_policy(policy), ledger, keys=keys, timeout=2.0)
     curator.open_budgets()
     tokens = {name: add_token(curator.store, name, role) for name, role in PEOPLE}
-    config = uvicorn.Config(make_app(curator, pace=pace, tls=tls), log_level="warning", access_log=False)
-    server = uvicorn.Server(config)
     door = listen("127.0.0.1", 0)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
+    server = EdgeServer(make_app(curator, pace=pace, tls=tls), [door], tls=certificate)
+    thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    with httpx.Client(base_url=f"http://127.0.0.1:{door.getsockname()[1]}", timeout=30) as http:
+    url = f"http{'s' if certificate else ''}://127.0.0.1:{door.getsockname()[1]}"
+    with httpx.Client(base_url=url, timeout=30, verify=False) as http:
         while not server.started:
             time.sleep(0.01)
         yield House(curator, http, tokens)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from chronodp.cli.options import Address, Json
-from chronodp.cli.terminal import terminal
+from chronodp.cli.terminal import print_json, terminal
+from chronodp.display import shown
 
 if TYPE_CHECKING:
     from chronodp.ledger import Store
@@ -49,9 +49,11 @@ def hold(
     with _tables(ledger) as store:
         made = place_hold(store, dataset=dataset, why=why, by_whom=_BY_COMMAND)
     if as_json:
-        print(json.dumps(_plain(made)))
+        print_json(_plain(made))
         return
-    terminal(soft_wrap=True).print(Text(f"Hold {made.id}: no job {_of(made)} is begun. Lift it: resume {made.id}"))
+    terminal(soft_wrap=True).print(
+        Text(shown(f"Hold {made.id}: no job {_of(made)} is begun. Lift it: resume {made.id}"))
+    )
 
 
 def resume(
@@ -70,9 +72,9 @@ def resume(
     with _tables(ledger) as store:
         lift_hold(store, identity)
     if as_json:
-        print(json.dumps({"lifted": identity}))
+        print_json({"lifted": identity})
         return
-    terminal(soft_wrap=True).print(Text(f"Hold {identity} is lifted."))
+    terminal(soft_wrap=True).print(Text(shown(f"Hold {identity} is lifted.")))
 
 
 def holds(as_json: Json = False, ledger: Address = "budget.db") -> None:
@@ -87,12 +89,12 @@ def holds(as_json: Json = False, ledger: Address = "budget.db") -> None:
     with _tables(ledger) as store:
         found = list_holds(store)
     if as_json:
-        print(json.dumps([_plain(one) for one in found], indent=2))
+        print_json([_plain(one) for one in found], indent=2)
         return
     table = Table("id", "holds", "by", "since (UTC)", "why")
     for one in found:
-        by_whom = Text(one.by_whom or "the curator")
-        table.add_row(one.id, Text(one.dataset or "everything"), by_whom, _when(one.made), Text(one.why))
+        words = (one.dataset or "everything", one.by_whom or "the curator", _when(one.made), one.why)
+        table.add_row(one.id, *map(shown, words))
     terminal().print(table)
 
 

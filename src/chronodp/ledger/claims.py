@@ -117,8 +117,8 @@ def _count_chain(transaction: Transaction, dataset: str) -> None:
             counts[asker_of(request), *_written(words)] += 1
         number = int(rows[-1][0])
     # In one order, whoever counts: of two that add the same words in other orders each would wait for the other.
-    for (who, claim, words), count in sorted(counts.items(), key=lambda counted: counted[0][1]):
-        _add(transaction, dataset, who, claim, words, count)
+    for (who, claim, written), count in sorted(counts.items(), key=lambda counted: counted[0][1]):
+        _add(transaction, dataset, who, claim, written, count)
 
 
 def _add(transaction: Transaction, dataset: str, who: str, claim: str, words: str, count: int) -> None:

@@ -388,9 +388,9 @@ class Ledger:
         check_room(self._store, 0)
         self._watch.try_adding()
 
-    def has_drawn(self, dataset: str, request: str) -> bool:
-        """Return whether this process has drawn a release that it could not store yet."""
-        return (dataset, request) in self._opened.drawn
+    def may_finish(self, dataset: str, request: str) -> bool:
+        """Return whether the database went away under a request of this process, which the same request finishes."""
+        return (dataset, request) in self._opened.unfinished
 
     def store_drawn(self, dataset: str, request: str) -> bool:
         """Store a release that this process has drawn and could not store before; return whether there was one."""

@@ -104,6 +104,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE claims_unread (dataset TEXT NOT NULL PRIMARY KEY)",
         "INSERT INTO claims_unread (dataset) SELECT dataset FROM chains WHERE number > 0",
     ),
+    # A text of its own for every debit of a request, by which the process that made it knows it again.
+    ("ALTER TABLE requests ADD COLUMN debit TEXT",),
 )
 
 

@@ -15,11 +15,11 @@ from typing import TypeAlias
 from chronodp.errors import InvalidArgument, KeysMismatch, LedgerUnavailable
 from chronodp.ledger.address import find_file, open_store
 from chronodp.ledger.debits import Terms
-from chronodp.ledger.drawn import DrawnReleases
 from chronodp.ledger.identity import Identity, check_beside, establish
 from chronodp.ledger.keyfile import KeyFile
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.store import Store
+from chronodp.ledger.unfinished import Unfinished
 from chronodp.ledger.watch import Watch
 from chronodp.ledger.witness import Witness
 
@@ -41,7 +41,7 @@ class Opened:
         watch: what was seen of it.
         reached: called with the name of each gap that a crash could fall into.
         terms: of budgets, as far as they were read.
-        drawn: releases that are drawn and could not be stored yet.
+        unfinished: what this process has to finish, since the database went away under it.
     """
 
     store: Store
@@ -50,7 +50,7 @@ class Opened:
     watch: Watch
     reached: Reached
     terms: Terms = field(default_factory=dict, repr=False)
-    drawn: DrawnReleases = field(default_factory=DrawnReleases, repr=False)
+    unfinished: Unfinished = field(default_factory=Unfinished, repr=False)
 
     @property
     def own_keys(self) -> Keys:

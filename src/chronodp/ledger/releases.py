@@ -61,6 +61,8 @@ class StoredRequest:
 
     fingerprint: str
     made: Fulfilled | None
+    debit: str | None
+    """What its debit is known again by."""
 
 
 def check_certified(written: Written, certificate: object, cost: Cost, unit: Unit, *, paid: str) -> None:
@@ -73,13 +75,15 @@ def check_certified(written: Written, certificate: object, cost: Cost, unit: Uni
         raise InvalidArgument("certificate", str(certificate.claim.cost), f"for the {paid} cost and unit, {cost}")
 
 
-def take_request(transaction: Transaction, dataset: str, request: str, fingerprint: str) -> None:
+def take_request(
+    transaction: Transaction, dataset: str, request: str, fingerprint: str, *, debit: str | None = None
+) -> None:
     """Write a request that is new, without a release."""
     check_new_name("request", request)
     taken = transaction.run(
-        "INSERT INTO requests (dataset, request, fingerprint, made) VALUES (?, ?, ?, ?) "
+        "INSERT INTO requests (dataset, request, fingerprint, made, debit) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING RETURNING request",
-        (dataset, request, fingerprint, now()),
+        (dataset, request, fingerprint, now(), debit),
     )
     if not taken:
         raise RequestConflict(f"request {request!r} is under way elsewhere")
@@ -127,15 +131,15 @@ def write_release(
 def find_release(transaction: Transaction, dataset: str, request: str) -> StoredRequest | None:
     """Return what stands under a request, without the parts beside its text; None if it is new."""
     rows = transaction.run(
-        "SELECT r.fingerprint, r.release, l.body, l.signature FROM requests r "
+        "SELECT r.fingerprint, r.release, l.body, l.signature, r.debit FROM requests r "
         "LEFT JOIN links l ON l.dataset = r.dataset AND l.number = r.link WHERE r.dataset = ? AND r.request = ?",
         (dataset, request),
     )
     if not rows:
         return None
-    fingerprint, release, body, signature = rows[0]
+    fingerprint, release, body, signature, debit = rows[0]
     made = None if release is None else Fulfilled(release, SignedLink(body, signature), repeated=True)
-    return StoredRequest(fingerprint, made)
+    return StoredRequest(fingerprint, made, debit)
 
 
 def hand_out(opened: Opened, dataset: str, request: str, stored: Fulfilled) -> Fulfilled:
@@ -145,19 +149,17 @@ def hand_out(opened: Opened, dataset: str, request: str, stored: Fulfilled) -> F
         return replace(stored, parts=read_parts(transaction, dataset, request))
 
 
-def mark_stored(store: Store, watch: Watch, numbers: Mapping[str, int]) -> None:
-    """Mark releases, the newest number by dataset, before they are handed out, with what was charged.
+def mark_stored(store: Store, watch: Watch, newest: Mapping[str, int]) -> None:
+    """Mark releases before they are handed out, by dataset the newest, with what was charged.
 
-    Whoever stored them may have died, or failed, before.
+    Who stored them may have died, or failed, before.
     """
-    new = {
-        dataset: number for dataset, number in numbers.items() if not watch.has_seen(release_counter(dataset), number)
-    }
-    if not new:
+    unseen = {name: number for name, number in newest.items() if not watch.has_seen(release_counter(name), number)}
+    if not unseen:
         return
     with store.snapshot() as transaction:
-        charged = account_counters(transaction, *new)
-    watch.saw({**charged, **{release_counter(dataset): number for dataset, number in new.items()}}, sync=True)
+        charged = account_counters(transaction, *unseen)
+    watch.saw({**charged, **{release_counter(name): number for name, number in unseen.items()}}, sync=True)
 
 
 def read_parts(transaction: Transaction, dataset: str, request: str) -> tuple[bytes, ...]:

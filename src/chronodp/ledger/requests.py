@@ -7,6 +7,7 @@ between two calls here.
 from __future__ import annotations
 
 import datetime as dt
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -16,13 +17,13 @@ from chronodp.ledger.budget import Dates
 from chronodp.ledger.certificates import digest
 from chronodp.ledger.choices import Produce, Staged, kept_choices, make_choices
 from chronodp.ledger.debits import Spend, debit, read_terms
-from chronodp.ledger.drawn import Drawn
 from chronodp.ledger.numbers import Written, check_room
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.releases import Fulfilled, check_certified, find_release, hand_out, take_request, write_release
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.streams import Opening, write_stream
-from chronodp.ledger.watch import Rooms, charge_counters, release_counter
+from chronodp.ledger.unfinished import Drawn
+from chronodp.ledger.watch import Rooms, account_counters, charge_counters, release_counter
 from chronodp.privacy import Cost, check_text, dump
 
 __all__ = ["fulfil", "is_made", "store_drawn", "unreleased"]
@@ -62,17 +63,21 @@ def fulfil(
     before = _fingerprint(plan, source, charged_as, dump(spend.unit.unsaid()), str(_days(spend.dates)))
     charged: Mapping[str, int] = {}
     rooms: Rooms = (None, None)
-    with store.transaction() as transaction:
+    with _doubting(opened, spend.dataset, request) as known_by, store.transaction() as transaction:
         stored = _stored(opened, transaction, spend.dataset, request, (fingerprint, before), produce)
         if stored is None:
             check_room(store, 0)
-            charged = watch.check_ahead(_take(opened, transaction, spend, request, fingerprint, openings))
+            take_request(transaction, spend.dataset, request, fingerprint, debit=known_by)
+            charged = watch.check_ahead(_take(opened, transaction, spend, openings))
             rooms = watch.reserve(charged, {release_counter(spend.dataset): _HIGHEST})
             reached("debit written")
+    doubted = opened.unfinished.settle(spend.dataset, request)  # once: of two threads one goes on
     if isinstance(stored, Fulfilled):
         return hand_out(opened, spend.dataset, request, stored)
     if isinstance(stored, Drawn):
         return _store(opened, stored)
+    if stored == () and not doubted and not isinstance(produce, Staged):
+        raise RequestConflict(f"request {request!r} is under way in another thread")
     if stored is None:
         reached("debit committed")
         # What cannot be marked now is marked with the release: nothing is told before.
@@ -90,14 +95,14 @@ def fulfil(
 
 def store_drawn(opened: Opened, dataset: str, request: str) -> bool:
     """Store a release that was drawn by this process and could not be stored then; return whether there was one."""
-    drawn = opened.drawn.take(dataset, request)
+    drawn = opened.unfinished.take(dataset, request)
     if drawn is None:
         return False
     try:
         with opened.store.snapshot() as transaction:  # a connection that was lost may have stored it all the same
             found = find_release(transaction, dataset, request)
     except LedgerUnavailable:
-        opened.drawn.put_back(drawn)
+        opened.unfinished.put_back(drawn)
         raise
     if found is None or found.made is None:
         _store(opened, drawn)
@@ -112,11 +117,13 @@ def _store(opened: Opened, drawn: Drawn) -> Fulfilled:
         signed, numbered = write_release(
             opened, transaction, dataset, request, drawn.written, drawn.certificate, refresh=refresh
         )
+        # Who debited it may have died, or lost the database, before it was marked.
+        charged = drawn.charged or account_counters(transaction, dataset)
         reached("release written")
     reached("release committed")
     try:
         # With the charge's mark, which is in the same file, or is written now.
-        opened.watch.saw({**drawn.charged, **numbered}, sync=True, rooms=drawn.rooms)
+        opened.watch.saw({**charged, **numbered}, sync=True, rooms=drawn.rooms)
     except LedgerUnavailable as error:
         raise LedgerUnavailable(
             f"{_reason(error)}. Request {request!r} was debited, and its release is stored: once that is mended, the "
@@ -144,16 +151,8 @@ def _days(dates: Dates | None) -> Dates | None:
     return dates[0].date(), last.date() + dt.timedelta(days=1)
 
 
-def _take(
-    opened: Opened,
-    transaction: Transaction,
-    spend: Spend,
-    request: str,
-    fingerprint: str,
-    openings: tuple[Opening, ...],
-) -> dict[str, int]:
-    """Write a request, its debit and the streams it opens; return the counters that the debit raised."""
-    take_request(transaction, spend.dataset, request, fingerprint)
+def _take(opened: Opened, transaction: Transaction, spend: Spend, openings: tuple[Opening, ...]) -> dict[str, int]:
+    """Write the debit of a request and the streams it opens; return the counters that the debit raised."""
     charged = charge_counters(debit(transaction, spend, opened.terms))
     for opening in openings:
         write_stream(transaction, opened.own_keys, spend.dataset, opening)
@@ -173,6 +172,18 @@ def _renewal(opened: Opened, transaction: Transaction, spend: Spend) -> str:
 
 
 @contextmanager
+def _doubting(opened: Opened, dataset: str, request: str) -> Iterator[str]:
+    """Give a debit a text of its own, and remember it if nobody can know whether the debit was committed."""
+    known_by = secrets.token_hex(12)
+    try:
+        yield known_by
+    except LedgerUnavailable as error:
+        if not str(error).endswith("nothing was spent"):
+            opened.unfinished.doubt(dataset, request, known_by)
+        raise
+
+
+@contextmanager
 def _keeping(opened: Opened, drawn: Drawn) -> Iterator[None]:
     """Keep a release that cannot be stored, and say that its debit stands: of a transaction by itself nothing would."""
     try:
@@ -180,7 +191,7 @@ def _keeping(opened: Opened, drawn: Drawn) -> Iterator[None]:
     except LedgerSetBack:
         raise
     except LedgerUnavailable as error:
-        opened.drawn.put_back(drawn)
+        opened.unfinished.put_back(drawn)
         raise LedgerUnavailable(
             f"{_reason(error)}. Request {drawn.request!r} was debited, and its release is drawn and could not be "
             "stored: this process keeps it, and stores it when the same request id is asked for again. If the process "
@@ -227,8 +238,10 @@ def _stored(
             f"request {request!r} was made before for another plan, source or cost: choose another request id"
         )
     if found.made is None:
-        if (drawn := opened.drawn.take(dataset, request)) is not None:
+        if (drawn := opened.unfinished.take(dataset, request)) is not None:
             return drawn
+        if opened.unfinished.is_own(dataset, request, found.debit):
+            return ()  # a debit of our own that we did not know of: nothing is drawn yet
         kept = kept_choices(transaction, dataset, request) if isinstance(produce, Staged) else None
         if kept is not None:
             return kept

@@ -19,7 +19,7 @@ from chronodp.service.sessions import COOKIE, CSRF_HEADER, check_csrf, read_sess
 from chronodp.service.tokens import Role, Token, check_token
 from chronodp.tokens import digest_of
 
-__all__ = ["Anyone", "Asker", "Doorkeeper", "Inspector", "Owner", "curator_of", "doorkeeper_of"]
+__all__ = ["Anyone", "Asker", "Doorkeeper", "Inspector", "Owner", "credentials", "curator_of", "no_credentials"]
 
 _BEARER = HTTPBearer(auto_error=False, description="A token of `chronodp token add`.")
 _COOKIE = APIKeyCookie(name=COOKIE, auto_error=False, description="The page's session; changes need X-CSRF-Token too.")
@@ -41,49 +41,42 @@ class Doorkeeper:
 
     def admit(self, request: Request, token: str | None, session: str | None, roles: tuple[Role, ...]) -> Caller:
         """Return who asks, or raise."""
-        try:
-            known = self._identify(token, session)
-        except NotSignedIn:
-            self.count_stranger(request)
-            raise
+        known = self.identify(token, session)
         if token is None and session is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
             check_csrf(self._curator.ledger.keys, session, request.headers.get(CSRF_HEADER))
-        self._limits.take(known.id)
         if known.role not in roles:
             raise NotAllowed(f"a token of role {known.role} may not do this", mend=f"it takes {' or '.join(roles)}")
         return Caller(known.name, known.role, known.id)
 
-    def knows(self, scope: Scope) -> bool:
-        """Whether a request, of which only the head is read so far, comes with a token or session that holds."""
-        request = Request(scope)
-        kind, _, token = request.headers.get("authorization", "").partition(" ")
-        try:
-            self._identify(token if kind.lower() == "bearer" else None, request.cookies.get(COOKIE))
-        except (NotSignedIn, LedgerUnavailable):
-            return False
-        return True
+    def recall(self, token: str | None, session: str | None) -> Token | None:
+        """Return who was let in lately with the same, without asking the database; for what opens nothing by itself."""
+        key = _key(token, session)
+        if key is None:
+            return None
+        with self._lock:
+            known, since = self._lately.get(key, (None, 0.0))
+        return known if known is not None and known.valid and time.monotonic() - since <= _REMEMBERED else None
 
-    def count_stranger(self, request: Request) -> None:
-        """Count a call of someone unknown, by where it comes from."""
-        self._limits.take(f"from {request.client.host if request.client else 'nowhere'}")
+    def count(self, known: Token) -> None:
+        """Count a call of someone known, or raise if there were too many."""
+        self._limits.take(known.id)
 
-    def _identify(self, token: str | None, session: str | None) -> Token:
+    def identify(self, token: str | None, session: str | None) -> Token:
+        """Return who comes with a token or session, or raise."""
         store = self._curator.store
         if token is not None:
-            return self._remembering(f"token {digest_of(token)}", lambda: check_token(store, token))
+            return self._remembering(token, session, lambda: check_token(store, token))
         if session is not None:
-            return self._remembering(f"session {digest_of(session)}", lambda: read_session(store, session))
-        raise NotSignedIn(
-            "this needs a token or a session", mend="send Authorization: Bearer TOKEN, or sign in on the page"
-        )
+            return self._remembering(token, session, lambda: read_session(store, session))
+        raise no_credentials()
 
-    def _remembering(self, key: str, check: Callable[[], Token]) -> Token:
+    def _remembering(self, token: str | None, session: str | None, check: Callable[[], Token]) -> Token:
+        key = _key(token, session) or ""
         try:
-            token = check()
+            found = check()
         except LedgerUnavailable:
-            with self._lock:
-                known, since = self._lately.get(key, (None, 0.0))
-            if known is None or not known.valid or time.monotonic() - since > _REMEMBERED:
+            known = self.recall(token, session)
+            if known is None:
                 raise
             return known
         except NotSignedIn:
@@ -91,11 +84,31 @@ class Doorkeeper:
                 self._lately.pop(key, None)
             raise
         with self._lock:
-            self._lately[key] = (token, time.monotonic())
+            self._lately[key] = (found, time.monotonic())
             self._lately.move_to_end(key)
             if len(self._lately) > _KEPT:
                 self._lately.popitem(last=False)
-        return token
+        return found
+
+
+def credentials(scope: Scope) -> tuple[str | None, str | None]:
+    """Return the token and the session in a request of which only the head is read so far."""
+    request = Request(scope)
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token if kind.lower() == "bearer" and token else None, request.cookies.get(COOKIE)
+
+
+def no_credentials() -> NotSignedIn:
+    """Return the refusal of a call that comes with neither."""
+    return NotSignedIn(
+        "this needs a token or a session", mend="send Authorization: Bearer TOKEN, or sign in on the page"
+    )
+
+
+def _key(token: str | None, session: str | None) -> str | None:
+    if token is not None:
+        return f"token {digest_of(token)}"
+    return None if session is None else f"session {digest_of(session)}"
 
 
 def curator_of(request: Request) -> Curator:
@@ -104,19 +117,14 @@ def curator_of(request: Request) -> Curator:
     return curator
 
 
-def doorkeeper_of(request: Request) -> Doorkeeper:
-    """Return the doorkeeper of this application."""
-    doorkeeper: Doorkeeper = request.app.state.doorkeeper
-    return doorkeeper
-
-
 def _allow(*roles: Role) -> Callable[..., Caller]:
     def check(
         request: Request,
         bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
         session: Annotated[str | None, Security(_COOKIE)],
     ) -> Caller:
-        return doorkeeper_of(request).admit(request, None if bearer is None else bearer.credentials, session, roles)
+        doorkeeper: Doorkeeper = request.app.state.doorkeeper
+        return doorkeeper.admit(request, None if bearer is None else bearer.credentials, session, roles)
 
     return check
 

@@ -16,11 +16,12 @@ from starlette.exceptions import HTTPException
 from chronodp.errors import ChronodpError
 from chronodp.service.access import Doorkeeper
 from chronodp.service.curator import Curator
-from chronodp.service.guard import Guard, refusal
+from chronodp.service.edge import Proxies, Strangers
+from chronodp.service.guard import Guard
 from chronodp.service.metrics import Metrics
 from chronodp.service.pacing import Paces
 from chronodp.service.page import mount_page
-from chronodp.service.refusals import describe
+from chronodp.service.refusals import HEADERS, describe, refusal
 from chronodp.service.routes import (
     asking,
     budgets,
@@ -85,13 +86,24 @@ def make_app(curator: Curator, *, tls: bool = False, workers: int = 1, pace: Pac
     )
     app.state.curator, app.state.runner, app.state.tls = curator, runner, tls
     app.state.doorkeeper = Doorkeeper(curator, share=workers)
+    edge = curator.policy.running.edge
+    app.state.strangers = Strangers((edge.strangers or curator.policy.running.rate) / workers)
     app.state.metrics = Metrics()
     desk = (spending, publications, policies, holds, tokens)
     for subject in (asking, releases, tables, budgets, lifetimes, streams, *desk, running):
         app.include_router(subject.router, prefix=PREFIX)
     mount_page(app)
     _handle(app)
-    app.add_middleware(Guard, tls=tls, counted=app.state.metrics.count, known=app.state.doorkeeper.knows)
+    app.add_middleware(
+        Guard,
+        prefix=PREFIX,
+        tls=tls,
+        counted=app.state.metrics.count,
+        doorkeeper=app.state.doorkeeper,
+        strangers=app.state.strangers,
+        proxies=Proxies(edge.proxies),
+        patience=edge.body,
+    )
     return app
 
 
@@ -114,5 +126,4 @@ def _handle(app: FastAPI) -> None:
 
 
 def _answer(status: int, content: dict[str, Any]) -> JSONResponse:
-    headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}}.get(status)
-    return JSONResponse(content, status, headers=headers)
+    return JSONResponse(content, status, headers=HEADERS.get(status))

@@ -15,6 +15,7 @@ _WORDS = {
     403: "The role or the owner's policy forbids it, or the proof that it comes from the page is missing.",
     404: "Nothing of that name is there for this caller.",
     405: "The route does not know this method.",
+    408: "The body came too slowly, or stopped.",
     409: "The budget cannot pay it (asked, spent and left are told), or the request id stands for something else.",
     413: "The body is too large.",
     415: "The body is of another type than JSON.",
@@ -29,6 +30,8 @@ _ALWAYS = (401, 403, 405, 422, 429, 500, 503)
 def refusals_for(*more: int, open_to_all: bool = False) -> dict[int | str, dict[str, Any]]:
     """Return the description of every refusal a route may answer with."""
     statuses = (405, 422, 429, 500, 503, *more) if open_to_all else (*_ALWAYS, *more)
+    if 413 in statuses:
+        statuses = (*statuses, 408)
     if not set(statuses) <= set(STATUSES.values()):
         raise AssertionError("a status that no refusal has")
     headers = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}

@@ -1,37 +1,47 @@
 """What every request passes before any route sees it, and what every answer carries.
 
-Bodies are limited in size and depth and must be JSON; answers forbid scripts of others, frames and guesses at types.
+Who asks, and how often, is looked at while only the head is read. Then bodies are limited in time, size and depth and
+must be JSON. Answers forbid scripts of others, frames and guesses at types. Section 10 of
+``docs/explanation/proofs/curator.md``, "The edge".
 
-What leaves when something fails is a number for the owner's log, as section 2 of ``docs/explanation/proofs/curator.md``
-says of jobs.
+What leaves when something fails is a number for the owner's log, as section 2 says of jobs.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-import re
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from anyio import to_thread
 
+from chronodp.errors import ChronodpError, LedgerUnavailable, NotSignedIn, TooManyCalls
+from chronodp.service.access import Doorkeeper, credentials, no_credentials
+from chronodp.service.bodies import BodyRefused, Held, check_json, length_of, read_body, swallow
+from chronodp.service.edge import Proxies, Strangers, origin_of
 from chronodp.service.failures import note_failure
-from chronodp.service.refusals import STATUSES
+from chronodp.service.refusals import HEADERS, describe, refusal
+from chronodp.service.tokens import Token
 
-__all__ = ["DEEPEST", "LARGEST", "Guard", "check_body", "refusal"]
+__all__ = ["LARGEST", "Guard"]
 
 LARGEST = 1 << 20
 _LARGEST_VERIFIED = 32 << 20  # a whole release may be checked, by whoever is known here
-DEEPEST = 32
+_LARGEST_TOKEN = 1 << 10  # what a stranger may send, and only to sign in
+_SWALLOWED = 1 << 16  # of a stranger's body that is refused
+_PIECE = 1 << 16  # of an answer, so that a slow reader holds no more of it in memory
+_STRANGERS_AT_ONCE = 2  # in routes, which have threads and connections to the database
 
-_Scope = MutableMapping[str, Any]
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
+_SIGN_IN = ("POST", "/session")
+_OPEN = {_SIGN_IN, ("GET", "/health"), ("GET", "/openapi.json")}
 
-# A text is taken as one mark, closed or not, and never looked at twice: the time stays linear in the length.
-_MARKS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_Scope: TypeAlias = MutableMapping[str, Any]
+_Message: TypeAlias = MutableMapping[str, Any]
+_Receive: TypeAlias = Callable[[], Awaitable[_Message]]
+_Send: TypeAlias = Callable[[_Message], Awaitable[None]]
+_App: TypeAlias = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 
 _HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -42,155 +52,219 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
 }
+_BARE = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+_OVER_TLS = (b"strict-transport-security", b"max-age=31536000")
 
 
 class Guard:
-    """The outermost layer of the service."""
+    """The outermost layer of the service.
+
+    Args:
+        app: what stands behind it.
+        prefix: below which everything but a few routes needs a token.
+        tls: whether it is served under TLS.
+        counted: is told the method and the status of every answer.
+        doorkeeper: knows who asks.
+        strangers: counts who is not known.
+        proxies: whose word is taken for where a call comes from.
+        patience: seconds for a body.
+    """
 
     def __init__(
-        self, app: _App, *, tls: bool, counted: Callable[[str, int], None], known: Callable[[_Scope], bool]
+        self,
+        app: _App,
+        *,
+        prefix: str,
+        tls: bool,
+        counted: Callable[[str, int], None],
+        doorkeeper: Doorkeeper,
+        strangers: Strangers,
+        proxies: Proxies,
+        patience: float,
     ) -> None:
-        self._app, self._counted, self._known = app, counted, known
-        headers = _HEADERS | ({"strict-transport-security": "max-age=31536000"} if tls else {})
-        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+        self._app, self._prefix, self._tls, self._counted = app, prefix, tls, counted
+        self._doorkeeper, self._strangers, self._proxies, self._patience = doorkeeper, strangers, proxies, patience
+        self._held, self._room = Held(), asyncio.Semaphore(_STRANGERS_AT_ONCE)
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         """Check what comes, hand it on, and dress the answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun = False
-
-        async def dressed(message: _Message) -> None:
-            nonlocal begun
-            if message["type"] == "http.response.start":
-                begun = True
-                self._counted(scope["method"], message["status"])
-                known = {name.lower() for name, _ in message.get("headers", [])}
-                extra = [pair for pair in self._headers if pair[0] not in known]
-                if b"cache-control" not in known:
-                    extra.append((b"cache-control", b"no-store"))
-                message = {**message, "headers": [*message.get("headers", []), *extra]}
-            await send(message)
-
+        self._proxies.resolve(scope)
+        dressed = _Dressed(send, scope, self._counted, tls=self._tls or scope["scheme"] == "https")
         try:
-            await self._pass(scope, receive, dressed)
+            with self._held.counting() as count:
+                await self._pass(scope, receive, dressed, count)
         except Exception as error:  # handed on, it would be logged with whatever it quotes
             number = note_failure(error)
-            if not begun:
+            if not dressed.begun:
                 message = f"something unexpected happened; the owner's log has it under number {number}"
                 await _answer(dressed, *refusal("internal", message, "tell the owner that number"))
 
-    async def _pass(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
-        if scope["method"] not in ("POST", "PUT", "PATCH", "DELETE"):
+    async def _pass(self, scope: _Scope, receive: _Receive, send: _Dressed, count: Callable[[str, int], None]) -> None:
+        known: Token | None = None
+        try:
+            known = await self._identify(scope)
+            source = await self._read(scope, receive, known, count)
+        except ChronodpError as error:
+            unread = length_of(scope["headers"]) != 0
+            await _refuse(receive, send, *describe(error), unread=unread, known=known is not None)
+        except BodyRefused as error:
+            await _refuse(receive, send, error.status, error.content, unread=error.unread, known=known is not None)
+        else:
+            if source is not None:  # who hung up gets no answer
+                await self._hand_on(scope, source, send, known)
+
+    async def _identify(self, scope: _Scope) -> Token | None:
+        """Return whose token or session came with a head, None if it needs neither; or raise."""
+        origin, connection, given = _origin(scope), _connection(scope), credentials(scope)
+        api = scope["path"].startswith(f"{self._prefix}/")
+        known = self._doorkeeper.recall(*given)
+        problem: ChronodpError = no_credentials()
+        if known is None:
+            if api:
+                self._strangers.count_call(origin)
+            else:
+                await asyncio.sleep(self._strangers.wait_for_file(origin))
+            if given != (None, None):
+                try:
+                    async with self._room:
+                        known = await to_thread.run_sync(self._doorkeeper.identify, *given)
+                except (NotSignedIn, LedgerUnavailable) as error:
+                    problem = error
+        held = connection is None or connection.belongs_to(None if known is None else known.id)
+        if known is None:
+            if api and self._route(scope) not in _OPEN:
+                raise problem
+            return None
+        self._strangers.vouch(origin)
+        if not held:
+            raise TooManyCalls("more connections at once than one token may have", mend="use fewer, and each again")
+        if api:
+            self._doorkeeper.count(known)
+        return known
+
+    async def _read(
+        self, scope: _Scope, receive: _Receive, known: Token | None, count: Callable[[str, int], None]
+    ) -> _Receive | None:
+        """Return where routes get the body from, read and looked at if there is one; None if the caller hung up."""
+        length = length_of(scope["headers"])
+        if known is None:
+            if length != 0 and self._route(scope) != _SIGN_IN:
+                raise no_credentials()
+            most = _LARGEST_TOKEN
+        else:
+            most = _LARGEST_VERIFIED if scope["path"].endswith("/verify") else LARGEST
+        if length == 0 or scope["method"] not in ("POST", "PUT", "PATCH", "DELETE"):
+            return receive
+        caller = "" if known is None else known.id
+        body = await read_body(
+            receive, length=length, most=most, patience=self._patience, count=lambda size: count(caller, size)
+        )
+        if body is None:
+            return None
+        kind = dict(scope["headers"]).get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+        if known is None:  # no longer than a token
+            check_json(body, kind)
+        else:
+            await to_thread.run_sync(check_json, body, kind)
+        return _given(body, receive)
+
+    async def _hand_on(self, scope: _Scope, receive: _Receive, send: _Dressed, known: Token | None) -> None:
+        if known is not None:
             await self._app(scope, receive, send)
             return
-        large = scope["path"].endswith("/verify") and await to_thread.run_sync(self._known, scope)
-        most = _LARGEST_VERIFIED if large else LARGEST
-        body = await _read(receive, most)
-        kind = dict(scope["headers"]).get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
-        wrong = await to_thread.run_sync(_problem, body, kind, most)
-        if wrong is not None:
-            await _answer(send, *wrong)
+        send.pace = partial(self._strangers.wait_for_piece, _origin(scope))
+        await self._room.acquire()
+        send.at_start = self._room.release  # what it takes to send the answer is the reader's time, not ours
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            send.start()
+
+    def _route(self, scope: _Scope) -> tuple[str, str]:
+        return scope["method"], scope["path"].removeprefix(self._prefix)
+
+
+class _Dressed:
+    """What an answer is sent through: it is counted, gets its headers and leaves in pieces."""
+
+    def __init__(self, send: _Send, scope: _Scope, counted: Callable[[str, int], None], *, tls: bool) -> None:
+        self._send, self._scope, self._counted = send, scope, counted
+        self._headers = _BARE if not tls else [*_BARE, _OVER_TLS]
+        self._connection, self._pieces = _connection(scope), 0
+        self.begun = False
+        self.pace: Callable[[], float] | None = None  # tells for how long the next piece has to wait
+        self.at_start: Callable[[], None] | None = None
+
+    def start(self) -> None:
+        """Do what is to be done when the answer begins, once."""
+        if self.at_start is not None:
+            self.at_start()
+            self.at_start = None
+
+    async def __call__(self, message: _Message) -> None:
+        """Send the next part."""
+        if message["type"] == "http.response.start":
+            self.begun = True
+            self.start()
+            self._counted(self._scope["method"], message["status"])
+            known = {name.lower() for name, _ in message.get("headers", [])}
+            extra = [pair for pair in self._headers if pair[0] not in known]
+            await self._send({**message, "headers": [*message.get("headers", []), *extra]})
             return
-        sent = False
-
-        async def again() -> _Message:
-            nonlocal sent
-            if sent:
-                return await receive()
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self._app(scope, again, send)
-
-
-def refusal(kind: str, message: str, mend: str, argument: str | None = None) -> tuple[int, dict[str, Any]]:
-    """Return a refusal that no error of the library stands behind, in the one shape."""
-    return STATUSES[kind], {"error": {"kind": kind, "message": message, "argument": argument, "mend": mend}}
+        body, more = message.get("body", b""), message.get("more_body", False)
+        for begin in range(0, max(1, len(body)), _PIECE):
+            end = begin + _PIECE
+            if self.pace is not None and self._pieces:
+                await asyncio.sleep(self.pace())
+            if self._pieces and self._connection is not None and self._connection.gone:
+                return  # nobody takes the rest
+            self._pieces += 1
+            await self._send({**message, "body": body[begin:end], "more_body": more or end < len(body)})
 
 
-def check_body(body: bytes) -> str | None:
-    """Return what is wrong with a body as JSON; None if nothing is.
-
-    >>> check_body(b'{"a": [1, 2]}'), check_body(b"[" * 40)
-    (None, 'it is nested more than 32 deep')
-    """
-    depth = 0
-    for mark in _MARKS.finditer(body):
-        if mark[0] in (b"[", b"{"):
-            depth += 1
-            if depth > DEEPEST:
-                return f"it is nested more than {DEEPEST} deep"
-        elif mark[0] in (b"]", b"}"):
-            depth -= 1
-    try:
-        content = json.loads(body, parse_constant=_refuse_constant)
-        _check_texts(content)
-    except UnicodeDecodeError:
-        return "it is not UTF-8"
-    except _BadText as error:
-        return str(error)
-    except ValueError:
-        return "it is not JSON"
-    return None
+def _origin(scope: _Scope) -> str:
+    return origin_of(scope["client"][0] if scope.get("client") else "")
 
 
-class _BadText(ValueError):
-    """A text that no database can hold."""
+def _connection(scope: _Scope) -> Any:
+    """Return the connection that a request came on, where our own server tells it."""
+    return scope.get("state", {}).get("connection")
 
 
-def _check_texts(content: object) -> None:
-    if isinstance(content, str):
-        if "\x00" in content or any("\ud800" <= letter <= "\udfff" for letter in content):
-            raise _BadText("a text in it has a character that is none")
-    elif isinstance(content, dict):
-        for key, value in content.items():
-            _check_texts(key)
-            _check_texts(value)
-    elif isinstance(content, list):
-        for value in content:
-            _check_texts(value)
+def _given(body: bytes, receive: _Receive) -> _Receive:
+    """Return what hands a body on that was read already."""
+    parts = [body]
+
+    async def again() -> _Message:
+        if not parts:
+            return await receive()
+        return {"type": "http.request", "body": parts.pop(), "more_body": False}
+
+    return again
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(name)
+async def _refuse(
+    receive: _Receive, send: _Dressed, status: int, content: dict[str, Any], *, unread: bool, known: bool
+) -> None:
+    """Answer; strangers, and whoever has not sent all of a body, have to connect again."""
+    await _answer(send, status, content, close=unread or not known, last=not unread)
+    if unread:
+        await swallow(receive, most=4 * LARGEST if known else _SWALLOWED)
+        await send({"type": "http.response.body", "body": b""})
 
 
-def _problem(body: bytes | None, kind: str, most: int) -> tuple[int, dict[str, Any]] | None:
-    if body is None:
-        return refusal("too_large", "the body is too large", f"send at most {most:,} bytes")
-    if not body:
-        return None
-    if kind != "application/json":
-        return refusal("wrong_type", "the body must be JSON", "send Content-Type: application/json", "Content-Type")
-    if found := check_body(body):
-        return refusal("malformed", f"the body cannot be read: {found}", "send a JSON document in UTF-8")
-    return None
-
-
-async def _read(receive: _Receive, most: int) -> bytes | None:
-    """Return the whole body, or None once it is too large; the rest is taken and thrown away."""
-    parts: list[bytes] = []
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] != "http.request":
-            return b""
-        size += len(message.get("body", b""))
-        if size <= most:
-            parts.append(message.get("body", b""))
-        elif size > 4 * most:
-            return None
-        more = message.get("more_body", False)
-    return b"".join(parts) if size <= most else None
-
-
-async def _answer(send: _Send, status: int, content: dict[str, Any]) -> None:
+async def _answer(
+    send: _Dressed, status: int, content: dict[str, Any], *, close: bool = False, last: bool = True
+) -> None:
     body = json.dumps(content).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status == STATUSES["too_large"]:
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body))} | HEADERS.get(status, {})
+    if close:
+        headers["Connection"] = "close"
+    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body, "more_body": not last})

@@ -1,7 +1,8 @@
-"""How often one token may call: a bucket that fills at the policy's rate."""
+"""How often one caller may call: a bucket that fills at the policy's rate."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -19,8 +20,8 @@ class Limits:
     """A bucket for each caller, in this worker; the newest callers are remembered.
 
     >>> limits = Limits(1.0, clock=lambda: 0.0)
-    >>> limits.take("ana"), limits.take("ana")
-    (None, None)
+    >>> limits.take("ana"), limits.allows("ana"), limits.allows("ana")
+    (None, True, False)
     >>> limits.take("ana")
     Traceback (most recent call last):
         ...
@@ -34,12 +35,32 @@ class Limits:
 
     def take(self, caller: str) -> None:
         """Count a call, or raise if there were too many."""
-        moment, most = self._clock(), max(1.0, self._rate * _BURST)
+        if not self.allows(caller):
+            raise self._refusal()
+
+    def allows(self, caller: str) -> bool:
+        """Count a call, and return whether it is one of those that are allowed; others count for nothing."""
         with self._lock:
-            left, since = self._buckets.pop(caller, (most, moment))
-            left = min(most, left + max(0.0, moment - since) * self._rate)
-            self._buckets[caller] = (left - 1 if left >= 1 else left, moment)
-            if len(self._buckets) > _KEPT:
-                self._buckets.popitem(last=False)
-        if left < 1:
-            raise TooManyCalls(f"more than {self._rate:g} calls a second", mend="wait a second and ask again")
+            left = self._left(caller)
+            self._buckets[caller] = (left - 1 if left >= 1 else left, self._clock())
+        return left >= 1
+
+    def borrow(self, caller: str, *, most: float = math.inf) -> float:
+        """Count a call, and return the seconds after which it is one of those that are allowed; raise if above most."""
+        with self._lock:
+            left = self._left(caller)
+            wait = max(0.0, (1 - left) / self._rate)
+            self._buckets[caller] = (left - 1 if wait <= most else left, self._clock())
+        if wait > most:
+            raise self._refusal()
+        return wait
+
+    def _refusal(self) -> TooManyCalls:
+        return TooManyCalls(f"more than {self._rate:g} calls a second", mend="wait a second and ask again")
+
+    def _left(self, caller: str) -> float:
+        moment, most = self._clock(), max(1.0, self._rate * _BURST)
+        if len(self._buckets) > _KEPT:
+            self._buckets.popitem(last=False)
+        left, since = self._buckets.pop(caller, (most, moment))
+        return min(most, left + max(0.0, moment - since) * self._rate)

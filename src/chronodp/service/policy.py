@@ -14,6 +14,7 @@ from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
 from chronodp.series import Discover, Find
 from chronodp.series.measures import ASKABLE, Clip, Statistic
+from chronodp.service.edge import EdgeLimits
 from chronodp.service.period_lengths import grid_within, periods_covering
 from chronodp.service.terms import LifetimeTerms
 
@@ -247,6 +248,7 @@ class RunLimits:
         waiting: jobs of one caller that may wait at a time, so that nobody keeps all others waiting.
         lease: seconds after which the job of a worker that fell silent is taken over.
         session: seconds that signing in on the page lasts.
+        edge: what is let in: connections, times, strangers.
     """
 
     title: str = "chronodp curator"
@@ -257,6 +259,7 @@ class RunLimits:
     waiting: int = 50
     lease: float = 15.0
     session: float = 8 * 3600.0
+    edge: EdgeLimits = field(default_factory=EdgeLimits)
 
 
 @dataclass(frozen=True)

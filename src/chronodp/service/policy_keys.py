@@ -13,6 +13,7 @@ from chronodp.ledger import Renewal
 from chronodp.privacy import parse_record_unit
 from chronodp.privacy.units import RecordUnit
 from chronodp.series.measures import Clip
+from chronodp.service.edge import EDGE
 from chronodp.service.policy import EXPRESSION_FUNCTIONS, MEASURES, WORKLOADS, Groups, RunLimits
 from chronodp.service.terms_file import LIFETIMES
 from chronodp.settings import Place, Setting, anything, each, number, table, text, texts, truth, whole
@@ -96,6 +97,7 @@ _SERVICE = {
     "waiting": whole(least=1, default=_RUNNING.waiting),
     "lease": number(least=1, most=3600, default=_RUNNING.lease),
     "session": number(least=60, most=7 * 86400, default=_RUNNING.session),
+    "edge": EDGE,
 }
 _COLUMN = {
     "clip": Setting(_by_length(_clip).read, missing=""),

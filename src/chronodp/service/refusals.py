@@ -6,7 +6,7 @@ from typing import Any
 
 from chronodp import errors
 
-__all__ = ["STATUSES", "describe", "refuse", "restore"]
+__all__ = ["HEADERS", "STATUSES", "describe", "refusal", "refuse", "restore"]
 
 STATUSES = {
     "malformed": 400,
@@ -14,6 +14,7 @@ STATUSES = {
     "not_allowed": 403,
     "not_found": 404,
     "method_not_allowed": 405,
+    "too_slow": 408,
     "budget_exhausted": 409,
     "conflict": 409,
     "ledger_refused": 409,
@@ -26,6 +27,9 @@ STATUSES = {
     "internal": 500,
     "unavailable": 503,
 }
+
+# What goes along with a status.
+HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}}
 
 # The first that fits is taken, so the narrow ones stand before the wide ones.
 _KINDS: tuple[tuple[type[errors.ChronodpError], str, str], ...] = (
@@ -69,6 +73,11 @@ def describe(error: errors.ChronodpError) -> tuple[int, dict[str, Any]]:
                 "left": error.left,
             }
     return STATUSES[kind], {"error": content}
+
+
+def refusal(kind: str, message: str, mend: str, argument: str | None = None) -> tuple[int, dict[str, Any]]:
+    """Return a refusal that no error of the library stands behind, in the one shape."""
+    return STATUSES[kind], {"error": {"kind": kind, "message": message, "argument": argument, "mend": mend}}
 
 
 def refuse(argument: str, given: str, allowed: str) -> errors.NotAllowed:

@@ -63,7 +63,7 @@ class Runner:
         self._stop, self._called, self._done = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
         self._in_hand: dict[str, Job] = {}
-        self._drawn: dict[str, Job] = {}
+        self._kept: dict[str, Job] = {}
         self._begun: set[str] = set()
         self.readiness = Readiness(curator)
 
@@ -89,42 +89,39 @@ class Runner:
 
     def run_one(self) -> bool:
         """Run one job if there is one, and if it could be finished; return whether there was."""
-        self._store_drawn()
+        job = self._take_kept() or self._take()
+        if job is not None:
+            self._attempt(job)
+        return job is not None
+
+    def _take(self) -> Job | None:
         job = self._curator.jobs.claim(self._worker, lease=self._lease, ready=self.readiness.check)
-        if job is None:
-            return False
-        if job.id in self._in_hand:  # its lease ran out while the database was away, and a thread here has it
-            return True
-        self._in_hand[job.id] = job
+        # One that is in hand lost its lease while the database was away, and another thread here has it.
+        return None if job is None or job.id in self._in_hand else job
+
+    def _take_kept(self) -> Job | None:
+        """Return a job that the database went away under, to be finished before anything else is taken."""
+        try:
+            return self._kept.popitem()[1]
+        except KeyError:
+            return None
+
+    def _attempt(self, job: Job) -> None:
+        self._in_hand[job.id], kept = job, False
         try:
             self._run(job)
             self._begun.discard(job.id)
         except LedgerUnavailable:
-            if self._curator.ledger.has_drawn(job.dataset, job.request):
-                self._drawn[job.id] = job  # it stays in hand: nobody else has what was drawn
+            kept = self._curator.ledger.may_finish(job.dataset, job.request)
+            if kept:
+                self._kept[job.id] = job  # it stays in hand: nobody else knows what was drawn
                 raise
             with suppress(LedgerUnavailable):  # then its lease runs out, since nobody has it in hand
                 self._curator.jobs.let_go(self._worker, job, pause=_LATER if self.readiness.lacks_tally else 0.0)
             raise
         finally:
-            if job.id not in self._drawn:
-                del self._in_hand[job.id]
-        return True
-
-    def _store_drawn(self) -> None:
-        """Store what was drawn while the database was away, and end its jobs."""
-        while self._drawn:
-            try:
-                identity, job = self._drawn.popitem()
-            except KeyError:  # another thread has it
-                return
-            try:
-                self._curator.ledger.store_drawn(job.dataset, job.request)
-                self._curator.jobs.end(job, "done")
-            except LedgerUnavailable:
-                self._drawn[identity] = job
-                raise
-            del self._in_hand[identity]
+            if not kept:
+                self._in_hand.pop(job.id, None)
 
     def _work(self) -> None:
         while not self._stop.is_set():
@@ -139,7 +136,8 @@ class Runner:
                 self._called.wait(_LOOK if self.readiness.why is None else _PAUSE)
                 self._called.clear()
         with suppress(LedgerUnavailable):  # it is lost then, and named by the next start
-            self._store_drawn()
+            while (job := self._take_kept()) is not None:
+                self._attempt(job)
         self._curator.close()
 
     def _beat(self) -> None:
@@ -158,10 +156,15 @@ class Runner:
             self._mark(job)
             curator.jobs.end(job, "done")
             return
-        if self._was_debited(job) and not curator.goes_on(job):
+        if curator.ledger.store_drawn(job.dataset, job.request):
+            curator.jobs.end(job, "done")
+            return
+        may_finish = curator.ledger.may_finish(job.dataset, job.request)
+        if self._was_debited(job) and not may_finish and not curator.goes_on(job):
             self._lose(job, died=job.id not in self._begun)
             return
-        if self._is_held(job):  # taken over from a worker that died, or taken while the hold was placed
+        if not may_finish and self._is_held(job):
+            # Taken over from a worker that died, or taken while the hold was placed.
             curator.jobs.put_back(self._worker, job)
             return
         self._begun.add(job.id)

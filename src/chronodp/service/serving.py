@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chronodp.errors import InvalidArgument
+from chronodp.service.edge import allow_files
 from chronodp.service.failures import start_log
 from chronodp.service.policy_file import read_policy
 from chronodp.service.supervising import supervise
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from chronodp.service.curator import Curator
 
 __all__ = ["Settings", "listen", "run_worker", "serve"]
+
+_UNSENT = 1 << 17  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,45 +74,32 @@ def serve(
     if (certificate is None) != (key is None):
         raise InvalidArgument("tls_cert", certificate, "given together with tls_key")
     curator = settings.curator()
+    allow_files(curator.policy.running.edge.connections)
     curator.open_budgets()
     _ = curator.ledger.keys  # made now, by one process
     curator.close()
     door = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     told(f"http{'s' if settings.tls else ''}://{shown}:{door.getsockname()[1]}/")
-    options = {"ssl_certfile": certificate, "ssl_keyfile": key}
+    tls = None if certificate is None or key is None else (certificate, key)
     if settings.workers == 1:
-        run_worker(settings, door, options)
+        run_worker(settings, door, tls)
     else:
         supervise(
-            lambda context: context.Process(target=run_worker, args=(settings, door, options, os.getpid())),
+            lambda context: context.Process(target=run_worker, args=(settings, door, tls, os.getpid())),
             workers=settings.workers,
         )
 
 
-def run_worker(
-    settings: Settings, door: socket.socket, options: dict[str, str | None], parent: int | None = None
-) -> None:
+def run_worker(settings: Settings, door: socket.socket, tls: tuple[str, str] | None, parent: int | None = None) -> None:
     """Answer until told to stop, or until the process that started this one is gone."""
-    import uvicorn
+    from chronodp.service.edge import EdgeServer
 
     start_log()
-    config = uvicorn.Config(
-        settings,
-        factory=True,
-        ssl_certfile=options["ssl_certfile"],
-        ssl_keyfile=options["ssl_keyfile"],
-        access_log=False,  # addresses hold names of requests
-        server_header=False,
-        log_level="warning",
-        timeout_keep_alive=75,  # a busy worker must not hang up on who waits for it
-        timeout_graceful_shutdown=30,
-        limit_concurrency=500,
-    )
-    server = uvicorn.Server(config)
+    server = EdgeServer(settings(), [door], tls=tls)
     if parent is not None:
         threading.Thread(target=_follow, args=(server, parent), daemon=True).start()
-    server.run(sockets=[door])
+    server.run()
 
 
 def _follow(server: Any, parent: int) -> None:
@@ -130,4 +120,6 @@ def listen(host: str, port: int) -> socket.socket:
         raise InvalidArgument("port", port, f"free, and host an address of this machine ({error.strerror})") from None
     # Connections inherit it. Without, an answer's body waits for its head to be acknowledged, which takes 40 ms.
     door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # so does this: who takes no answer keeps no megabytes of it in the system
+        door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
     return door

@@ -35,14 +35,19 @@ class _Files(NamedTuple):
         path: the parts of its name, with links followed up to the first part that is a pattern.
         root: device and number of the deepest folder on that way that is there.
         below: what comes after that folder, in small letters: names that differ in these alone are one on some disks.
-        pattern: whether the name is one of many.
+        fixed: how many parts of the path come before the first that is a pattern.
     """
 
     known: frozenset[tuple[int, int]]
     path: tuple[str, ...]
     root: tuple[int, int] | None
     below: tuple[str, ...]
-    pattern: bool
+    fixed: int
+
+    @property
+    def pattern(self) -> bool:
+        """Whether the name stands for many."""
+        return self.fixed < len(self.path)
 
 
 Look: TypeAlias = Callable[[str], _Files]
@@ -85,19 +90,25 @@ def _pairs(
 def by_name(source: str) -> _Files:
     """Return what a path or pattern stands for by its name alone; no disk is asked."""
     parts = Path(os.path.normpath(source)).parts
-    return _Files(frozenset(), parts, None, tuple(part.casefold() for part in parts), glob.has_magic(source))
+    return _Files(frozenset(), parts, None, tuple(part.casefold() for part in parts), len(_fixed(parts)))
 
 
 def on_disk(source: str) -> _Files:
     """Return what a path or pattern stands for on this machine now."""
     found = glob.glob(source, recursive=True) if glob.has_magic(source) else [source]
     whole = Path(os.path.abspath(source))
-    fixed = list(itertools.takewhile(lambda part: not glob.has_magic(part), whole.parts))
-    parts = (*Path(os.path.realpath(Path(*fixed))).parts, *whole.parts[len(fixed) :])
+    fixed = _fixed(whole.parts)
+    real = Path(os.path.realpath(Path(*fixed))).parts
+    parts = (*real, *whole.parts[len(fixed) :])
     there = next((count for count in range(len(parts), 0, -1) if os.path.isdir(Path(*parts[:count]))), 0)
     root = _identity(str(Path(*parts[:there]))) if there else None
     below = tuple(part.casefold() for part in parts[there:])
-    return _Files(frozenset(filter(None, map(_identity, found))), parts, root, below, glob.has_magic(source))
+    return _Files(frozenset(filter(None, map(_identity, found))), parts, root, below, len(real))
+
+
+def _fixed(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the parts of a name before the first that is a pattern."""
+    return tuple(itertools.takewhile(lambda part: not glob.has_magic(part), parts))
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -113,7 +124,9 @@ def _one_file(one: _Files, other: _Files) -> bool:
     """Return whether a file that may not be there yet could be both."""
     beside = one.root is not None and one.root == other.root
     if one.pattern or other.pattern:
-        return bool(_overlap(one.path, other.path) or (beside and _overlap(one.below, other.below)))
+        heads = min(one.fixed, other.fixed)  # most differ there already, and there may be a thousand of them
+        same = one.path[:heads] == other.path[:heads] and _overlap(one.path[heads:], other.path[heads:])
+        return same or (beside and _overlap(one.below, other.below))
     if one.known and other.known:
         return False  # both are there, and the disk tells them apart
     return one.path == other.path or (beside and one.below == other.below)
@@ -161,7 +174,7 @@ def _match(one: str, other: str) -> bool:
                 same.append(before[place + 1] or same[place])
             else:
                 same.append(before[place] and (sign == beside or "?" in (sign, beside)))
-    return same[-1]
+    return bool(same[-1])
 
 
 def _signs(part: str) -> list[str]:

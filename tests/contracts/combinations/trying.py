@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -41,7 +42,7 @@ def combinations() -> Iterator[Combination]:
 
 def named(features: Sequence[Feature]) -> str:
     """Return what a combination is called, as a request and in tests."""
-    return " with ".join(one.name for one in features)
+    return " with ".join("-".join(re.findall(r"\w+", one.name)) for one in features)
 
 
 def tried(ask: Any) -> Outcome:

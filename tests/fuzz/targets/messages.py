@@ -14,7 +14,7 @@ from chronodp.federated.aggregation.envelope import HEADER_BYTES, seal
 from chronodp.privacy import load
 from chronodp.series import Workload
 from chronodp.service import read_policy
-from chronodp.service.guard import check_body
+from chronodp.service.bodies import check_body
 from chronodp.service.price import check_price
 from chronodp.service.question import QueryRequest, ask
 from chronodp.service.rules import allowed_grid, check_allowed

@@ -154,7 +154,7 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
 
 def opened(store: cdp.Ledger, mechanism: Any, window: Any, **changes: Any) -> WindowedStream:
     options: dict[str, Any] = {"change": 1.0, "epsilon": 1.0, "ledger": store, "dataset": f"window {window}"}
-    return WindowedStream(mechanism, window=window, **(options | {"name": str(mechanism)} | changes))
+    return WindowedStream(mechanism, window=window, **(options | {"name": type(mechanism).__name__} | changes))
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
@@ -167,16 +167,16 @@ def test_a_resumed_stream_goes_on_as_if_nothing_had_happened(mechanism: Windowed
         state, expected = advance(design, state, [place * 10.0, 5.0], entropy)
         made = live.step([place * 10.0, 5.0])
         np.testing.assert_array_equal(made.value, expected)
-        live = WindowedStream.resume(ledger, str(mechanism), entropy=live._entropy)
+        live = WindowedStream.resume(ledger, type(mechanism).__name__, entropy=live._entropy)
         assert live.period == place + 1
-    older = WindowedStream.resume(ledger, str(mechanism))
+    older = WindowedStream.resume(ledger, type(mechanism).__name__)
     live.step([1.0, 1.0])
     with pytest.raises(StreamConflict, match="has gone on past step 30"):
         older.step([1.0, 1.0])
     assert live.rolling_spend <= 1
     assert live.certificate.seeded
     assert ledger.status("window 5").charges == 1
-    assert len(ledger.released_steps(str(mechanism))) == 31
+    assert len(ledger.released_steps(type(mechanism).__name__)) == 31
 
 
 def test_values_are_rounded_exactly_ties_going_up() -> None:

@@ -25,7 +25,7 @@ from chronodp.dataset.records import Records
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import MOST_CELLS, Filter, check_name
 from chronodp.postprocess import Law
-from chronodp.privacy import LONGEST, check_delta, check_epsilon, check_number
+from chronodp.privacy import LONGEST, check_delta, check_epsilon, check_number, check_positive
 from chronodp.privacy.units import check_record_unit
 from chronodp.series import Discover, Plan
 from chronodp.spectrum import SpectrumPlan
@@ -185,6 +185,8 @@ def _weights(weights: object, queries: Mapping[str, Shareable]) -> dict[str, flo
     checked = [check_number("weights", weight, allowed) for weight in listed]
     if min(checked) < 0 or not any(checked):
         raise InvalidArgument("weights", weights, allowed)
+    for weight in filter(None, checked):
+        check_positive("weights", weight)  # a share that is lost beside others cannot pay for anything
     return dict(zip(queries, checked, strict=True))
 
 

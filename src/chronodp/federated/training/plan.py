@@ -22,6 +22,7 @@ from chronodp.privacy import (
     Guarantee,
     RepeatedCost,
     User,
+    check_epsilon,
     check_fraction,
     check_number,
     check_positive,
@@ -186,6 +187,7 @@ def plan_training(
     """
     if not isinstance(model, ModelDesign):
         raise InvalidArgument("model", model, "a ModelDesign")
+    check_epsilon(epsilon)
     check_fraction("delta", delta)
     check_people(people, delta=delta, accept_large_delta=accept_large_delta)
     if check_whole("batch", batch) >= people:

@@ -85,20 +85,21 @@ class _OwnFiles(StaticFiles):
 
 @lru_cache(maxsize=1)
 def _packed_plotly() -> bytes:
-    return gzip.compress(_plotly().encode(), compresslevel=6)
+    return gzip.compress(_plotly(), compresslevel=6)
 
 
-def _plotly() -> str:
+@lru_cache(maxsize=1)
+def _plotly() -> bytes:
     from plotly.offline import get_plotlyjs
 
     text: str = get_plotlyjs()
-    return text
+    return text.encode()
 
 
 @lru_cache(maxsize=1)
 def _plotly_styles() -> tuple[str, ...]:
     """Return the ids of the style elements that Plotly brings along for maps, unless elements with them are there."""
-    return tuple(re.findall(r'getElementById\("([0-9a-f]{64})"\)', _plotly()))
+    return tuple(re.findall(r'getElementById\("([0-9a-f]{64})"\)', _plotly().decode()))
 
 
 @lru_cache(maxsize=1)

@@ -40,7 +40,8 @@ class Submission(BaseModel):
     request: str = Field(
         min_length=1,
         max_length=100,
-        description="Once for each release; the same again gives the same release and costs nothing.",
+        description="Once for each release; the same again gives the same release and costs nothing. "
+        "Letters, digits and a few signs.",
         examples=["load-2026-01"],
     )
     question: QueryRequest

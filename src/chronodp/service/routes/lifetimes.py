@@ -36,7 +36,8 @@ class IssueSubmission(BaseModel):
     request: str = Field(
         min_length=1,
         max_length=100,
-        description="Once for each issue; the same again gives the same issue, and nobody is counted again.",
+        description="Once for each issue; the same again gives the same issue, and nobody is counted again. "
+        "Letters, digits and a few signs.",
         examples=["2026-01"],
     )
     start: _Moment = Field(description="When the first period begins: one of the series' grid.")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chronodp.errors import LedgerError, NotSignedIn
 from chronodp.service import shapes
-from chronodp.service.access import Anyone, Inspector, curator_of, doorkeeper_of
+from chronodp.service.access import Anyone, Inspector, curator_of
 from chronodp.service.documented import refusals_for
 from chronodp.service.holds import list_holds
 from chronodp.service.readiness import DATABASE
@@ -52,7 +52,6 @@ def get_me(request: Request, caller: Anyone) -> shapes.MeShape:
 )
 def sign_in(request: Request, response: Response, given: SignIn) -> shapes.SessionShape:
     """Exchange a token for a cookie that scripts cannot read, and the secret that every change must carry."""
-    doorkeeper_of(request).count_stranger(request)
     curator = curator_of(request)
     token = check_token(curator.store, given.token)
     seconds = curator.policy.running.session
@@ -63,7 +62,7 @@ def sign_in(request: Request, response: Response, given: SignIn) -> shapes.Sessi
         max_age=int(seconds),
         httponly=True,
         samesite="strict",
-        secure=bool(request.app.state.tls),
+        secure=request.app.state.tls or request.url.scheme == "https",
         path="/",
     )
     return shapes.SessionShape(name=token.name, role=token.role, csrf=csrf_of(curator.ledger.keys, secret))
@@ -105,7 +104,6 @@ def get_health(request: Request, response: Response) -> shapes.HealthShape:
 
     Needs no token and reveals nothing else.
     """
-    doorkeeper_of(request).count_stranger(request)
     ledger, held, why = True, False, request.app.state.runner.readiness.why
     try:
         on_all = [one for one in list_holds(curator_of(request).store) if not one.dataset]

@@ -4,20 +4,21 @@ import { make } from "./dom.js";
 
 let asked = 0;
 
-// Resolves with whether to go on. Escape and “Cancel” say no.
-export const askFirst = ({ title, text, act }, signal) =>
+// Resolves with whether to go on. Escape and “Cancel” say no. What stands before the text may be more than words.
+export const askFirst = ({ title, before = [], text, act, kind = "danger" }, signal) =>
   new Promise((resolve) => {
     const id = `asked-${(asked += 1)}`;
     const dialog = make(
       "dialog",
-      { class: "sheet stack", "aria-labelledby": id },
+      { class: "sheet stack", "aria-labelledby": id, "data-slot": "confirm" },
       make("h2", { id }, title),
+      before,
       make("p", {}, text),
       make(
         "form",
         { method: "dialog", class: "buttons" },
         make("button", { value: "", autofocus: true }, "Cancel"),
-        make("button", { value: "yes", class: "danger" }, act),
+        make("button", { value: "yes", class: kind, "data-slot": "confirm-yes" }, act),
       ),
     );
     const leave = () => dialog.close("");

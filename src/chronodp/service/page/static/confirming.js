@@ -1,6 +1,7 @@
 // The question before anything is paid: price, what is left, the error beside the scale, and that nothing comes back.
 
-import { facts, number, percent } from "./dom.js";
+import { askFirst } from "./ask-first.js";
+import { facts, make, number, percent } from "./dom.js";
 import { scaleWords } from "./scale.js";
 
 const leftOf = ({ left, left_of_mine: mine }) =>
@@ -11,38 +12,35 @@ const leftOf = ({ left, left_of_mine: mine }) =>
     .filter(Boolean)
     .join(", ");
 
-const fillIn = (slot, dataset, plan, quote, request) => {
+const listed = (pairs) => {
+  const list = make("dl", { class: "facts" });
+  facts(list, pairs);
+  return list;
+};
+
+// Asks; resolves with whether to go on.
+export const confirmed = ({ dataset, plan, quote, request }, signal) => {
+  if (!quote.debits) {
+    const free = { title: "Nothing is debited", before: [listed([["Request", request]])], text: quote.why, act: "Show it" };
+    return askFirst({ ...free, kind: "main" }, signal);
+  }
   const { text, warning } = scaleWords(plan);
   const price = `ε ${number(quote.epsilon, 3)}`;
-  slot("confirm-title").textContent = quote.debits ? `Spend ${price} of ${dataset}?` : "Nothing is debited";
+  const asked = `asked as ε ${number(plan.epsilon, 3)} at δ ${number(plan.delta)}`;
   const told = [
-    ["Price", `${price} at the dataset’s δ of ${number(quote.delta)}, asked as ε ${number(plan.epsilon, 3)} at δ ${number(plan.delta)}`],
+    ["Price", `${price} at the dataset’s δ of ${number(quote.delta)}, ${asked}`],
     ["Left after it", leftOf(quote)],
     ...(warning ? [] : [["Error", text]]),
     ["Request", request],
   ];
-  facts(slot("confirm-facts"), quote.debits ? told : [["Request", request]]);
-  slot("confirm-warning").hidden = !quote.debits || !warning;
-  slot("confirm-warning").textContent = text;
-  slot("confirm-note").textContent = quote.debits ? "This cannot be undone: what is spent never comes back." : quote.why;
-  slot("confirm-yes").textContent = quote.debits ? `Spend ${price}` : "Show it";
+  return askFirst(
+    {
+      title: `Spend ${price} of ${dataset}?`,
+      before: [listed(told), warning ? make("p", { class: "scale warning" }, text) : null],
+      text: "This cannot be undone: what is spent never comes back.",
+      act: `Spend ${price}`,
+      kind: "main",
+    },
+    signal,
+  );
 };
-
-// Asks; resolves with whether to go on. Escape and “Cancel” say no, and nothing happened then.
-export const confirmed = (slot, { dataset, plan, quote, request }, signal) =>
-  new Promise((resolve) => {
-    const dialog = slot("confirm");
-    fillIn(slot, dataset, plan, quote, request);
-    const leave = () => dialog.close("");
-    signal.addEventListener("abort", leave, { once: true });
-    dialog.addEventListener(
-      "close",
-      () => {
-        signal.removeEventListener("abort", leave);
-        resolve(dialog.returnValue === "yes");
-      },
-      { once: true },
-    );
-    dialog.returnValue = "";
-    dialog.showModal();
-  });

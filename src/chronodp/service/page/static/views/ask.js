@@ -199,7 +199,7 @@ class Builder {
     const quote = await guarded(this.slot("job"), ask);
     if (!quote || this.planned !== planned) return false;
     const { request } = content;
-    return confirmed(this.slot, { dataset: dataset.name, plan: planned.plan, quote, request }, this.signal);
+    return confirmed({ dataset: dataset.name, plan: planned.plan, quote, request }, this.signal);
   }
 
   async #release(content) {
