@@ -45,6 +45,11 @@ class Limits:
             self._buckets[caller] = (left - 1 if left >= 1 else left, self._clock())
         return left >= 1
 
+    def has_left(self, caller: str) -> bool:
+        """Return whether a call would be allowed now, and count nothing."""
+        left, since = self._buckets.get(caller, (1.0, 0.0))
+        return left + (self._clock() - since) * self._rate >= 1
+
     def borrow(self, caller: str, *, most: float = math.inf) -> float:
         """Count a call, and return the seconds after which it is one of those that are allowed; raise if above most."""
         with self._lock:

@@ -12,13 +12,19 @@ __all__ = ["Proxies", "origin_of"]
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-@lru_cache(maxsize=10_000)
 def origin_of(host: str) -> str:
     """Return whom an address is counted with: itself, or of IPv6 the /64 of which everyone has a whole one.
 
     >>> origin_of("192.0.2.7"), origin_of("::ffff:192.0.2.7"), origin_of("2001:db8:0:1:2:3:4:5")
     ('192.0.2.7', '192.0.2.7', '2001:db8:0:1::/64')
     """
+    if host.count(".") == 3 and host.replace(".", "").isdecimal():
+        return host  # as the system writes it: to parse each of thousands of strangers takes longer than to refuse them
+    return _network_of(host)
+
+
+@lru_cache(maxsize=10_000)
+def _network_of(host: str) -> str:
     address = _parsed(host)
     if address is None:
         return "nowhere"

@@ -15,13 +15,13 @@ from fastapi import FastAPI
 from chronodp.service.edge.connections import Connections, Line
 from chronodp.service.edge.origins import Proxies, origin_of
 from chronodp.service.edge.protocol import EdgeProtocol
-from chronodp.service.edge.resetting import reset_on_close
+from chronodp.service.edge.resetting import reset_on_close, say_goodbye
 from chronodp.service.edge.settings import EdgeLimits
 from chronodp.service.edge.strangers import Strangers
 
 __all__ = ["EdgeServer"]
 
-_AT_ONCE = 16  # arrivals taken before others have their turn
+_AT_ONCE = 8  # arrivals taken before others have their turn
 _RETRY = 0.1  # seconds, where the system has no more files
 _TURN = 0.0005  # seconds
 _TLS_END = 2.0  # seconds to say goodbye in
@@ -98,10 +98,14 @@ class _Arrivals:
     def take(self, arrived: socket.socket, host: str) -> None:
         """Let one in, or end it at once, which costs a twentieth of that."""
         origin, shared = origin_of(host), self._proxies.has(host)
-        line = Line(origin, lambda: _reset(arrived), shared=shared)
-        if not (shared or self._strangers.lets_in(origin)) or not self._connections.enter(line):
-            _reset(arrived)
+        if not (shared or self._strangers.lets_in(origin)):
+            arrived.close()
             return
+        line = Line(origin, arrived.close, shared=shared)
+        if not self._connections.enter(line):
+            arrived.close()
+            return
+        say_goodbye(arrived)
         arrived.setblocking(False)
         task = self._loop.create_task(self._begin(arrived, line))
         line.drop = task.cancel
@@ -136,6 +140,7 @@ class _Door:
         self._door, self._arrivals = door, arrivals
         self._loop = asyncio.get_running_loop()
         door.setblocking(False)
+        reset_on_close(door)  # connections inherit it, so that to refuse one takes no call more
         self._open()
 
     def close(self) -> None:

@@ -64,9 +64,13 @@ class Strangers:
 
     def lets_in(self, origin: str) -> bool:
         """Count a new connection, and return whether it is one of those that are let in."""
-        return self._connections.allows(origin) and (self._vouched(origin) or self._all_connections.allows(_ALL))
+        if self._vouched(origin):
+            return self._connections.has_left(origin) and self._connections.allows(origin)
+        # In a flood nothing is left for all of them, and whoever else comes is refused by one look.
+        return self._all_connections.has_left(_ALL) and (
+            self._connections.allows(origin) and self._all_connections.allows(_ALL)
+        )
 
     def _vouched(self, origin: str) -> bool:
-        with self._lock:
-            since = self._lately.get(origin)
+        since = self._lately.get(origin)  # one look, which needs no lock
         return since is not None and self._clock() - since <= _LATELY
