@@ -24,7 +24,7 @@ DAYS = Calendar("1D", "2026-01-01", "2026-01-05")
 
 
 def test_duckdb_takes_the_votes_of_the_reference(trials: Trials) -> None:
-    records = crowd(random.Random(1), trials(2000, least=50))
+    records = crowd(random.Random(1), trials(2000, least=100))
     source = find_source(to_arrow(records, ["region"]))
     for asked in asked_sizes():
         expected = reference_sizes(records, asked)
@@ -33,7 +33,7 @@ def test_duckdb_takes_the_votes_of_the_reference(trials: Trials) -> None:
 
 
 def test_duckdb_finds_the_losses_of_the_reference(trials: Trials) -> None:
-    records = crowd(random.Random(2), trials(2000, least=50))
+    records = crowd(random.Random(2), trials(2000, least=100))
     source = find_source(to_arrow(records, ["region"]))
     for asked in asked_losses():
         expected = reference_losses(records, asked)
