@@ -68,7 +68,7 @@ def same(one: Totals, other: Totals) -> bool:
 @pytest.mark.long
 def test_every_engine_agrees_with_the_reference(calendar: Calendar, trials: Trials) -> None:
     chance = random.Random(1)
-    worlds = [random_world(chance, calendar, most=60) for _ in range(trials(2000, least=40))]
+    worlds = [random_world(chance, calendar, most=60) for _ in range(trials(2000, least=100))]
     for index, question in enumerate(questions(calendar)):
         expected = run_reference(worlds, question, f"key {index}")
         assert expected.people.sum() > 100

@@ -70,7 +70,7 @@ def words_for(kind: str, count: int, seed: int) -> Words:
 @pytest.mark.long
 def test_agree_on_random_and_edge_words(kind: str, scale: float, trials: Trials) -> None:
     family, reference = REFERENCES[kind]
-    count = trials(20_000, least=400)  # over five scales: 100,000 random values of each kind
+    count = trials(20_000, least=1_000)  # over five scales: 100,000 random values of each kind
     words = words_for(kind, count, seed=11)
     values = fast(family, words, scale)
     decided = values != UNDECIDED
