@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from chronodp.cli.options import Address, Json
+from chronodp.cli.options import Address, Json, check_ledger_file
 from chronodp.cli.terminal import print_json, terminal
 from chronodp.display import shown
 
@@ -102,6 +102,7 @@ def holds(as_json: Json = False, ledger: Address = "budget.db") -> None:
 def _tables(ledger: str) -> Iterator[Store]:
     from chronodp.service import open_tables
 
+    check_ledger_file(ledger)  # a hold in a new file would hold nothing
     store = open_tables(ledger)
     try:
         yield store

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from chronodp.cli.options import Address, Json
+from chronodp.cli.options import Address, Json, check_ledger_file
 from chronodp.cli.terminal import print_json, terminal
 from chronodp.display import shown
 
@@ -67,6 +67,7 @@ def list_all(as_json: Json = False, ledger: Address = "budget.db") -> None:
     """
     from chronodp.service import list_tokens, open_tables
 
+    check_ledger_file(ledger)
     store = open_tables(ledger)
     try:
         tokens = list_tokens(store)
@@ -95,6 +96,7 @@ def revoke(
     """
     from chronodp.service import open_tables, revoke_token
 
+    check_ledger_file(ledger)
     store = open_tables(ledger)
     try:
         revoke_token(store, identity)
