@@ -22,8 +22,9 @@ from chronodp.correlated.bounds.space_time import reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import total_variation
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
-from chronodp.correlated.joint import LARGEST, LEAST, JointChain
+from chronodp.correlated.joint import LARGEST, LEAST, Joint, JointChain
 from chronodp.correlated.query import QueryTable
+from chronodp.correlated.sparse_joint import SparseJointChain
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 
@@ -31,6 +32,8 @@ __all__ = ["LeakageModel", "Reading", "Released"]
 
 _MOST_GROUPS = 1_000
 _SPARE = 23.0  # e^23: more than the sums have terms
+_SPARSE = 16  # times as many joint states where coupling is sparse
+_MOST_WORK = 2**30  # multiplications, for which bounds are not put up with
 _LISTED = 2**10  # joint states up to which the whole law of the past is listed
 
 
@@ -96,7 +99,8 @@ class LeakageModel:
 
     Args:
         model: the chain.
-        largest: groups of up to so many joint states are computed exactly.
+        largest: groups of up to so many joint states are computed exactly; up to sixteen times as many where each
+            sequence hears few others (paths, rings, trees).
     """
 
     def __init__(self, model: CouplingMarkovChain, *, largest: int = 2**10) -> None:
@@ -125,6 +129,20 @@ class LeakageModel:
         return {number: joint for number, joint in made.items() if joint.has_law}
 
     @cached_property
+    def sparse_joints(self) -> dict[int, SparseJointChain]:
+        """Groups too large to be listed with their kernel, but whose laws can be carried on without it, by number."""
+        if len(self.groups) > _MOST_GROUPS:
+            return {}
+        m, most = self.model.states, self.largest * _SPARSE
+        between = [
+            number
+            for number, members in enumerate(self.groups)
+            if np.log(max(self.largest, 1)) + 1e-9 < len(members) * np.log(m) <= np.log(max(most, 1)) + 1e-9
+        ]
+        made = {number: SparseJointChain(self.model.part(self.groups[number])) for number in between}
+        return {number: joint for number, joint in made.items() if joint.most_laws() > 1 and joint.has_law}
+
+    @cached_property
     def least(self) -> Floats:
         """The least ratios of the last step."""
         return least_ratios(self.model)
@@ -139,7 +157,8 @@ class LeakageModel:
         """Why some groups are not computed exactly."""
         if len(self.groups) > _MOST_GROUPS:
             return (f"{len(self.groups):,} groups are too many to be computed one by one: bounds instead",)
-        sizes = [len(members) for number, members in enumerate(self.groups) if number not in self.joints]
+        exact = self.joints.keys() | self.sparse_joints.keys()
+        sizes = [len(members) for number, members in enumerate(self.groups) if number not in exact]
         if not sizes:
             return ()
         size = max(sizes)
@@ -153,8 +172,8 @@ class LeakageModel:
 
     def measure(self, released: Released, adversary: Adversary) -> Reading:
         """Return exact leakage where it is in reach, and bounds where it is not."""
-        exact, reasons = self._exact(released, adversary)
-        found = {"exact": round_up(np.where(np.isnan(exact), np.inf, exact))}
+        exact, hidden, reasons = self._exact(released, adversary)
+        found = {"exact": round_up(np.where(np.isnan(exact), np.inf, exact + hidden))}
         if not np.isfinite(exact).all():
             found |= self.bounds(released, adversary)
             if adversary == "knows_others" and released.releases == 1:
@@ -206,26 +225,43 @@ class LeakageModel:
     def _heard(self, released: Released) -> Floats:
         return group_spans(self.model, released.outputs) * released.epsilon * released.releases
 
-    def _exact(self, released: Released, adversary: Adversary) -> tuple[Floats, tuple[str, ...]]:
-        exact = np.full(self.model.sequences, np.nan)
+    def _exact(self, released: Released, adversary: Adversary) -> tuple[Floats, Floats, tuple[str, ...]]:
+        """Return exact leakage, what rounding may hide in it beyond the margin of every bound, and why some is none."""
+        exact, hidden = np.full(self.model.sequences, np.nan), np.zeros(self.model.sequences)
         reasons = self.reasons
         scale, heard = released.outputs.sensitivity / released.epsilon, self._heard(released)
-        for number, joint in self.joints.items():
+        for number, joint in (self.joints | self.sparse_joints).items():
             members = self.groups[number]
             outputs, ages = released.part(members)
             try:
+                _check_work(joint, outputs, int(ages.max()))
                 outside = outside_values(released.outputs, members, releases=released.releases)
                 told = exact_leakage(joint, outputs, ages, scale=scale, adversary=adversary, outside=outside)
                 if _keeps_digits(joint, int(ages.max()), float(heard[members[0]])):
                     exact[members] = told
                 else:
                     reasons = (*self.reasons, "some probabilities are too small for floats: bounds instead")
+                if isinstance(joint, SparseJointChain):
+                    # Two conditional densities, each a quotient of two sums of entries.
+                    hidden[members] = 4 * joint.carried_error(int(ages.max()))
             except InvalidArgument:
                 reasons = (*self.reasons, "the outputs take too many values together: bounds instead")
-        return exact, reasons
+        return exact, hidden, reasons
 
 
-def _keeps_digits(joint: JointChain, oldest: int, heard: float) -> bool:
+def _check_work(joint: Joint, outputs: QueryTable, oldest: int) -> None:
+    """Raise if laws of so many values, carried on for so long, would take too much memory or time."""
+    if not isinstance(joint, SparseJointChain):
+        return
+    values = 1.0
+    for output, compared in enumerate(outputs.largest):
+        single = QueryTable(outputs.parts[output : output + 1], (compared,))
+        values *= len(np.unique(single.values(joint.snapshots)))
+    if values > joint.most_laws() or values * oldest * joint.elimination.work > _MOST_WORK:
+        raise InvalidArgument("query", int(values), "a query with fewer values, or younger ages")
+
+
+def _keeps_digits(joint: Joint, oldest: int, heard: float) -> bool:
     """Whether what is too small for floats counts for nothing: there is none, or noise hides it (e^-heard)."""
     rarest = float(np.log(joint.stationary[joint.stationary > 0].min()))
     return bool(rarest - min(heard, -oldest * joint.log_smallest) >= np.log(LEAST) + _SPARE)
