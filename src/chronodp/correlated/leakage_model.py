@@ -20,6 +20,7 @@ from chronodp.correlated.bounds.ratios import least_ratios
 from chronodp.correlated.bounds.rounding import round_up
 from chronodp.correlated.bounds.space_time import reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import total_variation
+from chronodp.correlated.bounds.window import Reader, Windows
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
 from chronodp.correlated.joint import LARGEST, LEAST, Joint, JointChain
@@ -153,6 +154,11 @@ class LeakageModel:
         return influences(self.model)
 
     @cached_property
+    def windows(self) -> Windows:
+        """Windows of the past around each sequence."""
+        return Windows(self.model)
+
+    @cached_property
     def reasons(self) -> tuple[str, ...]:
         """Why some groups are not computed exactly."""
         if len(self.groups) > _MOST_GROUPS:
@@ -176,6 +182,7 @@ class LeakageModel:
         found = {"exact": round_up(np.where(np.isnan(exact), np.inf, exact + hidden))}
         if not np.isfinite(exact).all():
             found |= self.bounds(released, adversary)
+            found["window"] = self.by_window(released, adversary, np.flatnonzero(np.isnan(exact)))
             if adversary == "knows_others" and released.releases == 1:
                 found["total variation"] = round_up(self._by_distance(released))
         return Reading(exact, found, reasons)
@@ -208,6 +215,15 @@ class LeakageModel:
         return {
             name: self.sound(bound) if name != "group ceiling" else round_up(bound) for name, bound in found.items()
         }
+
+    def by_window(self, released: Released, adversary: Adversary, targets: Integers) -> Floats:
+        """Return the bound by windows of the past, for the sequences asked for; infinite for the others."""
+        outputs, ages = released.part(np.arange(self.model.sequences))
+        scale = released.outputs.sensitivity / released.epsilon
+        reader = Reader(outputs, np.broadcast_to(ages, outputs.parts.shape[:2]), scale, adversary == "knows_others")
+        found = np.full(self.model.sequences, np.inf)
+        found[targets] = self.windows.bounds(targets, reader) + released.direct[targets]
+        return self.sound(found)
 
     def sound(self, bound: Floats) -> Floats:
         """Round up; what rests on probabilities that floats do not hold, or came out as no number, bounds nothing."""
