@@ -220,7 +220,8 @@ class LeakageModel:
         """Return the bound by windows of the past, for the sequences asked for; infinite for the others."""
         outputs, ages = released.part(np.arange(self.model.sequences))
         scale = released.outputs.sensitivity / released.epsilon
-        reader = Reader(outputs, np.broadcast_to(ages, outputs.parts.shape[:2]), scale, adversary == "knows_others")
+        each = np.broadcast_to(ages, outputs.parts.shape[:2])
+        reader = Reader(outputs, each, scale, adversary == "knows_others", self._heard(released))
         found = np.full(self.model.sequences, np.inf)
         found[targets] = self.windows.bounds(targets, reader) + released.direct[targets]
         return self.sound(found)

@@ -1,8 +1,8 @@
 """A bound from a window of the past around one sequence: exact inside it, the worst of everything outside.
 
-Let x and x' be presents that differ in sequence i, which is in state a or b, and let S be all that lies outside a window
-of sites (sequence, age). With N_a(y | S) = Σ over the window of the weight of all factors that touch it, times the
-density of y,
+Let x and x' be presents that differ in sequence i, which is in state a or b, and let S be all that lies outside a
+window of sites (sequence, age). With N_a(y | S) the sum over the window of all factors that touch it, times the density
+of y, and P(S) the product of all other factors,
 
     p(y | x) / p(y | x') = Σ_S P(S) N_a(y | S) / Σ_S P(S) N_b(y | S)  ·  Σ_S P(S) M_b(S) / Σ_S P(S) M_a(S)
                         ≤ max_S N_a(y | S) / N_b(y | S)  ·  max_S M_b(S) / M_a(S),
@@ -17,11 +17,13 @@ about the law with which the past began.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from chronodp.correlated.bounds.one_step import blunted
 from chronodp.correlated.bounds.window_factors import Factors, Hearing, Site, window_factors
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.correlated.query import QueryTable
@@ -34,6 +36,7 @@ _MOST_CORNERS = 2**14  # for one sequence
 _FEWEST = 2**10
 _MOST_INSIDE = 2**12  # joint states of a window
 _MOST_OUTPUTS = 8
+_QUIET = 4.0  # log ranges of a release that blunt what a window tells by more than a quarter
 _LEAST = 1e-280
 
 
@@ -46,23 +49,27 @@ class Reader:
         ages: of each sequence in each output.
         scale: of the noise.
         known: whether the adversary knows the present of the others.
+        heard: the log range that the densities of all outputs have over each sequence's group (L).
     """
 
     outputs: QueryTable
     ages: Integers
     scale: float
     known: bool
+    heard: Floats
 
     def sites(self, output: int, inside: list[Site]) -> list[Site]:
         """Return the sites of a window that an output reads."""
         telling = np.ptp(self.outputs.parts[output], axis=1) > 0
         return [(j, age) for j, age in inside if telling[j] and self.ages[output, j] == age]
 
+    def reads(self, inside: list[Site]) -> bool:
+        """Whether any output reads the window."""
+        return any(self.sites(output, inside) for output in range(len(self.outputs.largest)))
+
     def adds(self, inside: list[Site]) -> bool:
         """Whether the outputs that read the window are sums: what is outside then only moves y."""
-        return not any(
-            compared and self.sites(output, inside) for output, compared in enumerate(self.outputs.largest)
-        )
+        return not any(compared and self.sites(output, inside) for output, compared in enumerate(self.outputs.largest))
 
     def reads_present(self, sequence: int) -> bool:
         """Whether any output reads the present of a sequence."""
@@ -92,13 +99,13 @@ class Windows:
         return np.asarray([self.bound(target, reader, most=most) for target in targets.tolist()])
 
     def bound(self, target: int, reader: Reader, *, most: int) -> float:
-        """Return the bound for one sequence, from the deepest windows of at most so many corners; infinite if none fits.
+        """Return the bound for one sequence, from the deepest windows of at most so many corners; infinite if none.
 
         Wide windows follow all that the target hears from age to age, narrow ones the target alone: the smaller counts.
         """
         found = np.inf
         for narrow in (False, True):
-            fitting = None
+            deepest, unread = None, None
             for depth in range(2 if narrow else 1, _DEEPEST + 1):
                 inside = self.inside(target, depth, narrow=narrow)
                 if not reader.adds(inside) or self.model.states ** len(inside) > _MOST_INSIDE:
@@ -106,9 +113,12 @@ class Windows:
                 made = window_factors(self.hearing, target, inside, reader)
                 if made is None or made.corners * _points(reader, inside) > most:
                     break
-                fitting = made, inside
-            if fitting is not None:
-                found = min(found, self._worst(*fitting, reader))
+                deepest = made, inside
+                unread = unread if reader.reads(inside) else deepest
+            if deepest is not None:
+                found = min(found, self._worst(*deepest, reader, target))
+            if unread is not None and unread is not deepest and reader.heard[target] < _QUIET:
+                found = min(found, self._worst(*unread, reader, target))
         return found
 
     def inside(self, target: int, depth: int, *, narrow: bool) -> list[Site]:
@@ -118,21 +128,21 @@ class Windows:
         later = [target] if narrow else near
         return sites + [(j, age) for age in range(2, depth + 1) for j in later]
 
-    def _worst(self, made: Factors, inside: list[Site], reader: Reader) -> float:
-        states = range(self.model.states)
+    def _worst(self, made: Factors, inside: list[Site], reader: Reader, target: int) -> float:
         plain = made.summed([])
         told = made.summed(_densities(reader, inside))
         if not (plain.min(initial=1.0) >= _LEAST and told.min(initial=1.0) >= _LEAST):
             return np.inf
         plain, told = np.log(plain), np.log(told)
         worst = 0.0
-        for a in states:
-            for b in states:
-                if a != b:
-                    high = (told[a] - told[b]).max(axis=1)
-                    low = (plain[a] - plain[b]).min(axis=1)
-                    worst = max(worst, float((high - low).max()))
-        return worst + made.rounding
+        for a, b in itertools.permutations(range(self.model.states), 2):
+            high = (told[a] - told[b]).max(axis=1)
+            low = (plain[a] - plain[b]).min(axis=1)
+            worst = max(worst, float((high - low).max()) + made.rounding)
+        if reader.reads(inside):
+            return worst
+        # Given what is outside, the release does not depend on the target: as for the last step, noise blunts it.
+        return float(blunted(np.array([worst]), reader.heard[target : target + 1])[0])
 
 
 def _points(reader: Reader, inside: list[Site]) -> int:

@@ -45,7 +45,9 @@ class Hearing:
         self.moves: dict[Site, Floats] = {}
         self.constant = np.zeros((model.sequences, model.states))
         telling = np.ptp(model.moves, axis=2).max(axis=1) > 0
-        for head, tail, move, tells in zip(model.heads.tolist(), model.tails.tolist(), model.moves, telling, strict=True):
+        for head, tail, move, tells in zip(
+            model.heads.tolist(), model.tails.tolist(), model.moves, telling, strict=True
+        ):
             if tells:
                 self.parents[head].append(tail)
                 self.children[tail].append(head)
@@ -186,13 +188,12 @@ class _Builder:
 
     def _outside_children(self) -> list[tuple[int, list[int], int]]:
         """Who outside hears the window: the child, its parents inside, and their age."""
-        found = []
-        for age in sorted({age for _, age in self.sites}):
-            heads = {child for j, at in self.sites if at == age for child in self.hearing.children[j]}
-            for child in sorted(heads):
-                if (child, age - 1) not in self.place and (child, age) != (self.target, 1):
-                    found.append((child, self._inside(child, age), age))
-        return found
+        pairs = sorted({(age, child) for j, age in self.sites for child in self.hearing.children[j]})
+        return [
+            (child, self._inside(child, age), age)
+            for age, child in pairs
+            if (child, age - 1) not in self.place and (child, age) != (self.target, 1)
+        ]
 
     def _child(self, child: int, inside: list[int], age: int) -> None:
         """The factor by which an outside child speaks for states of its parents."""
