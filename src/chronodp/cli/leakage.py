@@ -27,6 +27,7 @@ _COLUMNS = (
     "certified",
     "by",
     "nothing else known",
+    "then by",
     "record",
     "Theorem 1 (no bound)",
     "Theorem 2 (no bound)",
@@ -119,6 +120,7 @@ def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:
             others.certified,
             others.certified_by,
             none.certified,
+            none.certified_by,
             others.record,
             others.paper_theorem_1,
             others.paper_theorem_2,
@@ -141,7 +143,7 @@ def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Pu
     for reason in found[0][1].reasons:
         console.print(f"Not exact: {reason}.")
     console.print(
-        "Certified: about the present, if the data follow the model. Record: about what is read, whatever the data; "
+        "Certified: about the present, if the data follow the model; by: exact, or the bound that is least. Record: about what is read, whatever the data; "
         "ages do not help it, and a ledger pays it. The paper's theorems are for comparison: neither is a bound."
     )
 
@@ -188,7 +190,7 @@ def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]
         "data follow the model, and about the record that was read, whatever the data.",
         facts=(
             ("Adversaries", "one knows the present of all other sequences of the group, one knows nothing else"),
-            ("Certified by", ", ".join(sorted({others.certified_by for _, others, _ in found}))),
+            ("Certified by", ", ".join(sorted({told.certified_by for _, *both in found for told in both}))),
         ),
         certificate="No data was read and nothing was released: this page follows from the model and the parameters.",
         columns=_COLUMNS,

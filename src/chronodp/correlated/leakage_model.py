@@ -17,10 +17,11 @@ from chronodp.correlated.bounds.influences import Influences, influences
 from chronodp.correlated.bounds.memory import memory
 from chronodp.correlated.bounds.one_step import one_step
 from chronodp.correlated.bounds.ratios import least_ratios
+from chronodp.correlated.bounds.reader import Reader
 from chronodp.correlated.bounds.rounding import round_up
 from chronodp.correlated.bounds.space_time import reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import total_variation
-from chronodp.correlated.bounds.window import Reader, Windows
+from chronodp.correlated.bounds.window import Windows
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
 from chronodp.correlated.joint import LARGEST, LEAST, Joint, JointChain

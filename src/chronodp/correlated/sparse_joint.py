@@ -108,7 +108,8 @@ class SparseJointChain:
         """After how many steps any two laws are so near that none of their entries can differ; 0 if too many."""
         high = float(np.log(self._ranges[1].max(axis=1)).sum())
         wanted = np.log(_SETTLED) - max(0.0, high - self.log_smallest)
-        apart, spread = np.ones(self.model.sequences), contraction(self.model)
+        spread = contraction(self.model)
+        apart: Floats = np.ones(self.model.sequences)
         for steps in range(1, min(_MOST_STEPS, _MOST_WORK // max(1, self.elimination.work)) + 1):
             apart = spread @ apart
             if apart.sum() <= 0 or np.log(apart.sum()) <= wanted:
@@ -121,8 +122,8 @@ class SparseJointChain:
         for row in self._ranges[1]:
             most = np.multiply.outer(most, row).ravel()
         law = np.full((1, len(most)), 1 / len(most))
-        apart, spread, steps = np.ones(self.model.sequences), contraction(self.model), 0
-        off = np.inf
+        apart: Floats = np.ones(self.model.sequences)
+        spread, steps, off = contraction(self.model), 0, np.inf
         while off > _SETTLED:  # `_steps` says when this ends at the latest; it mostly ends long before
             law, steps = self.elimination.step(law), steps + 1
             off = 4 * float(apart.sum()) * float((most / law[0]).max())

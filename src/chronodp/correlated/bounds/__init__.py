@@ -6,10 +6,11 @@ from chronodp.correlated.bounds.influences import Influences, influences
 from chronodp.correlated.bounds.memory import memory, memory_ranges
 from chronodp.correlated.bounds.one_step import blunted, log_ranges, one_step
 from chronodp.correlated.bounds.ratios import least_ratios
+from chronodp.correlated.bounds.reader import Reader
 from chronodp.correlated.bounds.rounding import MARGIN, round_up
 from chronodp.correlated.bounds.space_time import reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import aged_distances, from_distance, total_variation
-from chronodp.correlated.bounds.window import Reader, Windows
+from chronodp.correlated.bounds.window import Windows
 
 __all__ = [
     "MARGIN",

@@ -18,62 +18,26 @@ about the law with which the past began.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from chronodp.correlated.bounds.one_step import blunted
-from chronodp.correlated.bounds.window_factors import Factors, Hearing, Site, window_factors
+from chronodp.correlated.bounds.reader import Reader, Site
+from chronodp.correlated.bounds.window_factors import Factors, Hearing, window_factors
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
-from chronodp.correlated.query import QueryTable
 
-__all__ = ["Reader", "Windows"]
+__all__ = ["Windows"]
 
-_DEEPEST = 12  # ages
-_CORNERS = 2**18  # looked at in all: a second or two
-_MOST_CORNERS = 2**14  # for one sequence
-_FEWEST = 2**10
+_BEYOND = 6  # ages followed past the oldest released, as by space-time Dobrushin
+_CORNERS = 2**20  # looked at in all: a few seconds
+_MOST_CORNERS = 2**16  # for one sequence
+_FEWEST = 2**12
 _MOST_INSIDE = 2**12  # joint states of a window
 _MOST_OUTPUTS = 8
+_MOST_SEEN = 10_000
 _QUIET = 4.0  # log ranges of a release that blunt what a window tells by more than a quarter
 _LEAST = 1e-280
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reader:
-    """What is released of the past, and to whom.
-
-    Attributes:
-        outputs: of all releases side by side, each with noise of its own.
-        ages: of each sequence in each output.
-        scale: of the noise.
-        known: whether the adversary knows the present of the others.
-        heard: the log range that the densities of all outputs have over each sequence's group (L).
-    """
-
-    outputs: QueryTable
-    ages: Integers
-    scale: float
-    known: bool
-    heard: Floats
-
-    def sites(self, output: int, inside: list[Site]) -> list[Site]:
-        """Return the sites of a window that an output reads."""
-        telling = np.ptp(self.outputs.parts[output], axis=1) > 0
-        return [(j, age) for j, age in inside if telling[j] and self.ages[output, j] == age]
-
-    def reads(self, inside: list[Site]) -> bool:
-        """Whether any output reads the window."""
-        return any(self.sites(output, inside) for output in range(len(self.outputs.largest)))
-
-    def adds(self, inside: list[Site]) -> bool:
-        """Whether the outputs that read the window are sums: what is outside then only moves y."""
-        return not any(compared and self.sites(output, inside) for output, compared in enumerate(self.outputs.largest))
-
-    def reads_present(self, sequence: int) -> bool:
-        """Whether any output reads the present of a sequence."""
-        return bool(np.any((self.ages[:, sequence] == 0) & (np.ptp(self.outputs.parts[:, sequence], axis=1) > 0)))
 
 
 class Windows:
@@ -85,6 +49,7 @@ class Windows:
 
     def __init__(self, model: CouplingMarkovChain) -> None:
         self.model = model
+        self._seen: dict[bytes, float] = {}
 
     @cached_property
     def hearing(self) -> Hearing:
@@ -106,7 +71,7 @@ class Windows:
         found = np.inf
         for narrow in (False, True):
             deepest, unread = None, None
-            for depth in range(2 if narrow else 1, _DEEPEST + 1):
+            for depth in range(2 if narrow else 1, reader.oldest + _BEYOND + 1):
                 inside = self.inside(target, depth, narrow=narrow)
                 if not reader.adds(inside) or self.model.states ** len(inside) > _MOST_INSIDE:
                     break
@@ -129,8 +94,20 @@ class Windows:
         return sites + [(j, age) for age in range(2, depth + 1) for j in later]
 
     def _worst(self, made: Factors, inside: list[Site], reader: Reader, target: int) -> float:
-        plain = made.summed([])
-        told = made.summed(_densities(reader, inside))
+        """Return what a window certifies; windows that look alike, as in regular chains, are looked at once."""
+        densities, heard = _densities(reader, inside), reader.heard[target : target + 1]
+        digest = made.digest(densities, heard)
+        if digest not in self._seen:
+            if len(self._seen) >= _MOST_SEEN:
+                self._seen.clear()
+            worst = self._largest(made, densities)
+            # Given what is outside, a release that reads nothing inside does not depend on the target: as for the last
+            # step, noise blunts it.
+            self._seen[digest] = worst if densities else float(blunted(np.array([worst]), heard)[0])
+        return self._seen[digest]
+
+    def _largest(self, made: Factors, densities: list[tuple[Floats, list[Site]]]) -> float:
+        plain, told = made.summed([]), made.summed(densities)
         if not (plain.min(initial=1.0) >= _LEAST and told.min(initial=1.0) >= _LEAST):
             return np.inf
         plain, told = np.log(plain), np.log(told)
@@ -138,11 +115,8 @@ class Windows:
         for a, b in itertools.permutations(range(self.model.states), 2):
             high = (told[a] - told[b]).max(axis=1)
             low = (plain[a] - plain[b]).min(axis=1)
-            worst = max(worst, float((high - low).max()) + made.rounding)
-        if reader.reads(inside):
-            return worst
-        # Given what is outside, the release does not depend on the target: as for the last step, noise blunts it.
-        return float(blunted(np.array([worst]), reader.heard[target : target + 1])[0])
+            worst = max(worst, float((high - low).max()))
+        return worst + made.rounding
 
 
 def _points(reader: Reader, inside: list[Site]) -> int:

@@ -7,20 +7,17 @@ ratios of a state's weight to the first state's count, and each lies in an inter
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from chronodp.correlated.bounds.reader import Reader, Site
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 
-if TYPE_CHECKING:
-    from chronodp.correlated.bounds.window import Reader
-
-__all__ = ["Factors", "Hearing", "Site", "window_factors"]
-
-Site: TypeAlias = tuple[int, int]  # sequence, age
+__all__ = ["Factors", "Hearing", "window_factors"]
 
 _UNIT = 2.0**-53
 _OUTWARD = 2.0**-44  # what ranges are widened by, relatively
@@ -101,11 +98,21 @@ class Factors:
         """What a difference of two logarithms of sums may be off by."""
         return 8 * (16 * len(self.tables) + self.states ** len(self.sites)) * _UNIT
 
+    def digest(self, densities: list[tuple[Floats, list[Site]]], heard: Floats) -> bytes:
+        """Return what tells this window, what is read of it and how loudly, from any other."""
+        place = {site: label for label, site in enumerate(self.sites)}
+        read = [(density, [place[site] for site in sites]) for density, sites in densities]
+        content = hashlib.blake2b(f"{self.states} {len(self.sites)} {self.corners_of} {self.presents}".encode())
+        for table, labels in [*self.tables, (heard, []), *read]:
+            content.update(f"{table.shape} {labels}".encode())
+            content.update(np.ascontiguousarray(table).tobytes())
+        return content.digest()
+
     def summed(self, densities: list[tuple[Floats, list[Site]]]) -> Floats:
         """Return the sum over the window, as states of the target × presents × corners and points of the densities."""
         place = {site: label for label, site in enumerate(self.sites)}
         free = len(self.sites) + len(self.corners_of) + len(self.presents)
-        operands: list[object] = []
+        operands: list[Any] = []
         for table, labels in self.tables:
             operands += [table, labels]
         points = []
@@ -113,14 +120,14 @@ class Factors:
             points.append(free + 1 + number)
             operands += [density, [points[-1], *(place[site] for site in sites)]]
         corners = [label for label, _ in self.corners_of]
-        made = np.einsum(*operands, [free, *self.presents, *corners, *points], optimize="greedy")  # type: ignore[arg-type]
+        made = np.einsum(*operands, [free, *self.presents, *corners, *points], optimize="greedy")
         return np.asarray(made).reshape(self.states, self.states ** len(self.presents), -1)
 
 
 def window_factors(hearing: Hearing, target: int, inside: list[Site], reader: Reader) -> Factors | None:
     """Return the factors of a window that holds all parents of the target; None if they are too many or too small."""
-    build = _Builder(hearing, target, inside, reader)
-    return build.finished()
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what comes of that is not finite, and refused
+        return _Builder(hearing, target, inside, reader).finished()
 
 
 class _Builder:
@@ -170,8 +177,7 @@ class _Builder:
         inside = self._inside(j, age + 1)
         low, high, others = self.hearing.outside(j, inside)
         if not inside and others:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                self._interval(site, [], low / high[0], high / low[0])
+            self._interval(site, [], low / high[0], high / low[0])
             return
         rests = self._rests(j, others, low, high) if others else low[None]
         table = self.hearing.table(j, inside, rests)
@@ -204,8 +210,7 @@ class _Builder:
         table = self.hearing.table(child, inside, rests)  # rests × outcomes × states
         known = age == 1 and self.reader.known
         if len(inside) == 1:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratios = table / table[:, :, :1]
+            ratios = table / table[:, :, :1]
             if known:
                 present = self._label()
                 self.presents.append(present)
