@@ -143,8 +143,9 @@ def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Pu
     for reason in found[0][1].reasons:
         console.print(f"Not exact: {reason}.")
     console.print(
-        "Certified: about the present, if the data follow the model; by: exact, or the bound that is least. Record: about what is read, whatever the data; "
-        "ages do not help it, and a ledger pays it. The paper's theorems are for comparison: neither is a bound."
+        "Certified: about the present, if the data follow the model; by: exact, or the bound that is least. "
+        "Record: about what is read, whatever the data; ages do not help it, and a ledger pays it. "
+        "The paper's theorems are for comparison: neither is a bound."
     )
 
 

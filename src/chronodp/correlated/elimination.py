@@ -81,7 +81,7 @@ class Elimination:
         """What a step of a law may be off by, relatively, in each entry: all numbers are positive."""
         # A sum of n positive terms is off by n - 1 roundings at most, a factor by one for each sequence heard.
         sums = sum(self.model.states ** len(stage.gone) + 2 for stage in self.stages)
-        return (sums + len(self.model.heads)) * _UNIT
+        return float((sums + len(self.model.heads)) * _UNIT)
 
     @cached_property
     def factors(self) -> tuple[Floats, ...]:
@@ -112,7 +112,8 @@ class Elimination:
     def _greedy(self, first: int) -> tuple[Stage, ...]:
         waiting = {k: {j for j, heard in enumerate(self.heard) if k in heard} for k in range(self.model.sequences)}
         waiting = {k: heads for k, heads in waiting.items() if heads}
-        left, alive, stages = set(range(self.model.sequences)), len(waiting), []
+        left, alive = set(range(self.model.sequences)), len(waiting)
+        stages: list[Stage] = []
         while left:
             head = first if not stages else min(left, key=lambda j: self._price(j, waiting))
             for k in self.heard[head]:

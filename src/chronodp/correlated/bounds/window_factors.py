@@ -88,7 +88,7 @@ class Factors:
     @property
     def corners(self) -> int:
         """How many cases there are, presents included."""
-        count = self.states ** len(self.presents)
+        count = int(self.states ** len(self.presents))
         for _, size in self.corners_of:
             count *= size
         return count
@@ -96,7 +96,7 @@ class Factors:
     @property
     def rounding(self) -> float:
         """What a difference of two logarithms of sums may be off by."""
-        return 8 * (16 * len(self.tables) + self.states ** len(self.sites)) * _UNIT
+        return float(8 * (16 * len(self.tables) + self.states ** len(self.sites)) * _UNIT)
 
     def digest(self, densities: list[tuple[Floats, list[Site]]], heard: Floats) -> bytes:
         """Return what tells this window, what is read of it and how loudly, from any other."""
