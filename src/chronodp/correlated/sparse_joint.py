@@ -19,11 +19,14 @@ from chronodp.correlated.bounds.forward_dobrushin import contraction
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.correlated.elimination import Elimination
 from chronodp.correlated.joint import LEAST
+from chronodp.correlated.query import QueryTable
+from chronodp.errors import InvalidArgument
 
 __all__ = ["SparseJointChain"]
 
 _SPARE = 23.0  # e^23: more than the sums have terms
 _MOST_WORK = 2**32  # multiplications for the stationary law: some seconds
+_MOST_CARRIED = 2**30  # and for one figure
 _MOST_STEPS = 5_000
 _ENTRIES = 2**22  # numbers remembered at a time
 _SETTLED = 1e-15
@@ -82,6 +85,15 @@ class SparseJointChain:
     def most_laws(self) -> int:
         """Return how many laws may be carried on at a time."""
         return int(_ENTRIES // self.model.states ** (self.model.sequences + max(0, self.elimination.width)))
+
+    def check_work(self, outputs: QueryTable, oldest: int) -> None:
+        """Raise if laws of so many values, carried on for so long, would take too much memory or time."""
+        values = 1.0
+        for output, compared in enumerate(outputs.largest):
+            single = QueryTable(outputs.parts[output : output + 1], (compared,))
+            values *= len(np.unique(single.values(self.snapshots)))
+        if values > self.most_laws() or values * oldest * self.elimination.work > _MOST_CARRIED:
+            raise InvalidArgument("query", int(values), "a query with fewer values, or younger ages")
 
     def carried(self, laws: Floats, steps: int) -> Floats:
         """Return every law (a row) so many steps later."""
