@@ -28,7 +28,7 @@ _SPARE = 23.0  # e^23: more than the sums have terms
 _MOST_WORK = 2**32  # multiplications for the stationary law: some seconds
 _MOST_CARRIED = 2**30  # and for one figure
 _MOST_STEPS = 5_000
-_ENTRIES = 2**22  # numbers remembered at a time
+_ENTRIES = 2**23  # numbers remembered at a time
 _SETTLED = 1e-15
 _UNIT = 2.0**-53
 
