@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -159,7 +160,9 @@ def violations(cases: list[Case], *, mutant: type[Windows] = Windows) -> tuple[C
 def test_no_window_is_ever_below_the_truth(trials: Trials) -> None:
     chance = np.random.default_rng(5)
     count = trials(150, least=4)
-    cases = [draw(chance) for _ in range(count)] + [draw_sparse(chance, 6) for _ in range(count)]
+    queries = (Sum(), Several((Sum(), WeightedSum((1.0, 0.0, 0.0, 2.0, 0.0)))), Maximum())
+    cases = [draw(chance) for _ in range(count)]
+    cases += [replace(draw_sparse(chance, 5), query=queries[number % 3]) for number in range(count)]
     below, compared = violations(cases)
     assert sum(below.values()) == 0
     assert compared > 4 * count
