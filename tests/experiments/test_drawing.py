@@ -66,13 +66,14 @@ def test_a_figure_is_a_page_a_picture_and_a_table_in_each_gallery(tmp_path: Path
     for text in ("leakage &amp; coupling", "window k", "threshold", "Bars."):
         assert text in page, text
     assert "<script src=" not in page
-    rows = list(csv.DictReader((tmp_path / "correlated-3a-paper.csv").open(encoding="utf-8")))
+    rows = read(tmp_path / "correlated-3a-paper.csv")
     assert len(rows) == 3 * 3 + 1 + 2
     assert [row["claim"] for row in rows if row["claim"]] == ["C39", "C44", "C40"]
-    assert {row["y_axis"] for row in csv.DictReader((tmp_path / "correlated-3a-found.csv").open())} == {
-        "cost",
-        "threshold",
-    }
+    assert {row["y_axis"] for row in read(tmp_path / "correlated-3a-found.csv")} == {"cost", "threshold"}
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
 def test_the_same_figure_is_the_same_picture(tmp_path: Path) -> None:
