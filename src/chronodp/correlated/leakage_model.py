@@ -186,7 +186,7 @@ class LeakageModel:
         >>> slow = CouplingMarkovChain([[0.999, 0.001], [0.001, 0.999]], [[0.5, 0.5], [0.5, 0.5]])
         >>> gauge = LeakageModel(slow)
         >>> [round(gauge.any_pair(query=Mean(), ages=age, epsilon=3.0), 3) for age in (0, 1, 2, 3)]
-        [6.0, 5.984, 5.969, 5.953]
+        [6.0, 5.96, 5.766, 5.545]
         """
         outputs = tabulate(check_query(query), self.model.sequences, self.model.states)
         each = check_ages(ages, self.model.sequences)
