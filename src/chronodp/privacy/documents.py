@@ -48,9 +48,7 @@ def to_document(item: object) -> dict[str, Any]:
         raise UnknownDocument(f"a {type(item).__name__} has no JSON form")
     values = {field: getattr(item, field.name) for field in dataclasses.fields(item)}
     fields = {
-        field.name: _encode(part)
-        for field, part in values.items()
-        if not (_is_later(field) and part == field.default)
+        field.name: _encode(part) for field, part in values.items() if not (_is_later(field) and part == field.default)
     }
     return {"kind": name, **fields}
 

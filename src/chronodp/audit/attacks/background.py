@@ -1,9 +1,9 @@
 """Membership in a noisy sum by somebody who knows the background: its law, or all of it.
 
-A release is y = trace + background + noise if a person is in it, background + noise if not. All that an adversary can
-make of it is a likelihood ratio, and that has to know the noise as well as the background: whitening by the background's
-law alone is best only where there is no noise. Between two Gaussians of one covariance C the best test gains
-2 Φ(d / 2) - 1 over guessing, d² = traceᵀ C⁻¹ trace; nobody gains more than who knows the background, where C is the
+A release is y = trace + background + noise if a person is in it, background + noise if not. The best that an adversary
+can make of it is a likelihood ratio, of background and noise together: weighing readings by the law of the background
+alone is best only where there is no noise. Between two Gaussians of one covariance C the best test gains
+2 Φ(d / 2) - 1 over guessing, d² = traceᵀ C⁻¹ trace. Nobody gains more than who knows the background, so that C is the
 noise alone, and that is the total variation that a guarantee bounds.
 
 "Who knows the background" of ``docs/explanation/proofs/accounting.md``.

@@ -1,8 +1,8 @@
 """The Threshold mechanism's first steps as Algorithm 1 prints them: every slot is empty at first.
 
-While more than c₀ of the k slots in view are empty, a value goes to any of them, all alike, the present one included; if
-the present slot is left empty it expires so, and one slot fewer is empty from then on. At c₀ the steady rule takes over.
-So k - c₀ slots expire empty in all, no value is lost, and how long that takes is chance.
+While more than c₀ of the k slots in view are empty, a value goes to any of them, all alike, the present one too. If
+that leaves the present slot empty it expires so, and one slot fewer is empty from then on. At c₀ the steady rule takes
+over. So k - c₀ slots expire empty in all, no value is lost, and how long that takes is chance.
 
 "The printed start" of ``docs/explanation/proofs/temporal.md``.
 """
@@ -50,7 +50,7 @@ def expected_warm_up(window: int, threshold: int) -> float:
     """
     check_whole("window", window, least=3, most=_WIDEST)
     check_whole("threshold", threshold, least=2, most=window - 1)
-    steps = {slots: 0.0 for slots in itertools.combinations(range(window), threshold)}
+    steps = dict.fromkeys(itertools.combinations(range(window), threshold), 0.0)
     for count in range(threshold + 1, window + 1):
         sets = list(itertools.combinations(range(window), count))
         number = {slots: place for place, slots in enumerate(sets)}
