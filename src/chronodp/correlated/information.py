@@ -64,8 +64,9 @@ def snippet_entropy(model: CouplingMarkovChain, length: int) -> float:
 
     H(π) + (length - 1) Σ_x π(x) H(K(· | x)), for a chain in its stationary law.
 
+    >>> import math
     >>> chain = CouplingMarkovChain([[0.9, 0.1], [0.1, 0.9]], [[1.0]])
-    >>> round(snippet_entropy(chain, 6) / np.log(2), 3)                             # in bits
+    >>> round(snippet_entropy(chain, 6) / math.log(2), 3)                           # in bits
     3.345
     """
     joint = JointChain(model)

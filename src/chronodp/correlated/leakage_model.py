@@ -191,9 +191,12 @@ class LeakageModel:
         outputs = tabulate(check_query(query), self.model.sequences, self.model.states)
         each = check_ages(ages, self.model.sequences)
         released = Released(outputs, each, check_epsilon(epsilon), check_whole("releases", releases))
+        return self.certify_any_pair(released)
+
+    def certify_any_pair(self, released: Released) -> float:
+        """Return the certified leakage about any two presents of a group, now or later."""
         exact, _ = self._exact(released, "any_pair")
-        ceiling = self._heard(released)
-        return float(round_up(np.fmin(exact, ceiling)).max())
+        return float(round_up(np.fmin(exact, self._heard(released))).max())
 
     def bounds(self, released: Released, adversary: Adversary) -> dict[str, Floats]:
         """Return every bound that needs no list of joint states, for every sequence, rounded up."""
