@@ -25,6 +25,7 @@ def test_the_table_says_what_is_true_and_what_the_paper_says(model: str) -> None
     assert "0.6031" in text
     assert "0.49" in text
     assert "neither is a bound" in " ".join(text.split())
+    assert "At age 3 and at any older one: at most" in " ".join(text.split())
     assert "Beside it" not in text
     single = run("leakage", model, "--epsilon", "1", "--ages", "1")
     for name in ("group ceiling", "age-dependent", "dependent", "plain Laplace", "refuted"):
@@ -39,6 +40,7 @@ def test_json_holds_everything_and_both_adversaries(model: str) -> None:
     assert first["record"] == 1.0
     assert first["certified_by"] == "exact"
     assert found["ages"][0]["knows_none"]["adversary"] == "knows_none"
+    assert first["certified"] <= found["ages"][0]["any_pair"] >= found["ages"][1]["any_pair"]
     weighted = json.loads(
         run("leakage", model, "--epsilon", "1", "--ages", "1", "--query", "weighted:1,2", "--releases", "2", "--json")
     )

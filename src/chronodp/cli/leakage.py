@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.table import Table
@@ -31,6 +31,16 @@ _COLUMNS = (
     "Theorem 1 (no bound)",
     "Theorem 2 (no bound)",
 )
+_OLDER = "this age or older"
+
+
+class _Found(NamedTuple):
+    """What is told at an age: to who knows all others, to who knows nothing else, and of any two presents."""
+
+    age: int
+    others: Leakage
+    none: Leakage
+    any_pair: float
 
 
 def leakage(
@@ -50,18 +60,22 @@ def leakage(
 
     A model is `{"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[0.75, 0.25], [0.25, 0.75]]}`: columns of
     transitions and rows of coupling sum to one. With a single age other definitions of privacy are shown beside it.
+
+    Of several sequences an older release may tell more about one of them than a younger one; what is shown last, of
+    any two presents of a group, holds at the oldest age shown and at every older one.
     """
     from chronodp.correlated import LeakageModel, compare_definitions, leakage as measure, read_model
 
     asked, wanted = parse_query(query), parse_ages(ages)
     check_place("page", page, ".html")
     gauge = LeakageModel(read_model(model))
-    found: list[tuple[int, Leakage, Leakage]] = []
+    found: list[_Found] = []
     with watching("Measuring leakage") as tell:
         for number, age in enumerate(wanted):
             others = measure(gauge, query=asked, ages=age, epsilon=epsilon, releases=releases)
             none = measure(gauge, query=asked, ages=age, epsilon=epsilon, releases=releases, adversary="knows_none")
-            found.append((age, others, none))
+            pairs = gauge.any_pair(query=asked, ages=age, epsilon=epsilon, releases=releases)
+            found.append(_Found(age, others, none, pairs))
             tell((number + 1) / len(wanted))
     beside = compare_definitions(gauge, query=asked, ages=wanted[0], epsilon=epsilon) if len(wanted) == 1 else []
     title = f"{asked} of {gauge.model.sequences:,} sequences of {gauge.model.states} states, ε_C = {epsilon:g}"
@@ -111,7 +125,7 @@ def parse_ages(text: str) -> list[int]:
     return found
 
 
-def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:
+def _rows(found: list[_Found]) -> list[tuple[Any, ...]]:
     return [
         (
             age,
@@ -123,11 +137,11 @@ def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:
             others.paper_theorem_1,
             others.paper_theorem_2,
         )
-        for age, others, none in found
+        for age, others, none, _ in found
     ]
 
 
-def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> None:
+def _show(title: str, found: list[_Found], beside: list[Published]) -> None:
     console = terminal()
     table = Table(*_COLUMNS, title=title, title_justify="left", title_style="bold")
     for row in _rows(found):
@@ -138,19 +152,27 @@ def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Pu
         for one in beside:
             other.add_row(one.name, _cell(one.epsilon), "yes" if one.bounds_present else "no", one.says)
         console.print(other)
-    for reason in found[0][1].reasons:
+    for reason in found[0].others.reasons:
         console.print(f"Not exact: {reason}.")
     console.print(
         "Certified: about the present, if the data follow the model. Record: about what is read, whatever the data; "
         "ages do not help it, and a ledger pays it. The paper's theorems are for comparison: neither is a bound."
     )
+    last = max(found, key=lambda one: one.age)
+    console.print(
+        f"At age {last.age} and at any older one: at most {last.any_pair:.4g} about any two presents of a group. "
+        "About one of several sequences an older release may tell more than a younger one."
+    )
 
 
-def _as_json(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> dict[str, Any]:
+def _as_json(title: str, found: list[_Found], beside: list[Published]) -> dict[str, Any]:
     names = ("name", "epsilon", "bounds_present", "says")
     return {
         "title": title,
-        "ages": [{"age": age, "knows_others": _short(a), "knows_none": _short(b)} for age, a, b in found],
+        "ages": [
+            {"age": age, "knows_others": _short(others), "knows_none": _short(none), "any_pair": pairs}
+            for age, others, none, pairs in found
+        ],
         "beside": [{name: getattr(row, name) for name in names} for row in beside],
     }
 
@@ -168,14 +190,15 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]]) -> None:
-    ages = [age for age, _, _ in found]
+def _write_plot(path: Path, title: str, found: list[_Found]) -> None:
+    ages = [one.age for one in found]
     curves: list[tuple[str, list[float]]] = [
-        ("present, all others known", [others.certified for _, others, _ in found]),
-        ("present, nothing else known", [none.certified for _, _, none in found]),
-        ("record", [others.record for _, others, _ in found]),
+        ("present, all others known", [one.others.certified for one in found]),
+        ("present, nothing else known", [one.none.certified for one in found]),
+        (f"any two presents, {_OLDER}", [one.any_pair for one in found]),
+        ("record", [one.others.record for one in found]),
     ]
-    formulas = [others.paper_theorem_1 for _, others, _ in found]
+    formulas = [one.others.paper_theorem_1 for one in found]
     if None not in formulas:
         curves.append(("Theorem 1 (no bound)", [formula for formula in formulas if formula is not None]))
     lines = [Line(name, ages, values, values, values) for name, values in curves]
@@ -188,11 +211,11 @@ def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]
         "data follow the model, and about the record that was read, whatever the data.",
         facts=(
             ("Adversaries", "one knows the present of all other sequences of the group, one knows nothing else"),
-            ("Certified by", ", ".join(sorted({others.certified_by for _, others, _ in found}))),
+            ("Certified by", ", ".join(sorted({one.others.certified_by for one in found}))),
         ),
         certificate="No data was read and nothing was released: this page follows from the model and the parameters.",
-        columns=_COLUMNS,
-        rows=_rows(found),
+        columns=(*_COLUMNS, _OLDER),
+        rows=[(*row, one.any_pair) for row, one in zip(_rows(found), found, strict=True)],
         figure=figure,
     )
     write_page(page, path)
