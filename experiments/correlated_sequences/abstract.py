@@ -35,7 +35,7 @@ def claims() -> list[Claim]:
                 "one sequence alone, one period old": lambda: _less_when_coupled(1, WeightedSum((1.0, 0.0))),
                 "maximum, one period old": lambda: _less_when_coupled(1, Maximum()),
             },
-            note="ε_C from 0.1 to 10; at the age of the paper's 40 % (C67) a mean tells more, from age 3 on a little less",
+            note="ε_C from 0.1 to 10; at age 1, that of the 40 % of C67, a mean tells more; later a little less",
         ),
         row(
             id="C02",
@@ -108,7 +108,7 @@ def claims() -> list[Claim]:
         row(
             id="C09",
             place="I; II",
-            says="calibrating Pufferfish and Bayesian privacy is NP-hard; the noise of earlier schemes grows with length",
+            says="Pufferfish and Bayesian privacy are NP-hard to calibrate; noise of earlier schemes grows with length",
             reason="a statement about literature and about complexity, not about numbers",
         ),
     ]
@@ -122,6 +122,4 @@ def _names(one: tuple[float, float], two: tuple[float, float]) -> str:
 
 
 def _less_when_coupled(age: int, query: Query) -> list[bool]:
-    return [
-        exact(chain(0.5), age, level, query) < exact(chain(1.0), age, level, query) for level in _LEVELS
-    ]
+    return [exact(chain(0.5), age, level, query) < exact(chain(1.0), age, level, query) for level in _LEVELS]

@@ -19,7 +19,7 @@ from experiments.claims import (
 from experiments.correlated_sequences.chains import COUPLED, COUPLINGS, alone, chain, leaving, path, random_chain
 from experiments.correlated_sequences.errors import ALIKE, APART, drift, noise, variance
 from experiments.correlated_sequences.figure_3 import Formula, exactly, falls, faster
-from experiments.correlated_sequences.figure_4 import level
+from experiments.correlated_sequences.figure_4 import level, spread_of_couplings
 from experiments.correlated_sequences.leakages import (
     any_pair,
     blind,
@@ -85,6 +85,19 @@ def _of_the_figures() -> list[Claim]:
             tolerance=printed("1.2247"),
             readings={"age 20, λ = 0.75": lambda: noise(0.6, drift(0.75, 20))},
         ),
+        added(
+            id="N40",
+            place="Fig. 4(b)",
+            says="by the joint law the errors of the states (1, 0) do not meet: couplings stay more than 1 % apart",
+            rule=above,
+            stated=0.01,
+            readings={
+                "λ 0.5, 0.75, 1, t = 2 to 10": lambda: [
+                    spread_of_couplings(APART, age, jointly=True) for age in range(2, 11)
+                ]
+            },
+            note="ε_C = 1; the figure takes the two present states as independent given the aged ones",
+        ),
     ]
 
 
@@ -102,7 +115,7 @@ def _of_the_chain() -> list[Claim]:
         added(
             id="N30",
             place="III-B",
-            says="in the stationary law the two sequences hang together, though their stationary vector does not show it",
+            says="in their stationary law the two sequences hang together; the vector of marginals does not show it",
             rule=number,
             stated=(0.0, 1 / 15, 2 / 23, 1 / 15, 0.0),
             tolerance=Tolerance(absolute=1e-9),
@@ -184,9 +197,7 @@ def _of_ageing() -> list[Claim]:
             says="about any two presents, that may differ in all sequences, an older release never tells more",
             rule=falling,
             stated="falls with age",
-            readings={
-                "the chain of C20": lambda: [any_pair(leaving(0.001, 0.001, 0.5), age, 3.0) for age in _AGES]
-            },
+            readings={"the chain of C20": lambda: [any_pair(leaving(0.001, 0.001, 0.5), age, 3.0) for age in _AGES]},
             note="so the largest over any two presents bounds every older release too",
         ),
         added(

@@ -64,7 +64,7 @@ def _definitions() -> list[Claim]:
         row(
             id="C25",
             place="Definition 9, eq. 14",
-            says="Δ_k is the largest total variation between aged snapshots whose presents differ where Definition 7 allows",
+            says="Δ_k is the largest total variation of aged snapshots whose presents differ where Definition 7 allows",
             reason="the definition leaves open whether one present or all k may differ, and which part of the aged "
             "snapshot is compared; one that differs, and all of it, is what gives the 40 % of the conclusion (C67)",
         ),
@@ -168,7 +168,7 @@ def _tight() -> list[Claim]:
         row(
             id="C30",
             place="V-B; V-C",
-            says="where correlations decay quickly the tight bound is often one to two orders of magnitude below the loose",
+            says="where correlations decay quickly the tight bound is often 10 to 100 times smaller than the loose one",
             rule=most,
             stated=0.5,
             readings={
@@ -199,7 +199,12 @@ _WITNESSES: tuple[Case, ...] = (
 def _paths() -> list[Case]:
     grid = product((4, 5), (1e-4, 1e-3, 0.01, 0.05), (0.4, 0.7), (1, 3, 8), (1.0, 4.0))
     return [
-        (path(length, zero, 0.5, own), age, level, f"{length} in a row, leaving by {zero:g}, age {age}, ε_C = {level:g}")
+        (
+            path(length, zero, 0.5, own),
+            age,
+            level,
+            f"{length} in a row, leaving by {zero:g}, age {age}, ε_C = {level:g}",
+        )
         for length, zero, own, age, level in grid
     ]
 

@@ -8,7 +8,18 @@ import numpy as np
 
 from chronodp.correlated import CouplingMarkovChain
 
-__all__ = ["COUPLED", "COUPLINGS", "alone", "chain", "forgetful", "leaving", "path", "random_alone", "random_chain", "swing"]
+__all__ = [
+    "COUPLED",
+    "COUPLINGS",
+    "alone",
+    "chain",
+    "forgetful",
+    "leaving",
+    "path",
+    "random_alone",
+    "random_chain",
+    "swing",
+]
 
 COUPLINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 COUPLED = (0.5, 0.75, 1.0)  # what the paper calls full, medium and no coupling

@@ -31,7 +31,7 @@ def claims() -> list[Claim]:
                     Pair(exact(chain(0.5), age, 1.0), linear(0.5, age, 1.0), f"age {age}") for age in _AGES
                 ],
             },
-            note="λ = 0.5, ε_C = 1; the record that is read at an age was itself a present, and ageing does not help it",
+            note="λ = 0.5, ε_C = 1; the record that is read was a present once, and ageing does not help it",
         ),
         row(
             id="C18",
@@ -99,7 +99,7 @@ def claims() -> list[Claim]:
             says="each sequence is read at its age, and Laplace noise of scale Δ_f / ε_C is added to the query",
             rule=above,
             stated=0.01,
-            readings={"p-value of the residuals, ages 1 and 3": lambda: fit_of_residuals()},
+            readings={"p-value of the residuals, ages 1 and 3": fit_of_residuals},
             note="Kolmogorov–Smirnov, 5,000 releases of a weighted sum",
         ),
         row(

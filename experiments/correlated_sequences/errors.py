@@ -16,9 +16,22 @@ from chronodp.correlated.joint import JointChain
 from chronodp.correlated.query import tabulate
 from chronodp.correlated.tuning import Freshness, freshness
 from experiments.claims import computation
+from experiments.claims.computations import rooted, scaled
 from experiments.correlated_sequences.chains import chain
 
-__all__ = ["APART", "ALIKE", "drift", "error", "noise", "noise_part", "stale", "stale_jointly", "variance"]
+__all__ = [
+    "ALIKE",
+    "APART",
+    "States",
+    "drift",
+    "error",
+    "error_jointly",
+    "noise",
+    "noise_part",
+    "stale",
+    "stale_jointly",
+    "variance",
+]
 
 States = tuple[int, int]
 
@@ -30,7 +43,7 @@ ALIKE: States = (1, 1)
     **{
         "shrunk": lambda f: lambda *args: 0.3 * f(*args) + 0.05,
         "stops at t = 1": lambda f: lambda states, age, coupling: f(states, min(age, 1), coupling),
-        "tells couplings apart": lambda f: lambda states, age, coupling: f(states, age, coupling) * (1 + coupling),
+        "tells couplings apart": lambda f: lambda states, age, coupling: f(states, age, coupling) * (1 + coupling) / 2,
         "states swapped": lambda f: lambda states, age, coupling: f(APART if states == ALIKE else ALIKE, age, coupling),
         "falls": lambda f: lambda states, age, coupling: f(states, 20, coupling) - f(states, age, coupling),
     }
@@ -42,10 +55,8 @@ def stale(states: States, age: int, coupling: float) -> float:
 
 
 @computation(
-    **{
-        "shrunk": lambda f: lambda *args: 0.3 * f(*args) + 0.05,
-        "swapped": lambda f: lambda states, age, coupling: f(APART if states == ALIKE else ALIKE, age, coupling),
-    }
+    shrunk=lambda f: lambda *args: 0.3 * f(*args) + 0.05,
+    swapped=lambda f: lambda states, age, coupling: f(APART if states == ALIKE else ALIKE, age, coupling),
 )
 def stale_jointly(states: States, age: int, coupling: float) -> float:
     """Return the same by the joint law of the two present states."""
@@ -55,7 +66,7 @@ def stale_jointly(states: States, age: int, coupling: float) -> float:
     return float(joint.power(age)[:, start] @ (means - means[start]) ** 2)
 
 
-@computation()
+@computation(**{"a tenth": scaled(0.1), "root": rooted})
 def drift(coupling: float, age: int) -> float:
     """Return B(A): the mean squared error of age alone over the stationary law."""
     return _freshness(coupling, age).stale

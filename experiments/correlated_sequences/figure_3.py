@@ -7,6 +7,8 @@ line of (45) is a reading, its ε_C is the one that comes nearest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 from chronodp.correlated import Mean
 from experiments.claims import (
@@ -30,7 +32,7 @@ from experiments.correlated_sequences.leakages import by_degree, distance, exact
 from experiments.correlated_sequences.row import row
 from experiments.correlated_sequences.spectral import influence
 
-__all__ = ["GRID", "Formula", "claims", "exactly", "faster", "falls"]
+__all__ = ["GRID", "Formula", "claims", "exactly", "falls", "faster"]
 
 Formula = Callable[[float, int, float], float]
 
@@ -216,10 +218,7 @@ def _noise() -> list[Claim]:
             rule=number,
             stated=0.95,
             tolerance=about_share(0.95),
-            readings={
-                name: lambda formula=formula: [one for level in LEVELS for one in falls(formula, 1, 5, level)]
-                for name, formula in _FORMULAS.items()
-            },
+            readings=_by_formula(lambda formula: [one for level in LEVELS for one in falls(formula, 1, 5, level)]),
             tokens=("95%",),
             note="λ 0.5, 0.75, 1; at least 95 % less by (15) and exactly",
         ),
@@ -230,7 +229,7 @@ def _noise() -> list[Claim]:
             rule=number,
             stated=3.0,
             tolerance=about_ratio(),
-            readings={name: lambda formula=formula: _growth(formula, 1) for name, formula in _FORMULAS.items()},
+            readings=_by_formula(lambda formula: _growth(formula, 1)),
             tokens=("3x",),
             note="λ 0.5, 0.75, 1",
         ),
@@ -241,7 +240,7 @@ def _noise() -> list[Claim]:
             rule=number,
             stated=1.5,
             tolerance=about_ratio(),
-            readings={name: lambda formula=formula: _growth(formula, 5) for name, formula in _FORMULAS.items()},
+            readings=_by_formula(lambda formula: _growth(formula, 5)),
             tokens=("1.5x",),
             note="λ 0.5, 0.75, 1",
         ),
@@ -251,20 +250,23 @@ def _noise() -> list[Claim]:
             says="leakage grows with ε_C at every age, and for recent data less than in proportion",
             rule=every(rising, rising, falling),
             stated=("rises at t = 1", "rises at t = 5", "at t = 1 its ratio to ε_C falls"),
-            readings={
-                name: lambda formula=formula: (
+            readings=_by_formula(
+                lambda formula: (
                     [formula(0.5, 1, level) for level in LEVELS],
                     [formula(0.5, 5, level) for level in LEVELS],
                     [round(formula(0.5, 1, level) / level, 12) for level in LEVELS],
                 )
-                for name, formula in _FORMULAS.items()
-            },
+            ),
             note="λ = 0.5, ε_C from 1 to 10; exact leakage levels off, as no output tells more than the chain allows",
         ),
     ]
 
 
 _FORMULAS: dict[str, Formula] = {"(15)": linear, "exact leakage": exactly, _FIRST_LINE: logarithmic}
+
+
+def _by_formula(compute: Callable[[Formula], Any]) -> dict[str, Callable[[], Any]]:
+    return {name: partial(compute, formula) for name, formula in _FORMULAS.items()}
 
 
 def _over_coupling(formula: Formula) -> Heights:

@@ -27,7 +27,7 @@ from experiments.correlated_sequences.leakages import linear
 from experiments.correlated_sequences.row import row
 from experiments.correlated_sequences.utility import best_age
 
-__all__ = ["claims", "least_age", "level"]
+__all__ = ["claims", "least_age", "level", "spread_of_couplings"]
 
 _TIMES = range(1, 11)
 
@@ -45,6 +45,13 @@ def least_age(states: States, allowed: float, oldest: int, coupling: float = 0.7
         return linear(coupling, age, epsilon) if aged else epsilon
 
     return min(range(oldest + 1), key=told)
+
+
+def spread_of_couplings(states: States, age: int, *, jointly: bool = False) -> float:
+    """Return how far errors at λ 0.5, 0.75, 1 and ε_C = 1 lie apart, as a share of the least."""
+    of = error_jointly if jointly else error
+    errors = [of(states, age, 1.0, c) for c in COUPLED]
+    return max(errors) / min(errors) - 1
 
 
 def claims() -> list[Claim]:
@@ -107,12 +114,14 @@ def _against_age() -> list[Claim]:
             rule=below,
             stated=0.01,
             readings={
-                "states (1, 0), t = 2 to 10": lambda: [_spread(APART, age) for age in range(2, 11)],
-                "the same, by the joint law": lambda: [_spread(APART, age, jointly=True) for age in range(2, 11)],
+                "states (1, 0), t = 2 to 10": lambda: [spread_of_couplings(APART, age) for age in range(2, 11)],
+                "the same, by the joint law": lambda: [
+                    spread_of_couplings(APART, age, jointly=True) for age in range(2, 11)
+                ],
             },
             tokens=("t=2",),
             parameters="not stated: ε_C; 1 taken",
-            note="spread over λ 0.5, 0.75, 1 as a share of the error; for (1, 1) it is 0 at every t and would test nothing",
+            note="spread over λ 0.5, 0.75, 1; for (1, 1) it is 0 at every t and tests nothing; by the joint law N40",
         ),
         row(
             id="C54",
@@ -121,7 +130,9 @@ def _against_age() -> list[Claim]:
             rule=order,
             stated="couplings spread less than states",
             readings={
-                "t = 1 to 10": lambda: [Pair(_spread(APART, age), _higher(age, 1.0), f"t = {age}") for age in _TIMES]
+                "t = 1 to 10": lambda: [
+                    Pair(spread_of_couplings(APART, age), _higher(age, 1.0), f"t = {age}") for age in _TIMES
+                ]
             },
             parameters="not stated: ε_C; 1 taken",
         ),
@@ -211,12 +222,6 @@ def _higher(age: int, epsilon: float) -> float:
 
 def _growth(states: States, start: int) -> float:
     return error(states, 10, 10.0) / error(states, start, 10.0) - 1
-
-
-def _spread(states: States, age: int, *, jointly: bool = False) -> float:
-    of = error_jointly if jointly else error
-    errors = [of(states, age, 1.0, c) for c in COUPLED]
-    return max(errors) / min(errors) - 1
 
 
 def _better(formula: Formula, uniform: States, varying: States) -> float:

@@ -59,14 +59,15 @@ def claims() -> list[Claim]:
 def _compared() -> list[Claim]:
     half = {
         "(15) against linearised ADP": lambda: 1 - linear(0.5, 10, level_at(0.8)) / linearised(0.8),
-        "exact leakage, coupled against not": lambda: 1
-        - exactly(0.5, 10, level_at(0.8)) / exactly(1.0, 10, level_at(0.8)),
+        "exact leakage, coupled against not": lambda: (
+            1 - exactly(0.5, 10, level_at(0.8)) / exactly(1.0, 10, level_at(0.8))
+        ),
         "exact leakage against linearised ADP": lambda: 1 - exactly(0.5, 10, level_at(0.8)) / linearised(0.8),
         f"{_DROPPED}, against linearised ADP": lambda: 1 - dropped(0.8) / linearised(0.8),
     }
     plain = {
         "plain Laplace over exact leakage": lambda: noise(0.8, 0.0) / exactly(0.5, 10, level_at(0.8)),
-        "the figure's own numbers": lambda: printed_ratios(),
+        "the figure's own numbers": printed_ratios,
     }
     return [
         row(

@@ -17,10 +17,13 @@ from chronodp.correlated.leakage_model import Released
 from chronodp.correlated.published import definitions, paper, sensitivity
 from chronodp.correlated.query import tabulate
 from experiments.claims import computation
+from experiments.claims.computations import rooted, scaled, squared
 from experiments.correlated_sequences.chains import chain
 
 __all__ = [
     "any_pair",
+    "blind",
+    "by_degree",
     "degree",
     "dependent",
     "distance",
@@ -38,7 +41,16 @@ __all__ = [
 MEAN = Mean()
 
 
-@computation()
+@computation(
+    **{
+        "ten times": scaled(10.0),
+        "a tenth": scaled(0.1),
+        "root": rooted,
+        "other sign": scaled(-1.0),
+        "never ages": lambda f: lambda model, age, *rest: f(model, min(age, 1), *rest),
+        "adds up over sequences": lambda f: lambda model, *rest: model.sequences * f(model, *rest),
+    }
+)
 def exact(model: CouplingMarkovChain, age: int, epsilon: float, query: Query = MEAN) -> float:
     """Return the largest log ratio about one sequence's present, all others known: ε_S by Definition 6."""
     return _exact(model, age, epsilon, query)
@@ -67,10 +79,11 @@ def record(model: CouplingMarkovChain, age: int, epsilon: float) -> float:
 
 @computation(
     **{
-        "root": lambda f: lambda model, age: f(model, age) ** 0.5,
-        "a tenth": lambda f: lambda model, age: f(model, age) / 10,
-        "blind to the coupling": lambda f: lambda model, age: 0.4**age,
-        "never ages": lambda f: lambda model, age: f(model, min(age, 1)),
+        "root": rooted,
+        "a tenth": scaled(0.1),
+        "blind to the coupling": lambda _: lambda _model, age: 0.4**age,
+        "at half the age": lambda f: lambda model, age: f(model, (age + 1) // 2),
+        "leans to self-coupling": lambda f: lambda model, age: f(model, age) * (1 + model.block_matrix[0, 0]),
     }
 )
 def distance(model: CouplingMarkovChain, age: int) -> float:
@@ -84,7 +97,7 @@ def degree(model: CouplingMarkovChain) -> int:
     return sensitivity.correlation_degree(model)
 
 
-@computation(**{"one": lambda f: lambda *args: 1.0, "ten times": lambda f: lambda *args: 10 * f(*args)})
+@computation(**{"one": lambda _: lambda *_args: 1.0, "ten times": lambda f: lambda *args: 10 * f(*args)})
 def spread(query: Query, sequences: int, k: int) -> float:
     """Return d(k) by Definition 8, of binary sequences."""
     return sensitivity.k_sensitivity(query, sequences, 2, k)
@@ -96,7 +109,7 @@ def linear(coupling: float, age: int, epsilon: float) -> float:
     return spread(MEAN, 2, 2) * distance(chain(coupling), age) * epsilon
 
 
-@computation()
+@computation(**{"k = 2 throughout": lambda _: linear})
 def by_degree(coupling: float, age: int, epsilon: float) -> float:
     """Return (15) with the degree that Definition 7 gives this coupling."""
     model = chain(coupling)
@@ -109,7 +122,15 @@ def first_line(share: float, level: float) -> float:
     return float(from_distance(np.array([share]), np.array([level]))[0])
 
 
-@computation()
+@computation(
+    **{
+        "ten times": scaled(10.0),
+        "square": squared,
+        "all that the panel says": lambda _: (
+            lambda coupling, age, _epsilon: 0.04 * (0.44 if coupling == 1 else 0.356) ** ((age - 1) / 2)
+        ),
+    }
+)
 def logarithmic(coupling: float, age: int, epsilon: float) -> float:
     """Return the first line of (45) for the paper's chain, before the step that makes (15) of it."""
     return first_line(distance(chain(coupling), age), spread(MEAN, 2, 2) * epsilon)
@@ -130,7 +151,7 @@ def theorem_2(model: CouplingMarkovChain, age: int, epsilon: float) -> float:
 @computation()
 def proposition_1(model: CouplingMarkovChain, age: int, epsilon: float) -> float:
     """Return (7), with each sequence taken by itself."""
-    return definitions.age_dependent(model, ages=age, epsilon=epsilon)
+    return _proposition_1(model, age, epsilon)
 
 
 @computation()
@@ -164,6 +185,11 @@ def _joint(model: CouplingMarkovChain) -> JointChain:
 @cache
 def _theorem_1(model: CouplingMarkovChain, age: int, epsilon: float, k: int | None) -> float:
     return paper.theorem_1(model, query=MEAN, ages=age, epsilon=epsilon, degree=k)
+
+
+@cache
+def _proposition_1(model: CouplingMarkovChain, age: int, epsilon: float) -> float:
+    return definitions.age_dependent(model, ages=age, epsilon=epsilon)
 
 
 @cache

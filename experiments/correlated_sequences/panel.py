@@ -12,6 +12,7 @@ from chronodp.correlated import CouplingMarkovChain, LeakageModel, Mean, leakage
 from chronodp.correlated.exact import Adversary
 from chronodp.correlated.fit import fit
 from experiments.claims import Claim, Given, Pair, Tolerance, computation, equal, falling
+from experiments.claims.computations import inverted
 from experiments.correlated_sequences.row import added, row
 from experiments.figures import Curve, Figure, Panel
 
@@ -25,10 +26,15 @@ AGES = (0, 1, 2, 4, 8)
 _MADE_UP = "400 patients of a chain of ours"
 
 
-@computation()
+@computation(
+    **{
+        "inverse": inverted,
+        "by the half": lambda f: lambda path, half, *rest: (1 + half) * f(path, half, *rest),
+    }
+)
 def told(path: Path | None, half: int, age: int, adversary: Adversary = "knows_others") -> float:
     """Return what the mean sign of a patient, so many hours old, tells of the present, by a model of one half."""
-    return leakage(_gauge(path, half), query=Mean(), ages=age, epsilon=1.0, adversary=adversary).certified
+    return _told(path, half, age, adversary)
 
 
 def claims(given: Given) -> list[Claim]:
@@ -37,7 +43,7 @@ def claims(given: Given) -> list[Claim]:
     data = given.mark("vitals", _MADE_UP)
     return [
         row(
-            id="N11a",
+            id="N11",
             place="IV-C 1), on data of patients",
             says="ageing lowers what a release tells of the present",
             rule=falling,
@@ -49,7 +55,7 @@ def claims(given: Given) -> list[Claim]:
             note="about the record that was read it stays 1 at every age",
         ),
         added(
-            id="N11b",
+            id="N39",
             place="VII",
             says="a model fitted to one half of the patients serves for the other",
             rule=equal,
@@ -86,7 +92,7 @@ def figures(given: Given) -> list[Figure]:
                     ],
                 )
             ],
-            paper_caption="",
+            paper_caption="The paper has no data of patients.",
             found_caption=f"What is told of the present falls from {known[0]:.3f} to {known[-1]:.3f} in eight hours if "
             f"all other signs are known, and from {blind[0]:.3f} to {blind[-1]:.3f} if nothing is; the record that was "
             "read is told by 1 at every age.",
@@ -108,6 +114,11 @@ def read(path: Path) -> NDArray[np.int64]:
     full = kept[kept.groupby(person)[person].transform("size") == HOURS]
     binned = np.stack([np.digitize(full[sign].to_numpy(), EDGES[sign]) for sign in SIGNS], axis=1)
     return binned.reshape(-1, HOURS, len(SIGNS)).astype(np.int64)
+
+
+@cache
+def _told(path: Path | None, half: int, age: int, adversary: Adversary) -> float:
+    return leakage(_gauge(path, half), query=Mean(), ages=age, epsilon=1.0, adversary=adversary).certified
 
 
 @cache

@@ -46,7 +46,7 @@ def released(coupling: float) -> tuple[float, ...]:
     return tuple(found)
 
 
-@computation(constant=lambda f: lambda sequences: 1.0, squared=lambda f: lambda sequences: f(sequences) ** 2)
+@computation(constant=lambda _: lambda _sequences: 1.0, squared=lambda f: lambda sequences: f(sequences) ** 2)
 def allocated(sequences: int) -> float:
     """Return how many bytes one release of so many sequences allocates: what it makes of its input, all in all."""
     return _allocated(sequences)

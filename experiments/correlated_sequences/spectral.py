@@ -14,6 +14,7 @@ from chronodp.correlated.spectrum import spectrum
 from chronodp.correlated.tuning import stacked_law
 from experiments.claims import computation
 from experiments.correlated_sequences.chains import chain, random_chain
+from experiments.correlated_sequences.leakages import distance
 
 __all__ = [
     "by_blocks",
@@ -74,12 +75,10 @@ def cross_correlation(coupling: float) -> float:
 @computation()
 def still_apart(model: CouplingMarkovChain, steps: int) -> float:
     """Return how far the marginal laws are from the stationary ones so many steps after all began in state 0."""
-    start = np.tile(np.eye(model.states)[0], model.sequences)
-    law = np.linalg.matrix_power(model.block_matrix.toarray(), steps) @ start
-    return float(np.abs(law - stacked_law(model).ravel()).max())
+    return _still_apart(model, steps)
 
 
-@computation()
+@computation(**{"the joint law": lambda _: lambda coupling, age: distance(chain(coupling), age)})
 def product_distance(coupling: float, age: int) -> float:
     """Return Δ_k if the aged snapshot had the product of its marginal laws, given the present."""
     joint = JointChain(chain(coupling))
@@ -88,11 +87,18 @@ def product_distance(coupling: float, age: int) -> float:
     return float(np.abs(product[:, :, 0] - product[:, :, 1]).sum(axis=(0, 1)).max() / 2)
 
 
-@computation(nothing=lambda f: lambda own: 0.0)
+@computation(nothing=lambda _: lambda _own: 0.0)
 def influence(own: float) -> float:
     """Return how much the next law of one sequence changes with the state of the other, at this self-coupling."""
     laws = chain(own).next_laws([[0, 0], [0, 1]])
     return float(np.abs(laws[0, 0] - laws[1, 0]).max())
+
+
+@cache
+def _still_apart(model: CouplingMarkovChain, steps: int) -> float:
+    start = np.tile(np.eye(model.states)[0], model.sequences)
+    law = np.linalg.matrix_power(model.block_matrix.toarray(), steps) @ start
+    return float(np.abs(law - stacked_law(model).ravel()).max())
 
 
 @cache
