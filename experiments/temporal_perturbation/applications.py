@@ -1,23 +1,24 @@
-"""Errors of counts and moving averages of a series of prices after perturbation, and what unit costs foretell of them."""
+"""Errors of counts and moving averages of prices after perturbation, and what unit costs foretell of them."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from chronodp.randomness import Entropy, seeded
+from chronodp.randomness import seeded
 from chronodp.temporal import UnitCosts, frequency_counting, moving_average
 from experiments.claims import computation
 from experiments.claims.computations import inverted, scaled
-from experiments.temporal_perturbation.costs import KINDS, PAPERS
+from experiments.temporal_perturbation.costs import KINDS
 from experiments.temporal_perturbation.data import Floats, daily_prices
 
 __all__ = [
     "BUDGETS",
+    "NOISE",
     "REPORTED",
     "RUNS",
     "UNBIASED",
@@ -30,29 +31,31 @@ __all__ = [
 ]
 
 WINDOW = 10
-RUNS = 24
+RUNS = 48
 BUDGETS = tuple(float(epsilon) for epsilon in range(1, 9))
 REPORTED = "randomised response, as reported"
 UNBIASED = "randomised response, unbiased"
+NOISE = "Laplace noise"
 _NOISY_RUNS = 4  # of noise on values, whose errors hardly differ from run to run
 
 
 @computation(inverted=inverted)
 def counting_error(path: Path | None, kind: str, epsilon: float) -> float:
     """Return the mean squared error of the running count of days on which the price rose."""
-    return float(np.mean(_counting(path, kind, epsilon)[0]))
+    return float(np.mean(_count_errors(path, kind, epsilon)))
 
 
 @computation(other_sign=scaled(-1.0))
 def count_bias(path: Path | None, kind: str, epsilon: float) -> float:
     """Return by how much the last count is too large, on average."""
-    return float(np.mean(_counting(path, kind, epsilon)[1]))
+    return float(np.mean(_errors(path, kind, epsilon).too_large))
 
 
 @computation(inverted=inverted)
 def average_error(path: Path | None, kind: str, epsilon: float, *, lag_removed: bool = False) -> float:
     """Return the mean squared error of moving averages over ten days, by the clock or at the best constant lag."""
-    lags = np.mean(_averages(path, kind, epsilon), axis=0)
+    errors = _noise_errors(path, epsilon) if kind == NOISE else _errors(path, kind, epsilon).averages
+    lags = errors.mean(axis=0)
     return float(lags.min() if lag_removed else lags[0])
 
 
@@ -77,8 +80,14 @@ def predicted_average_ratio(epsilon: float, delay: float | None = None) -> float
 
 def spread(path: Path | None, kind: str, epsilon: float) -> float:
     """Return the standard error of a counting error, as a share of it."""
-    errors = _counting(path, kind, epsilon)[0]
+    errors = _count_errors(path, kind, epsilon)
     return float(np.std(errors, ddof=1) / math.sqrt(len(errors)) / np.mean(errors))
+
+
+def _count_errors(path: Path | None, kind: str, epsilon: float) -> Floats:
+    if kind in KINDS:
+        return _errors(path, kind, epsilon).counts
+    return _response_errors(path, epsilon, unbiased=kind == UNBIASED)[0]
 
 
 def _cost(kind: str, epsilon: float, costs: UnitCosts) -> float:
@@ -91,38 +100,55 @@ def _rises(path: Path | None) -> Floats:
     return (np.diff(prices, prepend=prices[0]) > 0).astype(np.float64)
 
 
+@dataclass(frozen=True)
+class _Errors:
+    """Of every run: the error of its counts, by how much the last is too large, and that of its averages by lag."""
+
+    counts: Floats
+    too_large: Floats
+    averages: Floats
+
+
 @cache
-def _counting(path: Path | None, kind: str, epsilon: float) -> tuple[Floats, Floats]:
-    """Return the error of every run, and by how much its last count is too large."""
+def _errors(path: Path | None, kind: str, epsilon: float) -> _Errors:
+    """Return what runs of a temporal mechanism do to counts and averages."""
+    prices, rises = daily_prices(path), _rises(path)
+    days = np.broadcast_to(np.arange(len(prices)), (RUNS, len(prices)))
+    source = KINDS[kind](WINDOW, epsilon).perturb_panel(days, entropy=seeded(f"{kind} {epsilon}")).source
+    there = source >= 0
+    counts = _count_gaps(np.where(there, rises[source], 0.0), rises)
+    return _Errors(*counts, _lagged_errors(np.where(there, prices[source], np.nan), prices, WINDOW))
+
+
+@cache
+def _response_errors(path: Path | None, epsilon: float, *, unbiased: bool) -> tuple[Floats, Floats]:
+    """Return what randomised response does to counts, its answers counted as they are or made unbiased."""
     rises = _rises(path)
-    if kind in KINDS:
-        source = _sources(kind, epsilon, len(rises))
-        released = np.where(source >= 0, rises[source], 0.0)
-    else:
-        released = _responses(rises, epsilon, unbiased=kind == UNBIASED)
-    gaps = np.cumsum(released, axis=1) - np.cumsum(rises)
+    truth = 1 / (1 + math.exp(-epsilon / 2))  # e^{ε/2} times as often as not
+    coins = seeded(f"responses {epsilon}").coins(math.floor(truth * 2**53), 2**53, RUNS * len(rises))
+    answers = np.where(coins.reshape(RUNS, len(rises)), rises, 1 - rises)
+    return _count_gaps((answers - (1 - truth)) / (2 * truth - 1) if unbiased else answers, rises)
+
+
+@cache
+def _noise_errors(path: Path | None, epsilon: float) -> Floats:
+    """Return what Laplace noise on each price does to averages."""
+    prices = daily_prices(path)
+    step = 2 * float(np.ptp(prices)) / epsilon / 2**20
+    noise = seeded(f"noise {epsilon}").laplace(2.0**20, (_NOISY_RUNS, len(prices)))
+    return _lagged_errors(prices + step * noise, prices, 1)
+
+
+def _count_gaps(released: Floats, truth: Floats) -> tuple[Floats, Floats]:
+    gaps = np.cumsum(released, axis=1) - np.cumsum(truth)
     return np.mean(gaps**2, axis=1), gaps[:, -1]
 
 
-@cache
-def _averages(path: Path | None, kind: str, epsilon: float) -> Floats:
-    """Return the error of every run at each lag from 0 to k - 1."""
-    prices = daily_prices(path)
-    truth = _moving(prices[None])[0]
-    if kind in KINDS:
-        source = _sources(kind, epsilon, len(prices))
-        released = np.where(source >= 0, prices[source], np.nan)
-    else:
-        released = _laplace(np.tile(prices, (_NOISY_RUNS, 1)), 2 * float(np.ptp(prices)) / epsilon, seeded(f"{kind} {epsilon}"))
-    found = _moving(released)
-    lags = range(WINDOW if kind in PAPERS else 1)
-    return np.stack([np.nanmean((found[:, 2 * WINDOW :] - truth[2 * WINDOW - lag : len(truth) - lag]) ** 2, axis=1) for lag in lags], axis=1)
-
-
-def _sources(kind: str, epsilon: float, length: int) -> Any:
-    """Return, run by run, the day that each day's released value comes from."""
-    days = np.broadcast_to(np.arange(length), (RUNS, length))
-    return KINDS[kind](WINDOW, epsilon).perturb_panel(days, entropy=seeded(f"{kind} {epsilon}")).source
+def _lagged_errors(released: Floats, prices: Floats, lags: int) -> Floats:
+    """Return the error of moving averages when they are read so many days late, runs by lags."""
+    found, truth = _moving(released)[:, 2 * WINDOW :], _moving(prices[None])[0]
+    late = [truth[2 * WINDOW - lag : len(truth) - lag] for lag in range(lags)]
+    return np.stack([np.nanmean((found - one) ** 2, axis=1) for one in late], axis=1)
 
 
 def _moving(rows: Floats) -> Floats:
@@ -132,17 +158,3 @@ def _moving(rows: Floats) -> Floats:
     totals[:, WINDOW:] -= totals[:, :-WINDOW].copy()
     counts[:, WINDOW:] -= counts[:, :-WINDOW].copy()
     return np.asarray(totals / np.where(counts, counts, np.nan), dtype=np.float64)
-
-
-def _laplace(values: Floats, scale: float, entropy: Entropy) -> Floats:
-    step = scale / 2**20
-    return np.asarray(values + step * entropy.laplace(2.0**20, values.shape), dtype=np.float64)
-
-
-def _responses(bits: Floats, epsilon: float, *, unbiased: bool) -> Floats:
-    """Return answers that are true e^{ε/2} times as often as not, counted as they are or made unbiased."""
-    truth = 1 / (1 + math.exp(-epsilon / 2))
-    entropy = seeded(f"responses {epsilon}")
-    lies = ~entropy.coins(math.floor(truth * 2**53), 2**53, RUNS * len(bits)).reshape(RUNS, len(bits))
-    answers = np.where(lies, 1 - bits, bits)
-    return (answers - (1 - truth)) / (2 * truth - 1) if unbiased else answers

@@ -155,7 +155,11 @@ def _cells(name: str, kinds: tuple[str, ...], printed: Callable[[int, float], fl
         Pair(enumerated_damage(kind)[place], printed(3, 2.0), f"{kind}, k = 3, ε = 2, enumerated") for kind in kinds
     ]
     return small + [
-        Pair(expected_damage(kind, window, epsilon, name), printed(window, epsilon), f"{kind}, k = {window}, ε = {epsilon:g}")
+        Pair(
+            expected_damage(kind, window, epsilon, name),
+            printed(window, epsilon),
+            f"{kind}, k = {window}, ε = {epsilon:g}",
+        )
         for kind in kinds
         for window in _WINDOWS
         for epsilon in _BUDGETS
@@ -205,7 +209,11 @@ def _forward_sum() -> Claim:
         stated="the printed sum equals the closed form, as fractions",
         readings={
             "k = 3 to 30, e^{ε/2} = 2 and 12": lambda: [
-                *(overwriting_sum(window, odds) == closed_form(window, odds) for window in range(3, 31) for odds in _ODDS),
+                *(
+                    overwriting_sum(window, odds) == closed_form(window, odds)
+                    for window in range(3, 31)
+                    for odds in _ODDS
+                ),
                 abs(enumerated_damage("Forward")[2] - printed_missing(3, 2.0)) < 1e-9,
             ]
         },

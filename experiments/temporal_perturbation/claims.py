@@ -10,6 +10,7 @@ from experiments.temporal_perturbation import (
     dispatch,
     figure_5,
     figure_6,
+    noise_on_values,
     privacy,
     ranges,
     scenarios,
@@ -28,6 +29,7 @@ def claims(given: Given) -> list[Claim]:
     rows = [
         *privacy.rows(),
         *unit_costs.rows(),
+        *noise_on_values.rows(),
         *baselines.rows(),
         *start.rows(),
         *dispatch.rows(),

@@ -88,8 +88,10 @@ def crossings(window: int) -> tuple[float, float]:
     return _edge(wins, coarse[0], coarse[0] - 0.25), _edge(wins, coarse[-1], coarse[-1] + 0.25)
 
 
-@computation(ten_times_the_pick=lambda f: lambda *a: {**f(*a), "picked": 10 * f(*a)["picked"]},
-             threshold_at_a_tenth=lambda f: lambda *a: {**f(*a), "Threshold": 0.1 * f(*a)["Threshold"]})
+@computation(
+    ten_times_the_pick=lambda f: lambda *a: {**f(*a), "picked": 10 * f(*a)["picked"]},
+    threshold_at_a_tenth=lambda f: lambda *a: {**f(*a), "Threshold": 0.1 * f(*a)["Threshold"]},
+)
 def strategy_costs(window: int, epsilon: float) -> dict[str, float]:
     """Return the expected cost of what the paper's strategy picks, and of each of its three mechanisms."""
     return dict(_recommended(window, epsilon))

@@ -1,11 +1,11 @@
-"""Fig. 7(a) and (b): counting the days on which a price rose; and randomised response beside it."""
+"""Fig. 7(a) and (b): counting the days on which a price rose."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
 
-from experiments.claims import Claim, Given, Pair, Tolerance, below, computation, equal, every, most, order
+from experiments.claims import Claim, Given, Pair, below, every, most, order
 from experiments.temporal_perturbation.applications import (
     BUDGETS,
     REPORTED,
@@ -21,35 +21,15 @@ __all__ = ["rows"]
 
 
 def rows(given: Given) -> list[Claim]:
-    """Return the rows of V-A 2) and V-C 1)."""
+    """Return the rows of V-C 1)."""
     path, other = given.path("prices"), given.path("other-prices")
     data = given.mark("prices", MADE_UP_PRICES)
-    return [_flipping(), _least(path, other, data), _baselines(path, data), _extended(path, data), _foretold(path, other, data)]
-
-
-@computation()
-def lying_share(epsilon: float) -> float:
-    """Return how often an answer must be false for ε/2 on it: 1 / (1 + e^{ε/2})."""
-    return 1 / (1 + math.exp(epsilon / 2))
-
-
-def _flipping() -> Claim:
-    return row(
-        id="L29",
-        place="V-A 2)",
-        says="randomised response flips an answer with probability e^{ε/2} / (1 + e^{ε/2})",
-        rule=equal,
-        stated="the probability of a false answer",
-        tolerance=Tolerance(absolute=1e-9),
-        readings={
-            "ε = 1, 2, 5": lambda: [
-                Pair(lying_share(epsilon), 1 / (1 + math.exp(-epsilon / 2)), f"ε = {epsilon:g}")
-                for epsilon in (1.0, 2.0, 5.0)
-            ]
-        },
-        tokens=("flipping probability", "\\frac{e^{\\epsilon/2}}{1+e^{\\epsilon/2}}"),
-        note="it is the probability of a true answer",
-    )
+    return [
+        _least(path, other, data),
+        _baselines(path, data),
+        _extended(path, data),
+        _foretold(path, other, data),
+    ]
 
 
 def _ranks(path: Path | None, response: str) -> list[Pair]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -69,13 +70,7 @@ def lowest_budget(window: int) -> tuple[int, float]:
 @computation()
 def extended_law(window: int, epsilon: float) -> tuple[float, ...]:
     """Return the chance of each delay of the extended mechanism's first value, by enumeration."""
-    mechanism = Threshold(window, epsilon)
-
-    def run(entropy: Entropy) -> object:
-        return tuple(mechanism.perturb(range(window), entropy=entropy).source.tolist())
-
-    found: dict[Any, Any] = dict(outcomes(run).probabilities)
-    return tuple(float(sum(p for source, p in found.items() if source[delay] == 0)) for delay in range(window))
+    return _extended_law(window, epsilon)
 
 
 def _lemma() -> Claim:
@@ -226,7 +221,7 @@ def _lowest() -> Claim:
 def _extended() -> Claim:
     def pairs() -> list[Pair]:
         found = []
-        for window, epsilon in ((4, 0.5), (4, 1.0), (4, 2.0), (5, 0.5), (5, 1.0), (5, 1.5)):
+        for window, epsilon in ((4, 0.5), (4, 1.0), (4, 2.0)):
             chances = list(dispatch(window, Threshold(window, epsilon).choice.threshold))
             chances[0] = math.exp(epsilon / 2) * chances[1]
             found += [
@@ -242,12 +237,23 @@ def _extended() -> Claim:
         rule=equal,
         stated="p₁ to p_{k−1} unchanged, p₀ down to e^{ε/2} p₁",
         tolerance=Tolerance(absolute=1e-12),
-        readings={"enumerated at six settings": pairs},
+        readings={"enumerated at three settings": pairs},
         tokens=("does not affect the other dispatching",),
-        parameters="ours: k = 4 and 5, ε = 0.5 to 2",
+        parameters="ours: k = 4, ε = 0.5, 1 and 2",
     )
 
 
 def _valley(curve: tuple[float, ...]) -> bool:
     steps = [after > before for before, after in pairwise(curve)]
     return steps == sorted(steps)
+
+
+@cache
+def _extended_law(window: int, epsilon: float) -> tuple[float, ...]:
+    mechanism = Threshold(window, epsilon)
+
+    def run(entropy: Entropy) -> object:
+        return tuple(mechanism.perturb(range(window), entropy=entropy).source.tolist())
+
+    found: dict[Any, Any] = dict(outcomes(run).probabilities)
+    return tuple(float(sum(p for source, p in found.items() if source[delay] == 0)) for delay in range(window))

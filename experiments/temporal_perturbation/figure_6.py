@@ -47,8 +47,8 @@ def _panel(claim: str, place: str, window: int) -> Claim:
     return row(
         id=claim,
         place=place,
-        says=f"k = {window}, ε = 1 to 16: costs fall with the budget, and Threshold is the cheapest but for very small and "
-        "very large ones",
+        says=f"k = {window}, ε = 1 to 16: costs fall with the budget, and Threshold is the cheapest but for very small "
+        "and very large ones",
         rule=every(falling, falling, most, always),
         stated=("the baselines fall", "Threshold falls or stays", "Threshold cheapest in most", "those in one stretch"),
         tolerance=Tolerance(absolute=1e-9),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from experiments.claims import Claim, Pair, Tolerance, above, every, number, optimum, rising
@@ -43,7 +42,9 @@ def _derivable() -> Claim:
         says="the wider the window, the wider the range of budgets that Threshold derives",
         rule=rising,
         stated="the range widens",
-        readings={"lowest to that of c₀ = k − 1, k = 5 to 200": lambda: [high - low for low, high in map(_ends, WINDOWS)]},
+        readings={
+            "lowest to that of c₀ = k − 1, k = 5 to 200": lambda: [high - low for low, high in map(_ends, WINDOWS)]
+        },
         tokens=("from 5 to 200",),
     )
 
@@ -107,8 +108,8 @@ def _strategy() -> Claim:
     return row(
         id="L40",
         place="V-B 4)",
-        says="Threshold is to be chosen where it derives the budget, below unless ε < 1 or k > 100, above unless ε > 20 or "
-        "k < 10, and a baseline elsewhere",
+        says="Threshold is to be taken where it derives the budget, below unless ε < 1 or k > 100, above unless ε > 20 "
+        "or k < 10, and a baseline elsewhere",
         rule=optimum,
         stated="the cheapest of the three",
         tolerance=Tolerance(relative=1e-9),
@@ -144,7 +145,10 @@ def _most() -> Claim:
         says="Threshold is the best under most budgets, the baselines at very small and very large ones",
         rule=above,
         stated=0.5,
-        readings={"share of budgets up to 25, each k from 5 to 200": shares, "of the budgets of Fig. 6(a) and (b)": figures},
+        readings={
+            "share of budgets up to 25, each k from 5 to 200": shares,
+            "of the budgets of Fig. 6(a) and (b)": figures,
+        },
         tokens=("most effective under most",),
         slow=True,
         note="with budgets up to 25 it is so from k of about 30 on",

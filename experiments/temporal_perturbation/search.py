@@ -41,11 +41,11 @@ def pairs_searched() -> list[tuple[int, float]]:
 
 
 def _as_scanned(_: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda window, epsilon: scan(window, epsilon)
+    return scan
 
 
 def _as_searched(_: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda window, epsilon: searched(window, epsilon)
+    return searched
 
 
 @computation(by_scan=_as_scanned)

@@ -41,9 +41,7 @@ def _sizes(given: Given) -> Claim:
     stated = (("trading days", 14_058), ("trajectories", 6_307), ("values of SyntheticTS", 1_000_000))
 
     def pairs() -> list[Pair]:
-        return [
-            Pair(found, wanted, what) for found, (what, wanted) in zip(sizes(prices, vitals), stated, strict=True)
-        ]
+        return [Pair(found, wanted, what) for found, (what, wanted) in zip(sizes(prices, vitals), stated, strict=True)]
 
     return row(
         id="L49",
@@ -51,7 +49,10 @@ def _sizes(given: Given) -> Claim:
         says="the series: 14,058 trading days, 6,307 taxis' trajectories, 1,000,000 values from 0 to 100",
         rule=equal,
         stated="as many as stated",
-        readings={"all three": pairs, "all but the taxis": lambda: [pair for pair in pairs() if pair.at != "trajectories"]},
+        readings={
+            "all three": pairs,
+            "all but the taxis": lambda: [pair for pair in pairs() if pair.at != "trajectories"],
+        },
         tokens=("14,058", "6307", "10^6"),
         data=given.mark("prices", MADE_UP_PRICES),
         files=("prices", "vitals"),
@@ -86,7 +87,7 @@ def _later() -> Claim:
         place="VII",
         says="later work: several channels that hang together",
         tokens=("multivariate time series",),
-        reason="a plan for later work says nothing that could be computed; perturb moves the channels of a person together",
+        reason="a plan says nothing that could be computed; the library moves the channels of a person together",
     )
 
 

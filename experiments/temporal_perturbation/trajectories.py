@@ -32,7 +32,7 @@ CELLS = {
 
 @dataclass(frozen=True)
 class StandIn:
-    """Trajectories in the place of the paper's taxis: what they are, how they count, and a file where one holds them."""
+    """Trajectories in the place of the paper's taxis: what they are, how they count, and the file that holds them."""
 
     name: str
     mark: str

@@ -120,7 +120,7 @@ def _counting() -> Claim:
     return row(
         id="L06",
         place="II-D, case 1",
-        says="in counting, M + N = ((f − f′) l / 2)², M + E = (f l / 2)² and D = (f (k − 1) / 2)² are mean squared errors",
+        says="in counting, M + N = ((f − f′) l / 2)², M + E = (f l / 2)² and D = (f (k − 1) / 2)² are squared errors",
         rule=equal,
         stated="the errors of one such value",
         tolerance=Tolerance(relative=0.05),
