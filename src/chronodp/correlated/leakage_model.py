@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.correlated.ageing import Ages, check_ages
 from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.influences import Influences, influences
 from chronodp.correlated.bounds.memory import memory
@@ -21,11 +22,11 @@ from chronodp.correlated.bounds.rounding import round_up
 from chronodp.correlated.bounds.space_time import reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import total_variation
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
-from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
+from chronodp.correlated.exact import Adversary, Compared, exact_leakage, outside_values
 from chronodp.correlated.joint import LARGEST, LEAST, JointChain
-from chronodp.correlated.query import QueryTable
+from chronodp.correlated.query import Query, QueryTable, check_query, tabulate
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_whole
+from chronodp.privacy import check_epsilon, check_whole
 
 __all__ = ["LeakageModel", "Reading", "Released"]
 
@@ -168,6 +169,32 @@ class LeakageModel:
         worst = int(least.argmax())
         return float(least[worst]), min(bounds, key=lambda name: float(bounds[name][worst]))
 
+    def any_pair(self, *, query: Query, ages: Ages, epsilon: float, releases: int = 1) -> float:
+        """Return what a release tells about any two presents of a group, at these ages or older ones; certified.
+
+        With several sequences an older release may tell more of one of them than a younger one. About any two presents,
+        that may differ in every sequence of the group, it never does: no release whose ages are all older by the same
+        number of periods, and neither adversary, learns more than this.
+
+        Args:
+            query: what is asked of the aged states.
+            ages: how old what is read is, for all sequences or for each.
+            epsilon: sensitivity of the query divided by the scale of the noise (ε_C).
+            releases: how many in a row, one a period, are seen.
+
+        >>> from chronodp.correlated.query import Mean
+        >>> slow = CouplingMarkovChain([[0.999, 0.001], [0.001, 0.999]], [[0.5, 0.5], [0.5, 0.5]])
+        >>> gauge = LeakageModel(slow)
+        >>> [round(gauge.any_pair(query=Mean(), ages=age, epsilon=3.0), 3) for age in (0, 1, 2, 3)]
+        [6.0, 5.96, 5.766, 5.545]
+        """
+        outputs = tabulate(check_query(query), self.model.sequences, self.model.states)
+        each = check_ages(ages, self.model.sequences)
+        released = Released(outputs, each, check_epsilon(epsilon), check_whole("releases", releases))
+        exact, _ = self._exact(released, "any_pair")
+        ceiling = self._heard(released)
+        return float(round_up(np.fmin(exact, ceiling)).max())
+
     def bounds(self, released: Released, adversary: Adversary) -> dict[str, Floats]:
         """Return every bound that needs no list of joint states, for every sequence, rounded up."""
         cheap = self.cheap_bounds(released, adversary)
@@ -206,7 +233,7 @@ class LeakageModel:
     def _heard(self, released: Released) -> Floats:
         return group_spans(self.model, released.outputs) * released.epsilon * released.releases
 
-    def _exact(self, released: Released, adversary: Adversary) -> tuple[Floats, tuple[str, ...]]:
+    def _exact(self, released: Released, adversary: Compared) -> tuple[Floats, tuple[str, ...]]:
         exact = np.full(self.model.sequences, np.nan)
         reasons = self.reasons
         scale, heard = released.outputs.sensitivity / released.epsilon, self._heard(released)

@@ -18,6 +18,7 @@ from chronodp.temporal.published.dispatch import (
     dispatch_probabilities as dispatch_probabilities,
 )
 from chronodp.temporal.published.forward import Forward
+from chronodp.temporal.published.printed_start import expected_warm_up as expected_warm_up
 from chronodp.temporal.published.statement import DispatchStatement as DispatchStatement
 from chronodp.temporal.published.threshold import Threshold
 from chronodp.temporal.recommend import Recommendation as Recommendation, recommend
