@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from experiments.claims import Claim, Given
 from experiments.textbook.adjacency import adjacency_claims
+from experiments.textbook.background import background_claims
 from experiments.textbook.composition import composition_claims
 from experiments.textbook.interpretation import interpretation_claims
 from experiments.textbook.local_reports import local_claims
@@ -22,6 +23,7 @@ def claims(given: Given) -> list[Claim]:
         *composition_claims(),
         *renyi_claims(),
         *interpretation_claims(),
+        *background_claims(),
         *post_processing_claims(),
         *local_claims(),
         *sparse_vector_claims(),
