@@ -17,6 +17,8 @@ from chronodp.privacy import check_whole
 
 __all__ = ["correlation_degree", "k_sensitivity"]
 
+_MOST_SEQUENCES, _MOST_STATES = 100_000, 1_000
+
 
 def correlation_degree(model: CouplingMarkovChain) -> int:
     """Return k of Definition 7: one more than the most others that any sequence hears or is heard by.
@@ -46,7 +48,9 @@ def k_sensitivity(query: Query, sequences: int, states: int, k: int) -> float:
     >>> k_sensitivity(WeightedSum((4.0, -2.0, 1.0)), 3, 2, 2)
     1.5
     """
-    outputs = tabulate(check_query(query), check_whole("sequences", sequences), check_whole("states", states, least=2))
+    check_whole("sequences", sequences, most=_MOST_SEQUENCES)
+    check_whole("states", states, least=2, most=_MOST_STATES)
+    outputs = tabulate(check_query(query), sequences, states)
     return _largest_change(outputs, check_whole("k", k, most=sequences)) / _largest_change(outputs, 1)
 
 
