@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from chronodp.correlated.chain import CouplingMarkovChain
+from chronodp.correlated.chain import CouplingMarkovChain, Integers
 from chronodp.correlated.query import Query, QueryTable, check_query, tabulate
 from chronodp.privacy import check_whole
 
-__all__ = ["correlation_degree", "k_sensitivity"]
+__all__ = ["correlation_degree", "k_sensitivity", "partner_pairs"]
 
 _MOST_SEQUENCES, _MOST_STATES = 100_000, 1_000
 
@@ -30,10 +30,13 @@ def correlation_degree(model: CouplingMarkovChain) -> int:
     >>> correlation_degree(CouplingMarkovChain([[0.8, 0.2], [0.2, 0.8]], path))
     3
     """
+    return 1 + int(np.bincount(partner_pairs(model).ravel(), minlength=1).max())
+
+
+def partner_pairs(model: CouplingMarkovChain) -> Integers:
+    """Return which two sequences hang together directly, one pair a column; two that hear each other are one pair."""
     telling = (np.ptp(model.moves, axis=2).max(axis=1) > 0) & (model.heads != model.tails)
-    pairs = np.sort(np.stack([model.heads[telling], model.tails[telling]]), axis=0)
-    partners = np.unique(pairs, axis=1)  # two that hear each other are one pair
-    return 1 + int(np.bincount(partners.ravel(), minlength=1).max())
+    return np.unique(np.sort(np.stack([model.heads[telling], model.tails[telling]]), axis=0), axis=1)
 
 
 def k_sensitivity(query: Query, sequences: int, states: int, k: int) -> float:
