@@ -27,6 +27,7 @@ from experiments.correlated_sequences.leakages import (
     theorem_1,
 )
 from experiments.correlated_sequences.spectral import cross_correlation
+from experiments.figures import Panel
 
 from chronodp.correlated import Maximum, Mean, WeightedSum, leakage
 
@@ -206,9 +207,13 @@ def test_figures_are_complete(found: dict[str, Finding]) -> None:
             for curve in one.curves:
                 assert len(curve.x) == len(curve.y) > 1
                 assert not one.log_y or curve.right or min(curve.y) > 0
-            assert {mark.claim for mark in (*one.stated, *one.levels)} <= found.keys()
-    marked = {mark.claim for figure in drawn.values() for one in figure.panels for mark in (*one.stated, *one.levels)}
+            assert _marked(one) <= found.keys()
+    marked = {claim for figure in drawn.values() for one in figure.panels for claim in _marked(one)}
     assert marked >= {f"C{number}" for number in (39, *range(40, 49), 50, 52, 53, *range(55, 59), *range(60, 64))}
+
+
+def _marked(one: Panel) -> set[str]:
+    return {point.claim for point in one.stated} | {level.claim for level in one.levels}
 
 
 def test_a_table_of_vitals_is_read(tmp_path: Path) -> None:
