@@ -61,9 +61,8 @@ def _against_noise() -> Figure:
         ],
         paper_caption=f"At ε_C = 10 the states (1, 0) err {percent(lower[1], 1)} less than (1, 1) at t = 1 and "
         f"{percent(lower[10])} less at t = 10; open markers show 40 % below (1, 1) at each t, and only that of t = 1 "
-        "is near "
-        "its curve. From t = 2 on the curves of (1, 0), dashed, lie nearly on that of t = 1, and t = 10 of (1, 1) on "
-        "t = 5.",
+        "is near its curve. From t = 2 on the curves of (1, 0), dashed, lie nearly on that of t = 1, and t = 10 of "
+        "(1, 1) on t = 5.",
         found_caption="With the joint law of the two present states the order is the same: (1, 0) errs "
         f"{percent(joint)} less at t = 10. The dashed curves lie nearly on others here too.",
     )
@@ -99,10 +98,8 @@ def _against_age() -> Figure:
             for gallery, title, name, of in _LAWS
         ],
         paper_caption=f"At t = 10 the states (1, 1) err {percent(higher, 3)} more than (1, 0), on the open marker of "
-        "40 %. "
-        f"The three couplings of (1, 0) are {percent(apart[1], 1)} apart at t = 1 and {percent(apart[2], 2)} at t = "
-        "2; those "
-        "of (1, 1) are one curve at every t: λ = 0.75 and 1, dashed, lie under λ = 0.5.",
+        f"40 %. The three couplings of (1, 0) are {percent(apart[1], 1)} apart at t = 1 and {percent(apart[2], 2)} at "
+        "t = 2; those of (1, 1) are one curve at every t: λ = 0.75 and 1, dashed, lie under λ = 0.5.",
         found_caption="By the joint law of the two present states, dashed, couplings do not meet: they stay "
         f"{percent(stays, 1)} apart at t = 10 for (1, 1), and {percent(remain, 1)} for (1, 0).",
     )
@@ -196,12 +193,11 @@ def _against_error() -> Figure:
             ),
         ],
         paper_caption="The stated noise levels lie on the curves: 1.49 and 0.89 on that of the states (1, 1), 1.03 "
-        "and 0.76 "
-        f"on that of (1, 0). At γ_l = 0.6 the states (1, 0) leak {percent(1 - apart / alike, 1)} less by (15).",
-        found_caption=f"Noise set from the law of the chain, as a mechanism must, has ε_C = {public:.4f} at γ_l = 0.6, "
-        f"between the two. A constant errs by {variance(0.75):.4f} and tells nothing. Leakage falls with every step "
-        "of age, "
-        "so that the best age is the largest offered.",
+        f"and 0.76 on that of (1, 0). At γ_l = 0.6 the states (1, 0) leak {percent(1 - apart / alike, 1)} less by "
+        "(15).",
+        found_caption=f"Noise set from the law of the chain, as a mechanism must, has ε_C = {public:.4f} at γ_l = "
+        f"0.6, between the two. A constant errs by {variance(0.75):.4f} and tells nothing. Leakage falls with every "
+        "step of age, so that the best age is the largest offered.",
     )
 
 

@@ -30,11 +30,10 @@ def figures() -> list[Figure]:
             source="correlated",
             title="Fig. 5: least leakage within an allowed error, λ = 0.5",
             panels=[_unaged("paper"), _aged("paper"), _unaged("found"), _aged("found")],
-            paper_caption=f"At l = 0.8 the linearised age-dependent curve is at {linearised(0.8):.2e} and (15) without "
-            f"its d(2) at {dropped(0.8):.2e}, on the open markers; (15) itself, dashed, lies on the age-dependent "
-            "curve. "
-            f"Without age plain and dependent privacy are at {plain:.3f} and {dependent(chain(0.5), plain):.3f}, ten "
-            "times their markers.",
+            paper_caption=f"At l = 0.8 the linearised age-dependent curve is at {linearised(0.8):.2e} and (15) "
+            f"without its d(2) at {dropped(0.8):.2e}, on the open markers; (15) itself, dashed, lies on the "
+            f"age-dependent curve. Without age plain and dependent privacy are at {plain:.3f} and "
+            f"{dependent(chain(0.5), plain):.3f}, ten times their markers.",
             found_caption=f"Exact leakage at l = 0.8 is {truth:.2e}, above the marker of C61 and "
             f"{percent(1 - truth / linearised(0.8))} below the linearised curve; Proposition 1 gives "
             f"{age_dependent(0.8):.2e}. Without age exact leakage, dashed, lies on plain Laplace noise.",

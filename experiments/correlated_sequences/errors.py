@@ -16,7 +16,7 @@ from chronodp.correlated.joint import JointChain
 from chronodp.correlated.query import tabulate
 from chronodp.correlated.tuning import Freshness, freshness
 from experiments.claims import computation
-from experiments.claims.computations import rooted, scaled
+from experiments.claims.computations import inverted, rooted, scaled, squared
 from experiments.correlated_sequences.chains import chain
 
 __all__ = [
@@ -84,7 +84,7 @@ def noise_part(epsilon: float) -> float:
     return 2 * (tabulate(Mean(), 2, 2).sensitivity / epsilon) ** 2
 
 
-@computation()
+@computation(**{"ten times": scaled(10.0), "a tenth": scaled(0.1), "square": squared, "inverse": inverted})
 def noise(error: float, staleness: float) -> float:
     """Return the ε_C whose noise uses up what staleness leaves of an allowed error."""
     return tabulate(Mean(), 2, 2).sensitivity * math.sqrt(2 / (error - staleness))

@@ -5,13 +5,13 @@ The library's answers are kept; each computation hands on what was kept, so that
 
 from __future__ import annotations
 
-import math
 from functools import cache
 
 import numpy as np
 
 from chronodp.correlated import CouplingMarkovChain, LeakageModel, Mean, Query
 from chronodp.correlated.bounds import aged_distances, from_distance
+from chronodp.correlated.exact import exact_leakage
 from chronodp.correlated.joint import JointChain
 from chronodp.correlated.leakage_model import Released
 from chronodp.correlated.published import definitions, paper, sensitivity
@@ -91,7 +91,7 @@ def distance(model: CouplingMarkovChain, age: int) -> float:
     return _distance(model, age)
 
 
-@computation()
+@computation(**{"nobody": lambda _: lambda _model: 1, "the whole group": lambda _: lambda model: model.sequences})
 def degree(model: CouplingMarkovChain) -> int:
     """Return k by Definition 7."""
     return sensitivity.correlation_degree(model)
@@ -167,9 +167,17 @@ def _gauge(model: CouplingMarkovChain) -> LeakageModel:
 
 @cache
 def _exact(model: CouplingMarkovChain, age: int, epsilon: float, query: Query) -> float:
+    # Definition 6 fixes the whole present snapshot, also of sequences that do not hang together.
     outputs = tabulate(query, model.sequences, model.states)
-    found = _gauge(model).measure(Released(outputs, np.full(model.sequences, age), epsilon), "knows_others").exact
-    return math.nan if np.isnan(found).any() else float(found.max())
+    told = exact_leakage(
+        _joint(model),
+        outputs,
+        np.full(model.sequences, age),
+        scale=outputs.sensitivity / epsilon,
+        adversary="knows_others",
+        outside=outputs.nothing()[None],
+    )
+    return float(told.max())
 
 
 @cache

@@ -93,9 +93,9 @@ def figures(given: Given) -> list[Figure]:
                 )
             ],
             paper_caption="The paper has no data of patients.",
-            found_caption=f"What is told of the present falls from {known[0]:.3f} to {known[-1]:.3f} in eight hours if "
-            f"all other signs are known, and from {blind[0]:.3f} to {blind[-1]:.3f} if nothing is; the record that was "
-            "read is told by 1 at every age.",
+            found_caption=f"What is told of the present falls from {known[0]:.3f} to {known[-1]:.3f} in eight hours "
+            f"if all other signs are known, and from {blind[0]:.3f} to {blind[-1]:.3f} if nothing is; the record that "
+            "was read is told by 1 at every age.",
             data=given.mark("vitals", _MADE_UP),
             files=("vitals",),
         )

@@ -121,6 +121,18 @@ PLAIN: dict[str, Call] = {
     "Allowance": _call(audit.Allowance, samples=100, seconds=None, runs=100, error=1e-6),
     "AuditCase": _call(audit.AuditCase, **_SUBJECT),
     "judge": _call(audit.judge, case=audit.AuditCase(**_SUBJECT), allowance=audit.Allowance(samples=100, runs=100)),
+    "MembershipTest": _call(audit.attacks.MembershipTest, inside=np.eye(2), outside=2 * np.eye(2)),
+    "MembershipTest.log_ratio": _call(
+        audit.attacks.MembershipTest(np.eye(4)).log_ratio, released=_EXAMPLE, trace=_EXAMPLE
+    ),
+    "membership_advantages": _call(
+        audit.attacks.membership_advantages, trace=_EXAMPLE, background=np.eye(4), sigma=1.0
+    ),
+    "gaussian_information": _call(correlated.gaussian_information, covariance=np.eye(3), snippet=(0, 1)),
+    "snippet_entropy": _call(
+        correlated.snippet_entropy, model=correlated.CouplingMarkovChain([[0.9, 0.2], [0.1, 0.8]], [[1.0]]), length=4
+    ),
+    "k_sensitivity": _call(correlated.k_sensitivity, query=correlated.Sum(), sequences=3, states=2, k=2),
     "LeakageModel": _call(
         correlated.LeakageModel, model=correlated.CouplingMarkovChain(np.eye(2), np.eye(1)), largest=16
     ),

@@ -158,9 +158,9 @@ def _show(title: str, found: list[_Found], beside: list[Published]) -> None:
         "Certified: about the present, if the data follow the model. Record: about what is read, whatever the data; "
         "ages do not help it, and a ledger pays it. The paper's theorems are for comparison: neither is a bound."
     )
-    last = max(found, key=lambda one: one.age)
+    oldest, most = max(one.age for one in found), min(one.any_pair for one in found)
     console.print(
-        f"At age {last.age} and at any older one: at most {last.any_pair:.4g} about any two presents of a group. "
+        f"At age {oldest} and at any older one: at most {most:.4g} about any two presents of a group. "
         "About one of several sequences an older release may tell more than a younger one."
     )
 

@@ -48,9 +48,14 @@ def gaussian_information(covariance: ArrayLike, snippet: Sequence[int]) -> float
     >>> round(gaussian_information(autoregressive_covariance(48, memory=0.9), range(21, 27)), 3)
     1.531
     """
-    table = np.asarray(covariance, dtype=np.float64)
+    try:
+        table = np.asarray(covariance, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidArgument("covariance", covariance, "a square matrix of numbers") from None
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not np.allclose(table, table.T):
         raise InvalidArgument("covariance", table.shape, "a square matrix that equals its transpose")
+    if not isinstance(snippet, Sequence | np.ndarray) or getattr(snippet, "ndim", 1) != 1:
+        raise InvalidArgument("snippet", snippet, "numbers of readings, from 0")
     chosen = sorted({check_whole("snippet", place, least=0, most=len(table) - 1) for place in snippet})
     if not 0 < len(chosen) < len(table):
         raise InvalidArgument("snippet", len(chosen), f"numbers of some of the {len(table)} readings, not all of them")
@@ -69,6 +74,8 @@ def snippet_entropy(model: CouplingMarkovChain, length: int) -> float:
     >>> round(snippet_entropy(chain, 6) / math.log(2), 3)                           # in bits
     3.345
     """
+    if not isinstance(model, CouplingMarkovChain):
+        raise InvalidArgument("model", model, "a CouplingMarkovChain")
     joint = JointChain(model)
     if not joint.has_law:
         raise InvalidArgument("model", model, "a chain with one stationary law that floats can hold")

@@ -57,11 +57,14 @@ class MembershipTest:
     def __init__(self, inside: ArrayLike, outside: ArrayLike | None = None) -> None:
         self._inside = _whitening("inside", inside)
         self._outside = self._inside if outside is None else _whitening("outside", outside)
+        if len(self._outside) != len(self._inside):
+            raise InvalidArgument("outside", len(self._outside), f"a covariance of {len(self._inside)} readings")
         self._size = float(np.log(np.diag(self._inside)).sum() - np.log(np.diag(self._outside)).sum())
 
     def log_ratio(self, released: ArrayLike, trace: ArrayLike) -> float:
         """Return ln p(released | inside) / p(released | outside); above 0 it is likelier that the trace is in it."""
-        seen, known = np.asarray(released, dtype=np.float64), np.asarray(trace, dtype=np.float64)
+        size = len(self._inside)
+        seen, known = _series("released", released, size), _series("trace", trace, size)
         with_it, without = _white(self._inside, seen - known), _white(self._outside, seen)
         return float(without @ without - with_it @ with_it) / 2 - self._size
 
@@ -69,7 +72,7 @@ class MembershipTest:
         """Return 2 Φ(d / 2) - 1: what it gains over guessing, where inside and outside have one covariance."""
         if self._outside is not self._inside:
             raise InvalidArgument("outside", "another covariance", "left out: only one covariance has a closed form")
-        return _gain(float(np.linalg.norm(_white(self._inside, np.asarray(trace, dtype=np.float64)))))
+        return _gain(float(np.linalg.norm(_white(self._inside, _series("trace", trace, len(self._inside))))))
 
 
 def membership_advantages(trace: ArrayLike, *, background: ArrayLike, sigma: float) -> MembershipAdvantages:
@@ -85,15 +88,16 @@ def membership_advantages(trace: ArrayLike, *, background: ArrayLike, sigma: flo
     >>> round(found.likelihood_ratio, 4), round(found.background_known, 4)
     (0.3561, 0.3829)
     """
-    known = np.asarray(trace, dtype=np.float64)
-    covariance = np.asarray(background, dtype=np.float64)
-    if known.ndim != 1 or covariance.shape != (len(known), len(known)):
+    known = _series("trace", trace, None)
+    covariance = _numbers("background", background)
+    if covariance.shape != (len(known), len(known)):
         raise InvalidArgument("background", covariance.shape, "a covariance with a row for each reading of the trace")
     seen = covariance + np.eye(len(known)) * check_positive("sigma", sigma) ** 2
+    best = MembershipTest(seen).advantage(known)
     return MembershipAdvantages(
         one_reading=_gain(float((np.abs(known) / np.sqrt(np.diag(seen))).max())),
         average=_gain(abs(float(known.sum())) / math.sqrt(float(seen.sum()))),
-        likelihood_ratio=MembershipTest(seen).advantage(known),
+        likelihood_ratio=best,
         background_known=_gain(float(np.linalg.norm(known)) / sigma),
     )
 
@@ -104,11 +108,32 @@ def _gain(distance: float) -> float:
 
 def _whitening(name: str, covariance: ArrayLike) -> Floats:
     """Return the lower triangle L with L Lᵀ the covariance."""
+    table = _numbers(name, covariance)
+    allowed = "a covariance: a square matrix that equals its transpose and is positive definite"
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or not np.allclose(table, table.T):
+        raise InvalidArgument(name, table.shape, allowed)
     try:
-        return np.asarray(np.linalg.cholesky(np.asarray(covariance, dtype=np.float64)))
-    except (np.linalg.LinAlgError, ValueError, TypeError):
-        allowed = "a covariance: a square matrix of numbers that is positive definite"
-        raise InvalidArgument(name, type(covariance).__name__, allowed) from None
+        return np.asarray(np.linalg.cholesky(table))
+    except np.linalg.LinAlgError:
+        raise InvalidArgument(name, table.shape, allowed) from None
+
+
+def _series(name: str, values: ArrayLike, length: int | None) -> Floats:
+    numbers = _numbers(name, values)
+    if numbers.ndim != 1 or not numbers.size or length not in (None, len(numbers)):
+        allowed = "a number for each reading" if length is None else f"{length} numbers, one for each reading"
+        raise InvalidArgument(name, numbers.shape, allowed)
+    return numbers
+
+
+def _numbers(name: str, values: ArrayLike) -> Floats:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidArgument(name, values, "an array of finite numbers", private=True) from None
+    if not np.isfinite(numbers).all():
+        raise InvalidArgument(name, values, "an array of finite numbers", private=True)
+    return numbers
 
 
 def _white(triangle: Floats, series: Floats) -> Floats:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from chronodp.correlated.chain import CouplingMarkovChain
+from chronodp.correlated.chain import CouplingMarkovChain, Integers
 from chronodp.correlated.query import Query, QueryTable, check_query, tabulate
 from chronodp.privacy import check_whole
 
-__all__ = ["correlation_degree", "k_sensitivity"]
+__all__ = ["correlation_degree", "k_sensitivity", "partner_pairs"]
+
+_MOST_SEQUENCES, _MOST_STATES = 100_000, 1_000
 
 
 def correlation_degree(model: CouplingMarkovChain) -> int:
@@ -28,10 +30,13 @@ def correlation_degree(model: CouplingMarkovChain) -> int:
     >>> correlation_degree(CouplingMarkovChain([[0.8, 0.2], [0.2, 0.8]], path))
     3
     """
+    return 1 + int(np.bincount(partner_pairs(model).ravel(), minlength=1).max())
+
+
+def partner_pairs(model: CouplingMarkovChain) -> Integers:
+    """Return which two sequences hang together directly, one pair a column; two that hear each other are one pair."""
     telling = (np.ptp(model.moves, axis=2).max(axis=1) > 0) & (model.heads != model.tails)
-    pairs = np.sort(np.stack([model.heads[telling], model.tails[telling]]), axis=0)
-    partners = np.unique(pairs, axis=1)  # two that hear each other are one pair
-    return 1 + int(np.bincount(partners.ravel(), minlength=1).max())
+    return np.unique(np.sort(np.stack([model.heads[telling], model.tails[telling]]), axis=0), axis=1)
 
 
 def k_sensitivity(query: Query, sequences: int, states: int, k: int) -> float:
@@ -46,7 +51,9 @@ def k_sensitivity(query: Query, sequences: int, states: int, k: int) -> float:
     >>> k_sensitivity(WeightedSum((4.0, -2.0, 1.0)), 3, 2, 2)
     1.5
     """
-    outputs = tabulate(check_query(query), check_whole("sequences", sequences), check_whole("states", states, least=2))
+    check_whole("sequences", sequences, most=_MOST_SEQUENCES)
+    check_whole("states", states, least=2, most=_MOST_STATES)
+    outputs = tabulate(check_query(query), sequences, states)
     return _largest_change(outputs, check_whole("k", k, most=sequences)) / _largest_change(outputs, 1)
 
 

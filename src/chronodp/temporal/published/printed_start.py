@@ -43,7 +43,7 @@ def expected_warm_up(window: int, threshold: int) -> float:
     """Return how many steps pass on average until ``threshold`` slots of the window are empty, from all of them.
 
     Solved over every set of empty slots, so for windows of at most 12. Small thresholds take long: with a window of 50
-    and a threshold of 6, hundreds to thousands of steps.
+    and a threshold of 6, thousands of steps.
 
     >>> [round(expected_warm_up(window, threshold), 4) for window, threshold in ((3, 2), (4, 2), (10, 9))]
     [1.5, 3.7619, 1.1111]
