@@ -127,7 +127,7 @@ def _strategy() -> Claim:
 def _most() -> Claim:
     def shares() -> list[float]:
         """Return, window by window, at how many of the budgets Threshold is the cheapest."""
-        found = {}
+        found: dict[int, list[bool]] = {}
         for window, epsilon in GRID:
             costs = strategy_costs(window, epsilon)
             found.setdefault(window, []).append(costs["Threshold"] < min(costs["Backward"], costs["Forward"]))
