@@ -76,7 +76,8 @@ def _proportional() -> Claim:
     def explained() -> list[float]:
         thresholds = np.array([lowest_budget(window)[0] for window in WINDOWS], dtype=np.float64)
         line = np.polyval(np.polyfit(WINDOWS, thresholds, 1), WINDOWS)
-        return [float(1 - ((thresholds - line) ** 2).sum() / ((thresholds - thresholds.mean()) ** 2).sum())]
+        left, whole = (float(((thresholds - middle) ** 2).sum()) for middle in (line, thresholds.mean()))
+        return [1 - left / whole]
 
     return row(
         id="L39",
