@@ -11,6 +11,7 @@ from chronodp.audit.exact import outcomes
 from chronodp.randomness import Entropy
 from chronodp.temporal import Backward, Forward, Threshold, UnitCosts
 from experiments.claims import Claim, Pair, Tolerance, always, computation, equal
+from experiments.temporal_perturbation.costs import KINDS
 from experiments.temporal_perturbation.rows import larger_fractions, row
 
 __all__ = ["rows"]
@@ -19,7 +20,7 @@ _WINDOWS = (3, 5, 10, 20, 50)
 _BUDGETS = (1.0, 5.0, 10.0)
 _ODDS = (2, 12)
 _EXACT = Tolerance(absolute=1e-9)
-_KINDS: dict[str, Backward | Forward | Threshold] = {
+_SMALL: dict[str, Backward | Forward | Threshold] = {
     "Backward": Backward(3, 2.0),
     "Forward": Forward(3, 2.0),
     "Threshold": Threshold(4, 2.2),
@@ -59,7 +60,7 @@ def printed_law(window: int, epsilon: float) -> tuple[float, ...]:
 @computation(all_alike=_none)
 def enumerated_damage(kind: str) -> tuple[float, ...]:
     """Return how often a value is missing, repeated, its time empty, and its mean delay, by enumeration."""
-    mechanism = _KINDS[kind]
+    mechanism = _SMALL[kind]
     window = mechanism.window
     place = window - 1 if kind == "Backward" else 0  # the first value with a whole window before and behind it
     slot = window - 1
@@ -74,8 +75,7 @@ def enumerated_damage(kind: str) -> tuple[float, ...]:
 @computation()
 def expected_damage(kind: str, window: int, epsilon: float, name: str) -> float:
     """Return one of the expectations that the library states."""
-    mechanism = {"Backward": Backward, "Forward": Forward, "Threshold": Threshold}[kind](window, epsilon)
-    return float(getattr(mechanism.expected, name))
+    return float(getattr(KINDS[kind](window, epsilon).expected, name))
 
 
 @computation()

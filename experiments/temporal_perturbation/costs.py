@@ -46,7 +46,7 @@ def total_cost(
 ) -> float:
     """Return the expected cost of a value; of a block shuffle by the clock, so with the wait for its block's end."""
     costs = UnitCosts.relative(window, missing=missing, repeated=repeated, empty=empty)
-    return _expected(kind, window, epsilon).cost(costs)
+    return float(_expected(kind, window, epsilon).cost(costs))
 
 
 @computation(ten_times=scaled(10.0), other_sign=scaled(-1.0))
@@ -61,7 +61,7 @@ def measured_cost(
 ) -> float:
     """Return the cost of a value in a run."""
     costs = UnitCosts.relative(window, missing=missing, repeated=repeated, empty=empty)
-    return _damage(kind, window, epsilon, length).cost(costs)
+    return float(_damage(kind, window, epsilon, length).cost(costs))
 
 
 @computation()
@@ -82,7 +82,8 @@ def crossings(window: int) -> tuple[float, float]:
 
     def wins(epsilon: float) -> bool:
         costs = UnitCosts.relative(window)
-        return _expected("Threshold", window, epsilon).cost(costs) < _expected("Backward", window, epsilon).cost(costs)
+        ours, theirs = (_expected(kind, window, epsilon).cost(costs) for kind in ("Threshold", "Backward"))
+        return bool(ours < theirs)
 
     coarse = [quarter / 4 for quarter in range(2, 100) if wins(quarter / 4)]
     return _edge(wins, coarse[0], coarse[0] - 0.25), _edge(wins, coarse[-1], coarse[-1] + 0.25)

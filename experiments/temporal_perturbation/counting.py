@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 from experiments.claims import Claim, Given, Pair, below, every, most, order
@@ -44,9 +45,9 @@ def _ranks(path: Path | None, response: str) -> list[Pair]:
 
 
 def _least(path: Path | None, other: Path | None, data: str) -> Claim:
-    readings = {response: lambda response=response: _ranks(path, response) for response in (REPORTED, UNBIASED)}
+    readings = {response: partial(_ranks, path, response) for response in (REPORTED, UNBIASED)}
     if other is not None:
-        readings["other prices, unbiased"] = lambda: _ranks(other, UNBIASED)
+        readings["other prices, unbiased"] = partial(_ranks, other, UNBIASED)
     return row(
         id="L41",
         place="Fig. 7(a), V-C 1)",

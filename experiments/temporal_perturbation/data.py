@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from chronodp.randomness import seeded
 
-__all__ = ["MADE_UP_PRICES", "MADE_UP_PULSES", "Floats", "daily_prices", "flights", "pulses", "synthetic"]
+__all__ = ["MADE_UP_PRICES", "MADE_UP_PULSES", "Floats", "daily_prices", "flights", "pulses", "synthetic", "tracks"]
 
 Floats = NDArray[np.float64]
 
@@ -55,12 +56,13 @@ def flights(people: int = 700, points: int = 60) -> Floats | None:
         sample = importlib.import_module("traffic.data.samples").switzerland
     except (ImportError, AttributeError):
         return None
-    tracks = []
-    for flight in sample:
-        track = flight.data[["latitude", "longitude"]].dropna().to_numpy(dtype=np.float64)
-        if len(track) >= points:
-            tracks.append(track[:points])
-    return np.array(tracks[:people])
+    return tracks((flight.data for flight in sample), people, points)
+
+
+def tracks(tables: Iterable[pd.DataFrame], people: int, points: int) -> Floats:
+    """Return the first positions of those flights that have enough of them."""
+    whole = (table[["latitude", "longitude"]].dropna().to_numpy(dtype=np.float64) for table in tables)
+    return np.array([track[:points] for track in whole if len(track) >= points][:people])
 
 
 @cache

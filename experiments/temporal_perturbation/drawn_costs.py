@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from experiments.figures import Curve, Figure, Level, Panel, Stated
 from experiments.temporal_perturbation.costs import (
     PAPERS,
@@ -33,20 +35,20 @@ def _relative(letter: str, name: str) -> Figure:
     shuffle = [total_cost("block shuffle", 20, 5.0)] * len(RELATIVE)
     worst = max(abs(b / a - 1) for kind in PAPERS for a, b in zip(costs[kind], seen[kind], strict=True))
     under = "Forward" if name == "missing" else ""  # there it lies under Backward
-    title = {
-        "x_title": f"relative cost of {name} values, {_LETTERS[name]}/k",
-        "y_title": "total cost of a value, D = 1",
-    }
+    panel = partial(
+        Panel,
+        x_title=f"relative cost of {name} values, {_LETTERS[name]}/k",
+        y_title="total cost of a value, D = 1",
+    )
     told = "; ".join(f"{kind} {values[0]:.2f} to {values[-1]:.2f}" for kind, values in costs.items())
     return Figure(
         name=f"temporal-5{letter}",
         source="temporal",
         title=f"Fig. 5({letter}): total cost against the cost of {name} values, k = 20, ε = 5",
         panels=[
-            Panel(
+            panel(
                 gallery="paper",
                 title="Expected (lines) and measured (marks)",
-                **title,
                 curves=[
                     *(
                         Curve(name=f"{kind}, expected", x=RELATIVE, y=y, style="dashed" if kind == under else "line")
@@ -59,10 +61,9 @@ def _relative(letter: str, name: str) -> Figure:
                     Level(claim=f"L31{letter}", at=costs["Threshold"][0], label="Threshold stays and is the least")
                 ],
             ),
-            Panel(
+            panel(
                 gallery="found",
                 title="With the block shuffle, by the clock",
-                **title,
                 curves=[
                     *(
                         Curve(name=f"{kind}, expected", x=RELATIVE, y=y, style="dashed" if kind == under else "line")
@@ -74,8 +75,8 @@ def _relative(letter: str, name: str) -> Figure:
         ],
         paper_caption=f"{told}. Runs of a million values lie within {worst:.1%} of what is expected."
         + (" Forward, dashed, lies on Backward." if under else ""),
-        found_caption=f"The block shuffle, dotted, costs {shuffle[0]:.2f} throughout, all of it the wait for its block's "
-        "end, and is the only one that keeps the order private.",
+        found_caption=f"The block shuffle, dotted, costs {shuffle[0]:.2f} throughout, all of it the wait for its "
+        "block's end, and is the only one that keeps the order private.",
     )
 
 
@@ -119,7 +120,7 @@ def _windows() -> Figure:
                     name=f"{kind}, expected",
                     x=WINDOWS,
                     y=totals[kind],
-                    style={"Forward": "dashed", "block shuffle": "dotted"}.get(kind, "line"),
+                    style="dashed" if kind == "Forward" else "dotted" if kind == "block shuffle" else "line",
                 )
                 for kind in kinds
             ),
@@ -156,7 +157,7 @@ def _budgets(letter: str, window: int) -> Figure:
     plain = [float("nan") if dropped else cost for dropped, cost in zip(split, costs["Threshold"], strict=True)]
     start, end = crossings(window)
     stated = 10.0 if window == 10 else 16.0
-    titles = {"x_title": "budget ε", "y_title": "total cost of a value"}
+    panel = partial(Panel, x_title="budget ε", y_title="total cost of a value")
     curves = [
         Curve(name="Backward and Forward, expected", x=BUDGETS, y=costs["Backward"]),
         Curve(name="Threshold, expected", x=BUDGETS, y=plain),
@@ -178,18 +179,16 @@ def _budgets(letter: str, window: int) -> Figure:
         source="temporal",
         title=f"Fig. 6({letter}): total cost against the budget, k = {window}",
         panels=[
-            Panel(
+            panel(
                 gallery="paper",
                 title="Expected",
-                **titles,
                 curves=curves,
                 stated=[Stated(claim="L34", x=1.0, y=costs["Backward"][0])] if window == 10 else [],
                 levels=[Level(claim="L35", at=stated, axis="x", label="said to be the largest budget")],
             ),
-            Panel(
+            panel(
                 gallery="found",
                 title="Expected, measured, and the block shuffle by the clock",
-                **titles,
                 log_y=True,
                 curves=[
                     *curves,

@@ -33,7 +33,6 @@ def figures() -> list[Figure]:
     )
     chosen = Curve(name="c₀* of the lowest budget", x=WINDOWS, y=thresholds, right=True)
     slope, offset = (float(part) for part in np.polyfit(WINDOWS, thresholds, 1))
-    titles = {"x_title": "window k", "y_title": "budget ε", "right_title": "threshold c₀*"}
     return [
         Figure(
             name="temporal-6c",
@@ -43,7 +42,9 @@ def figures() -> list[Figure]:
                 Panel(
                     gallery="paper",
                     title="Ranges and c₀*",
-                    **titles,
+                    x_title="window k",
+                    y_title="budget ε",
+                    right_title="threshold c₀*",
                     curves=[wins, derived, chosen],
                     stated=[Stated(claim="L38", x=200.0, y=2.5)],
                 ),
@@ -74,7 +75,7 @@ def figures() -> list[Figure]:
             paper_caption=f"From k = 5 to 200 the derived range grows from {lowest[0][1]:.2f}–{derived.y[0]:.2f} to "
             f"{lowest[-1][1]:.2f}–{derived.y[-1]:.2f}; Threshold is the cheapest from {ends[0][0]:.2f} to "
             f"{ends[0][1]:.2f} at k = 5 and from {ends[-1][0]:.2f} to {ends[-1][1]:.2f} at k = 200.",
-            found_caption=f"c₀* grows from {thresholds[0]:g} to {thresholds[-1]:g}, near a line with an offset; as a share "
-            f"of the window it falls from {thresholds[0] / WINDOWS[0]:.2f} to {thresholds[-1] / WINDOWS[-1]:.2f}.",
+            found_caption=f"c₀* grows from {thresholds[0]:g} to {thresholds[-1]:g}, near a line with an offset; as a "
+            f"share of k it falls from {thresholds[0] / WINDOWS[0]:.2f} to {thresholds[-1] / WINDOWS[-1]:.2f}.",
         )
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from experiments.figures import Curve, Figure, Level, Panel, Stated
 from experiments.temporal_perturbation.dispatch import derived_curve, lowest_budget, ratio_to_first
@@ -36,7 +37,7 @@ def _figure_3() -> Figure:
                 x_title="step",
                 y_title="delay in periods",
                 curves=[
-                    Curve(name=f"run {number}", x=steps, y=[float(delay) for delay in run], style="marks")
+                    Curve(name=f"run {number}", x=steps, y=run, style="line" if number == 1 else "dashed")
                     for number, run in enumerate(runs, 1)
                 ],
                 levels=[Level(claim="L16", at=2.0, label="k − 1")],
@@ -50,8 +51,8 @@ def _figure_3() -> Figure:
                 levels=[Level(claim="L16", at=2.0, label="k − 1")],
             ),
         ],
-        paper_caption=f"From step {', '.join(map(str, stuck))} on every value of the {_RUNS} runs comes two periods "
-        f"late, to the last of {_STEPS} steps.",
+        paper_caption=f"From steps {', '.join(map(str, stuck))} on every value of the {_RUNS} runs comes two periods "
+        f"late, to the last of {_STEPS} steps; from there on the later runs, dashed, lie on the first.",
         found_caption=f"The mean delay rises from {mean[0]:.2f} to k − 1 = 2 and is above 1.99 from step {near} on.",
     )
 
@@ -121,7 +122,7 @@ def _budget_lines(window: int, gallery: str) -> Panel:
 
 def _meeting(places: list[int], heights: list[float], level: float) -> float:
     """Return where a line that falls or rises all along meets a level, between whole places."""
-    for place, (here, there) in zip(places, zip(heights, heights[1:], strict=False), strict=False):
+    for place, (here, there) in zip(places, pairwise(heights), strict=False):
         if min(here, there) <= level <= max(here, there):
             return place + (level - here) / (there - here)
     raise ValueError(f"the line meets no level of {level}")

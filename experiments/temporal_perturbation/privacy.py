@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from chronodp.audit.exact import examine
@@ -180,13 +181,17 @@ def _mechanisms() -> list[Claim]:
             says=says,
             rule=bound,
             stated="no output becomes impossible after a swap",
-            readings={"a swap of neighbours in time": lambda case=case: [Pair(_impossible(case), 0.0, case)]},
+            readings={"a swap of neighbours in time": partial(_counterexample, case)},
             tokens=tokens,
             parameters=f"ours: {case}",
             note="what is bounded is the ratio of two dispatch probabilities of one value" if name == "L21" else "",
         )
         for name, place, says, case, tokens in claims
     ]
+
+
+def _counterexample(case: str) -> list[Pair]:
+    return [Pair(_impossible(case), 0.0, case)]
 
 
 def _impossible(case: str) -> float:

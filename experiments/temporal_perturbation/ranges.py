@@ -76,7 +76,8 @@ def _proportional() -> Claim:
     def explained() -> list[float]:
         thresholds = np.array([lowest_budget(window)[0] for window in WINDOWS], dtype=np.float64)
         line = np.polyval(np.polyfit(WINDOWS, thresholds, 1), WINDOWS)
-        return [float(1 - ((thresholds - line) ** 2).sum() / ((thresholds - thresholds.mean()) ** 2).sum())]
+        left, whole = (float(((thresholds - middle) ** 2).sum()) for middle in (line, thresholds.mean()))
+        return [1 - left / whole]
 
     return row(
         id="L39",
@@ -127,7 +128,7 @@ def _strategy() -> Claim:
 def _most() -> Claim:
     def shares() -> list[float]:
         """Return, window by window, at how many of the budgets Threshold is the cheapest."""
-        found = {}
+        found: dict[int, list[bool]] = {}
         for window, epsilon in GRID:
             costs = strategy_costs(window, epsilon)
             found.setdefault(window, []).append(costs["Threshold"] < min(costs["Backward"], costs["Forward"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
@@ -53,17 +53,17 @@ def delays_without_collisions(window: int, steps: int) -> list[float]:
 
     The chain runs over which of the k − 1 times before the newest are taken.
     """
-    states: Counter[frozenset[int]] = Counter({frozenset(): 1.0})  # type: ignore[dict-item]  # chances, not counts
+    states: dict[frozenset[int], float] = {frozenset(): 1.0}
     found = []
     for _ in range(steps):
-        after: Counter[frozenset[int]] = Counter()
+        after: defaultdict[frozenset[int], float] = defaultdict(float)
         mean = 0.0
         for taken, chance in states.items():
             empty = [slot for slot in range(window) if slot not in taken]
             for slot in empty:
                 part = chance / len(empty)
                 mean += part * slot
-                after[frozenset(one - 1 for one in (*taken, slot) if one)] += part  # type: ignore[assignment]
+                after[frozenset(one - 1 for one in (*taken, slot) if one)] += part
         found.append(mean)
         states = after
     return found

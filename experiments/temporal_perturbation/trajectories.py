@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from chronodp.randomness import seeded
 from chronodp.temporal import Threshold
 from experiments.claims import Claim, Given, Pair, computation, every, number, order, rising
 from experiments.claims.computations import inverted, scaled
-from experiments.temporal_perturbation.applications import BUDGETS
+from experiments.temporal_perturbation.applications import BUDGETS, NOISE
 from experiments.temporal_perturbation.clustering import k_medoids, mutual_information
 from experiments.temporal_perturbation.costs import KINDS
 from experiments.temporal_perturbation.data import MADE_UP_PULSES, Floats, flights, pulses
@@ -24,7 +24,7 @@ WINDOW = 10
 CLUSTERS = 6
 RUNS = 3
 CELLS = {
-    "Laplace noise": (0.003, 0.003, 0.004, 0.005, 0.006, 0.005, 0.006, 0.007),
+    NOISE: (0.003, 0.003, 0.004, 0.005, 0.006, 0.005, 0.006, 0.007),
     "Threshold": (0.572, 0.590, 0.610, 0.616, 0.699, 0.705, 0.706, 0.768),
 }
 """Table II as printed, for ε = 1 to 8."""
@@ -68,19 +68,14 @@ def extended_budgets(window: int) -> list[float]:
 
 def _cell(place: int, here: list[StandIn]) -> Claim:
     epsilon = BUDGETS[place]
-    noise, moved = (CELLS[kind][place] for kind in ("Laplace noise", "Threshold"))
+    noise, moved = (CELLS[kind][place] for kind in (NOISE, "Threshold"))
     return row(
         id=f"L47.{place + 1}",
         place=f"Table II, ε = {epsilon:g}",
         says=f"clusters agree with the true ones by {noise:.3f} after Laplace noise, by {moved:.3f} after Threshold",
         rule=order,
         stated=f"{noise:.3f} below {moved:.3f}",
-        readings={
-            one.name: lambda one=one: [
-                Pair(agreement(one, "Laplace noise", epsilon), agreement(one, "Threshold", epsilon), f"ε = {epsilon:g}")
-            ]
-            for one in here
-        },
+        readings={one.name: partial(_pair, one, epsilon) for one in here},
         tokens=(f"{noise:.3f}", f"{moved:.3f}"),
         data=here[0].mark,
         files=("vitals",),
@@ -88,10 +83,14 @@ def _cell(place: int, here: list[StandIn]) -> Claim:
     )
 
 
+def _pair(where: StandIn, epsilon: float) -> list[Pair]:
+    return [Pair(agreement(where, NOISE, epsilon), agreement(where, "Threshold", epsilon), f"ε = {epsilon:g}")]
+
+
 def _whole(here: list[StandIn]) -> Claim:
     def values(where: StandIn) -> tuple[list[Pair], list[float], list[float]]:
         moved = [agreement(where, "Threshold", epsilon) for epsilon in BUDGETS]
-        noise = [agreement(where, "Laplace noise", epsilon) for epsilon in BUDGETS]
+        noise = [agreement(where, NOISE, epsilon) for epsilon in BUDGETS]
         pairs = [Pair(one, two, f"ε = {part:g}") for one, two, part in zip(noise, moved, BUDGETS, strict=True)]
         return pairs, moved, extended_budgets(WINDOW)
 
@@ -101,7 +100,7 @@ def _whole(here: list[StandIn]) -> Claim:
         says="Threshold is always above Laplace noise and rises with the budget; up to ε = 3 it is the extended one",
         rule=every(order, rising, number),
         stated=("noise below Threshold at all 8", "Threshold rises", (1.0, 2.0, 3.0)),
-        readings={one.name: lambda one=one: values(one) for one in here},
+        readings={one.name: partial(values, one) for one in here},
         tokens=("0.572*", "0.590*", "0.610*"),
         data=here[0].mark,
         files=("vitals",),
@@ -128,7 +127,7 @@ def _agreement(where: StandIn, kind: str, epsilon: float) -> float:
     people, entropy = _rows_of(where), seeded(f"{where.name} {kind} {epsilon}")
     found = []
     for _ in range(RUNS):
-        if kind == "Laplace noise":
+        if kind == NOISE:
             scale = 2 * np.ptp(people, axis=(0, 1)) / epsilon  # of each channel, the range that its values have
             moved = people + scale / 2**20 * entropy.laplace(2.0**20, people.shape)
         else:
