@@ -138,12 +138,21 @@ def building_claims() -> list[Claim]:
             stated="all innovations change by what the measurement changes",
             readings={
                 "predictions from exact measurements": lambda: [
-                    Pair(innovations_change(), 1.0, "l1 change per unit of one measurement"),
-                    Pair(audited_innovations(), _mutant().epsilon, "ε of a small filter, enumerated"),
+                    Pair(innovations_change(), 1.0, "l1 change per unit of one measurement")
                 ]
             },
             tokens=("*innovation* sequence",),
             parameters=room,
+        ),
+        claim(
+            id="N31",
+            place="beside A14",
+            says="Of a small filter that predicts from exact measurements and tells noisy innovations at ε = 8 for one "
+            "measurement, the auditor leaves no ε below 12.",
+            rule=above,
+            stated=8.0,
+            readings={"enumerated": audited_innovations},
+            origin="ours",
         ),
         claim(
             id="N21",
