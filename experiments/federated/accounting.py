@@ -33,7 +33,8 @@ def accounting_claims() -> list[Claim]:
         claim(
             id="A21",
             place="Applications, Federated Learning",
-            says="Clipped gradients with Gaussian noise, accounted by Rényi divergences, cost less than by basic composition.",
+            says="Clipped gradients with Gaussian noise, accounted by Rényi divergences, cost less than by basic "
+            "composition.",
             stated="Rényi < basic",
             readings={
                 "50 steps": lambda: [
@@ -45,7 +46,7 @@ def accounting_claims() -> list[Claim]:
             note="Clipping by example protects a patient only where a patient is one example.",
         ),
         claim(
-            id="N30",
+            id="N07e",
             place="beside A21",
             says="The distribution of the loss counts the same steps lower still than Rényi divergences.",
             stated="distribution of the loss < Rényi",
@@ -55,9 +56,12 @@ def accounting_claims() -> list[Claim]:
         claim(
             id="N07",
             place="beside A21",
-            says="An engine made anew for each of five rounds of ten steps tells less than the run costs: the rounds add up.",
+            says="An engine made anew for each of five rounds of ten steps tells less than the run costs: the rounds "
+            "add up.",
             stated="ten steps < fifty steps",
-            readings={"ε at δ = 1e-5": lambda: [Pair(renyi_epsilon(10, DELTA), renyi_epsilon(STEPS, DELTA), "five rounds")]},
+            readings={
+                "ε at δ = 1e-5": lambda: [Pair(renyi_epsilon(10, DELTA), renyi_epsilon(STEPS, DELTA), "five rounds")]
+            },
             origin="ours",
         ),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def _session() -> tuple[dict[str, NDArray[np.unsignedinteger]], NDArray[np.unsig
     received = {}
     for phase in Phase:
         for name in server.members:
-            message = clients[name].answer(phase, server.told(name), lambda name=name: _update(name))
+            message = clients[name].answer(phase, server.told(name), partial(_update, name))
             if phase is Phase.MASK:
                 received[name] = read_vector(open_envelope(message, terms, context, phase)[1], terms)
             server.receive(message)

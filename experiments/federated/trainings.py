@@ -10,7 +10,7 @@ from experiments.claims import Claim, Given, Pair, Tolerance, below, bound, comp
 from experiments.federated import households
 from experiments.federated.attacking import attack_training
 from experiments.federated.patients import Patients, generate_patients, read_patients
-from experiments.federated.sepsis import measure
+from experiments.federated.sepsis import Areas, measure
 
 __all__ = ["training_claims"]
 
@@ -24,16 +24,13 @@ ROUNDS = 24
 @computation()
 def area(path: Path | None, epsilon: float | None, seeds: int) -> float:
     """Return the mean area under the curve over seeds, on patients that nobody trained on."""
-    return measure(_patients(path, LARGE), epsilon=epsilon, seeds=seeds, rounds=ROUNDS).mean
+    return _areas(path, LARGE, epsilon, seeds, ROUNDS).mean
 
 
 @computation(apart=lambda f: lambda *a: f(*a) + 0.01)
 def secure_difference(path: Path | None) -> float:
     """Return by how much areas with and without secure aggregation differ at most, after two rounds."""
-    plain, secure = (
-        measure(_patients(path, SMALL), epsilon=EPSILON, seeds=1, rounds=2, secure=secure).areas
-        for secure in (False, True)
-    )
+    plain, secure = (_areas(path, SMALL, EPSILON, 1, 2, secure=secure).areas for secure in (False, True))
     return max(abs(one - two) for one, two in zip(plain, secure, strict=True))
 
 
@@ -63,7 +60,8 @@ def training_claims(given: Given) -> list[Claim]:
     return [
         claim(
             id="N07b",
-            says="Clipping and sampling without noise do not protect: an attack proves more than the ε that noise would give.",
+            says="Clipping and sampling without noise do not protect: an attack proves more than the ε that noise "
+            "would give.",
             rule=order,
             stated="claimed < proved by the attack",
             readings={"four rounds": lambda: [Pair(claimed_epsilon(), attacked_epsilon(noise=False), "no noise")]},
@@ -90,7 +88,8 @@ def training_claims(given: Given) -> list[Claim]:
         ),
         claim(
             id="N28",
-            says="At ε = 4 the area under the curve for sepsis-like risk is within 0.08 of the clipped run without noise.",
+            says="At ε = 4 the area under the curve for sepsis-like risk is within 0.08 of the clipped run without "
+            "noise.",
             rule=below,
             stated=LOST,
             readings={
@@ -107,7 +106,8 @@ def training_claims(given: Given) -> list[Claim]:
             stated="model < last value",
             readings={
                 "mean absolute error in kWh": lambda: [
-                    Pair(load_error(epsilon), load_error(epsilon, naive=True), f"ε = {epsilon:g}") for epsilon in (1.0, 4.0)
+                    Pair(load_error(epsilon), load_error(epsilon, naive=True), f"ε = {epsilon:g}")
+                    for epsilon in (1.0, 4.0)
                 ]
             },
             data="made-up: 1,200 households of four utilities",
@@ -118,6 +118,13 @@ def training_claims(given: Given) -> list[Claim]:
 @cache
 def _patients(path: Path | None, count: int) -> Patients:
     return read_patients(str(path)) if path else generate_patients(count)
+
+
+@cache
+def _areas(
+    path: Path | None, count: int, epsilon: float | None, seeds: int, rounds: int, *, secure: bool = False
+) -> Areas:
+    return measure(_patients(path, count), epsilon=epsilon, seeds=seeds, rounds=rounds, secure=secure)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What must be true of the claims of every room: a value put in their place turns verdicts, and so does a broken part."""
+"""What must be true of the claims of a room: another value turns a verdict, and so does a broken part."""
 
 from __future__ import annotations
 
@@ -62,5 +62,3 @@ def _verdict(claim: Claim) -> str:
         return claim.find().verdict
     except (ArithmeticError, ValueError, TypeError, LookupError) as error:
         return type(error).__name__
-
-

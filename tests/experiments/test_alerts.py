@@ -8,7 +8,6 @@ from experiments.alerts.claims import claims
 from experiments.alerts.comparisons import chance_of_alarm
 from experiments.alerts.detection import measure_detection
 from experiments.claims import Finding, Given
-
 from tests.experiments.rooms import check_nudges, check_twins, check_words, find_all
 
 pytestmark = pytest.mark.long

@@ -11,7 +11,6 @@ from experiments.applications.linkage import coarsen, singled_out, smallest_clas
 from experiments.applications.panels import Panel, make_steps, read_loads, read_panel, read_pulses
 from experiments.applications.signals import read_occupancy
 from experiments.claims import Finding, Given
-
 from tests.experiments.rooms import check_nudges, check_twins, check_words, find_all
 
 pytestmark = pytest.mark.long
@@ -44,7 +43,9 @@ def test_every_broken_part_is_noticed(findings: dict[str, Finding]) -> None:
 
 def test_reference_numbers() -> None:
     known = json.loads((GOLDEN / "textbook_numbers.json").read_text(encoding="utf-8"))
-    assert [buildings.steady_error(added) for added in buildings.ADDED] == pytest.approx(list(known["riccati"].values()))
+    assert [buildings.steady_error(added) for added in buildings.ADDED] == pytest.approx(
+        list(known["riccati"].values())
+    )
     assert buildings.innovations_change() == pytest.approx(known["innovations"])
     assert accumulation.group_delta(0.5, 1e-6, 24) == pytest.approx(known["group of 24"][1])
     told = json.loads((GOLDEN / "adversaries.json").read_text(encoding="utf-8"))

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 from experiments.claims import Finding, Given
 from experiments.devices.claims import claims
-
 from tests.experiments.rooms import check_nudges, check_twins, check_words, find_all
 
 pytestmark = pytest.mark.long

@@ -4,9 +4,9 @@ import pytest
 from experiments.claims import Finding, Given
 from experiments.model_selection.accuracy import ORDERS, accuracy, generated_people, people_losses, utilities_of
 from experiments.model_selection.claims import claims
+from tests.experiments.rooms import check_nudges, check_twins, check_words, find_all
 
 from chronodp.selection import ExponentialMechanism, PermuteAndFlip
-from tests.experiments.rooms import check_nudges, check_twins, check_words, find_all
 
 pytestmark = pytest.mark.long
 
