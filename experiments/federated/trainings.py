@@ -52,6 +52,12 @@ def claimed_epsilon() -> float:
     return _attack(True)[1]
 
 
+@computation()
+def attacked_among(path: Path | None) -> float:
+    """Return the ε that an attack proves at least where made-up people are planted among patients."""
+    return attack_training(_patients(path, LARGE), epsilon=EPSILON, rounds=8, noise=True)[0].epsilon
+
+
 def training_claims(given: Given) -> list[Claim]:
     """Return what we expect of training; patients come from a file where one is given."""
     path = given.path("vitals")
@@ -85,6 +91,16 @@ def training_claims(given: Given) -> list[Claim]:
             stated="proved by the attack at most what is claimed",
             readings={"four rounds": lambda: [Pair(attacked_epsilon(noise=True), claimed_epsilon(), "with noise")]},
             data="made-up: 432 people planted",
+        ),
+        claim(
+            id="N07f",
+            says="Among patients an attack on training at ε = 4 proves no more than is claimed either.",
+            rule=bound,
+            stated="proved by the attack at most what is claimed",
+            readings={"eight rounds": lambda: [Pair(attacked_among(path), EPSILON, "108 people planted")]},
+            data=many,
+            files=("vitals",),
+            slow=True,
         ),
         claim(
             id="N28",
