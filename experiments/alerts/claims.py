@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from experiments.alerts.air import make_days, read_days
@@ -29,15 +29,14 @@ def days_told(path: Path | None, epsilon: float, noise: str) -> float:
 def claims(given: Given) -> list[Claim]:
     """Return the claims; days of air come from a file where one is given."""
     path = given.path("occupancy")
-    air = {"data": given.mark("occupancy", "16 days of a room's air"), "files": ("occupancy",)}
+    air = partial(Claim, source="applications", place="beside A11", origin="ours", files=("occupancy",))
+    mark = given.mark("occupancy", "16 days of a room's air")
     return [
         *comparison_claims(),
-        Claim(
+        air(
             id="N02",
-            source="applications",
-            place="beside A11",
-            says="An alert placed from public figures alone fires in fine air on few days, at every budget and with either "
-            "noise: 5 % were planned for, half as much again is let pass.",
+            says="An alert placed from public figures alone fires in fine air on few days, at every budget and with "
+            "either noise: 5 % were planned for, half as much again is let pass.",
             rule=below,
             stated=1.5 * NEEDLESS,
             readings={
@@ -47,15 +46,12 @@ def claims(given: Given) -> list[Claim]:
                     for noise in ("exponential noise", "Laplace noise")
                 ]
             },
-            origin="ours",
-            **air,
+            data=mark,
         ),
-        Claim(
+        air(
             id="N26",
-            source="applications",
-            place="beside A11",
-            says="The larger the budget, the more days with bad air are told; with a small one the threshold must lie so high "
-            "that most are missed.",
+            says="The larger the budget, the more days with bad air are told; with a small one the threshold must lie "
+            "so high that most are missed.",
             rule=rising,
             stated="rises with ε",
             readings={
@@ -63,8 +59,7 @@ def claims(given: Given) -> list[Claim]:
                     days_told(path, epsilon, "exponential noise") for epsilon in BUDGETS
                 ]
             },
-            origin="ours",
-            **air,
+            data=mark,
         ),
     ]
 

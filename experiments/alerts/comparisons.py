@@ -41,7 +41,7 @@ def comparator_loss(noise: Noise) -> float:
 
 @computation()
 def enumerated_loss(noise: Noise) -> float:
-    """Return the least pure ε of a check on a grid of whole numbers, with every outcome of its noises walked through."""
+    """Return the least pure ε of a check on a grid of whole numbers, every outcome of its noises walked through."""
     comparator = Comparator(above=0.0, change=1.0, unit=User(), epsilon=COARSE, noise=noise, step=1.0)
 
     def tell(value: float, *, entropy: Entropy) -> bool:
@@ -133,8 +133,8 @@ def comparison_claims() -> list[Claim]:
         claim(
             id="N01",
             place="beside A11",
-            says="With one noisy threshold for all steps, as in the sparse vector technique, the expected delay is longer than "
-            "1 / chance: 32.49 steps against 18.66.",
+            says="With one noisy threshold for all steps, as in the sparse vector technique, the expected delay is "
+            "longer than 1 / chance: 32.49 steps against 18.66.",
             rule=number,
             stated=[18.66, 32.49],
             tolerance=Tolerance(absolute=0.005),
@@ -147,7 +147,9 @@ def comparison_claims() -> list[Claim]:
             says="At the same price exponential noise sees a shift more often than Laplace noise.",
             rule=order,
             stated="power of Laplace noise < power of exponential noise",
-            readings={"5 alerts, ε = 1, a shift of 50": lambda: [Pair(power(Laplace()), power(Exponential()), "power")]},
+            readings={
+                "5 alerts, ε = 1, a shift of 50": lambda: [Pair(power(Laplace()), power(Exponential()), "power")]
+            },
             origin="ours",
         ),
     ]

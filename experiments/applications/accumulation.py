@@ -76,7 +76,11 @@ def accumulation_claims() -> list[Claim]:
             stated="at most the formula",
             readings={
                 "Gaussian noise, and a mechanism with two outputs": lambda: [
-                    Pair(gaussian_group_delta(0.5, 1e-6, 24), group_delta(0.5, 1e-6, 24), "Gaussian noise, k = 24, (0.5, 1e-6)"),
+                    Pair(
+                        gaussian_group_delta(0.5, 1e-6, 24),
+                        group_delta(0.5, 1e-6, 24),
+                        "Gaussian noise, k = 24, (0.5, 1e-6)",
+                    ),
                     *(
                         Pair(
                             enumerated_group_delta(steps),

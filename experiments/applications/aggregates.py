@@ -144,7 +144,8 @@ def aggregate_claims() -> list[Claim]:
             },
             tokens=(r"T \times P_{\max}",),
             parameters="ours: T = 720 with 5 kWh, T = 24 with 2.5 kWh",
-            note="For values in [0, P_max] of a household added or removed; twice as much for a range about 0 and replaced.",
+            note="For values in [0, P_max] of a household added or removed; twice as much for a range about 0 and "
+            "replaced.",
         ),
         claim(
             id="A23",

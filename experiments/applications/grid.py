@@ -100,17 +100,19 @@ def grid_claims(given: Given) -> list[Claim]:
     """Return the claims on a month's budget."""
     claim = partial(Claim, source="applications", place=PLACE)
     path = given.path("meters")
-    marked = {"data": given.mark("meters", "100 households"), "files": ("meters",)}
+    mark = given.mark("meters", "100 households")
     return [
         claim(
             id="A15",
-            says="Lagrange multipliers give the split of a month's budget over hours, peaks and totals with the least total "
-            "squared error.",
+            says="Lagrange multipliers give the split of a month's budget over hours, peaks and totals with the least "
+            "total squared error.",
             rule=optimum,
             stated="no split has less error",
             tolerance=Tolerance(relative=1e-9),
             readings={
-                "against a numerical search": lambda: [Pair(error_of_shares(who), least_error(who), who) for who in UNITS]
+                "against a numerical search": lambda: [
+                    Pair(error_of_shares(who), least_error(who), who) for who in UNITS
+                ]
             },
             tokens=("Lagrange multipliers",),
             parameters="ours: 30 days, 5 kWh an hour, ε = 1, three units",
@@ -119,7 +121,8 @@ def grid_claims(given: Given) -> list[Claim]:
         claim(
             id="N23",
             place="beside A15",
-            says="The best split is well below equal shares, and reading daily totals from the hours is below the best split.",
+            says="The best split is well below equal shares, and reading daily totals from the hours is below the best "
+            "split.",
             rule=order,
             stated="totals from the hours < best split < equal shares",
             readings={
@@ -128,7 +131,9 @@ def grid_claims(given: Given) -> list[Claim]:
                     for who in UNITS
                     for pair in (
                         Pair(strategy_error(who, "optimal"), strategy_error(who, "equal"), f"best split, {who}"),
-                        Pair(strategy_error(who, "chosen"), strategy_error(who, "optimal"), f"totals from hours, {who}"),
+                        Pair(
+                            strategy_error(who, "chosen"), strategy_error(who, "optimal"), f"totals from hours, {who}"
+                        ),
                     )
                 ]
             },
@@ -148,7 +153,8 @@ def grid_claims(given: Given) -> list[Claim]:
                 ]
             },
             origin="ours",
-            **marked,
+            data=mark,
+            files=("meters",),
         ),
         claim(
             id="N04b",
@@ -157,10 +163,13 @@ def grid_claims(given: Given) -> list[Claim]:
             rule=order,
             stated="paid for < for free",
             readings={
-                "error of the peak": lambda: [Pair(peak_error(path, free=False), peak_error(path, free=True), "ten releases")]
+                "error of the peak": lambda: [
+                    Pair(peak_error(path, free=False), peak_error(path, free=True), "ten releases")
+                ]
             },
             origin="ours",
-            **marked,
+            data=mark,
+            files=("meters",),
         ),
     ]
 

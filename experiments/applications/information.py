@@ -81,9 +81,7 @@ def information_claims() -> list[Claim]:
             says="The more a binary chain persists, the fewer of 500 people twelve of its bits single out.",
             rule=falling,
             stated="falls as the chain persists",
-            readings={
-                "leaving with 0.5, 0.3, 0.1": lambda: [singled_out_by_bits(leaving) for leaving in LEAVING[:3]]
-            },
+            readings={"leaving with 0.5, 0.3, 0.1": lambda: [singled_out_by_bits(leaving) for leaving in LEAVING[:3]]},
             origin="ours",
         ),
     ]

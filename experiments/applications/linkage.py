@@ -50,17 +50,14 @@ def coarsen(panel: Panel, k: int) -> Labels:
 
 
 def smallest_class(labels: Labels) -> int:
-    """Return how many people the smallest class of any hour holds."""
+    """Return how many people the smallest class of any hour has."""
     return min(int(np.unique(hour, return_counts=True)[1].min()) for hour in labels.T)
 
 
 def singled_out(labels: Labels, hours: int) -> float:
     """Return how often a person's classes in so many hours in a row are nobody else's, over people and hours by day."""
-    found = []
-    for start in range(8, labels.shape[1] - hours, 24):
-        for shift in range(0, 12, 3):
-            found.append(np.mean(_alone(labels[:, start + shift : start + shift + hours])))
-    return float(np.mean(found))
+    starts = (start + shift for start in range(8, labels.shape[1] - hours, 24) for shift in range(0, 12, 3))
+    return float(np.mean([np.mean(_alone(labels[:, start : start + hours])) for start in starts]))
 
 
 @computation(tenth=scaled(0.1))
@@ -109,8 +106,8 @@ def linkage_claims(given: Given) -> list[Claim]:
             id="N24",
             source="applications",
             place="beside A17",
-            says="Correlation in time makes people harder to single out, not easier: pulses whose hours are shuffled within "
-            "each patient are singled out more often by six hours.",
+            says="Correlation in time makes people harder to single out, not easier: pulses whose hours are shuffled "
+            "within each patient are singled out more often by six hours.",
             rule=order,
             stated="as they are < shuffled",
             readings={

@@ -89,7 +89,8 @@ def signal_claims(given: Given) -> list[Claim]:
     return [
         claim(
             id="A08",
-            says="The error of a private moving average is the sensor's variance over the window plus the privacy noise.",
+            says="The error of a private moving average is the sensor's variance over the window plus the privacy "
+            "noise.",
             rule=equal,
             stated="s²/W + 2 Δ²/(W ε)²",
             tolerance=Tolerance(relative=0.02),
@@ -130,7 +131,9 @@ def signal_claims(given: Given) -> list[Claim]:
                     pair
                     for k, n in _HARMONICS
                     for pair in (
-                        Pair(largest_coefficient_change(k, n), library_coefficient_change(k, n), f"harmonic {k} of {n}"),
+                        Pair(
+                            largest_coefficient_change(k, n), library_coefficient_change(k, n), f"harmonic {k} of {n}"
+                        ),
                         Pair(library_coefficient_change(k, n), 1 + 1e-8, f"harmonic {k} of {n}, from above"),
                     )
                 ]
@@ -140,8 +143,8 @@ def signal_claims(given: Given) -> list[Claim]:
         claim(
             id="N20",
             place="beside A09",
-            says="The beat of a room's occupancy is found privately: at ε = 2, one hour protected, the strongest harmonic "
-            "told is the daily one.",
+            says="The beat of a room's occupancy is found privately: at ε = 2, one hour protected, the strongest "
+            "harmonic told is the daily one.",
             rule=number,
             stated=1,
             readings={"strongest / daily": lambda: strongest_over_daily(given.path("occupancy"))},

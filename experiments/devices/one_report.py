@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
@@ -22,7 +23,11 @@ from experiments.claims import Claim, Pair, Tolerance, bound, computation, equal
 
 __all__ = ["report_claims"]
 
-_KINDS = {"hybrid": Hybrid, "one bit": OneBit, "piecewise": Piecewise}
+_KINDS: dict[str, Callable[[float], Hybrid | OneBit | Piecewise]] = {
+    "hybrid": Hybrid,
+    "one bit": OneBit,
+    "piecewise": Piecewise,
+}
 
 
 @computation()

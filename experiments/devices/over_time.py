@@ -71,8 +71,8 @@ def history_claims() -> list[Claim]:
         claim(
             id="N05",
             place="beside T34",
-            says="Randomised response in each slot does not hide a constant bit over time: the majority of 1, 5, 25 reports at "
-            "ε = 1 finds it with 0.7311, 0.8755, 0.9934.",
+            says="Randomised response in each slot does not hide a constant bit over time: the majority of 1, 5, 25 "
+            "reports at ε = 1 finds it with 0.7311, 0.8755, 0.9934.",
             rule=number,
             stated=[0.7311, 0.8755, 0.9934],
             tolerance=Tolerance(absolute=5e-5),
@@ -85,13 +85,15 @@ def history_claims() -> list[Claim]:
             rule=number,
             stated=2,
             tolerance=Tolerance(absolute=1e-12),
-            readings={"all pairs of length 4": lambda: max(history_epsilon("fresh", same=part) for part in (True, False))},
+            readings={
+                "all pairs of length 4": lambda: max(history_epsilon("fresh", same=part) for part in (True, False))
+            },
         ),
         claim(
             id="N06e",
             place="beside T29; Erlingsson et al. 2014",
-            says="Kept answers cost ε∞ for each distinct value, between histories that change at the same times: 2 for two "
-            "values at 1.",
+            says="Kept answers cost ε∞ for each distinct value, between histories that change at the same times: 2 for "
+            "two values at 1.",
             rule=number,
             stated=2,
             tolerance=Tolerance(absolute=1e-12),
@@ -100,8 +102,8 @@ def history_claims() -> list[Claim]:
         claim(
             id="N06f",
             place="beside T29; Erlingsson et al. 2014",
-            says="Between any two histories one level of kept answers has no bound: two answers that differ are impossible "
-            "for a constant.",
+            says="Between any two histories one level of kept answers has no bound: two answers that differ are "
+            "impossible for a constant.",
             rule=above,
             stated=2.0,
             readings={"the other pairs of length 4": lambda: history_epsilon("kept", same=False)},
@@ -125,8 +127,8 @@ def history_claims() -> list[Claim]:
         claim(
             id="N06i",
             place="beside T29; Arcolezi et al. 2022",
-            says="The printed chance of the second level realises ε1 = 0.6994 where 1 is meant, at ε∞ = 2 and ten choices; "
-            "p2 = (p − q1)/(p1 − q1) realises it.",
+            says="The printed chance of the second level realises ε1 = 0.6994 where 1 is meant, at ε∞ = 2 and ten "
+            "choices; p2 = (p − q1)/(p1 − q1) realises it.",
             rule=number,
             stated=[0.6994, 1.0],
             tolerance=Tolerance(absolute=5e-5),

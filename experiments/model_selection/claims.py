@@ -10,7 +10,14 @@ import numpy as np
 from chronodp.audit.exact import examine
 from chronodp.audit.mutants.choices import MUTANTS
 from chronodp.audit.mutants.mutant import Mutant
-from chronodp.selection import ExponentialMechanism, LeastSquares, PermuteAndFlip, Validation, losses_of
+from chronodp.selection import (
+    ChoiceMechanism,
+    ExponentialMechanism,
+    LeastSquares,
+    PermuteAndFlip,
+    Validation,
+    losses_of,
+)
 from experiments.claims import Claim, Given, Pair, Tolerance, above, bound, computation, every, number, order, rising
 from experiments.model_selection.accuracy import (
     ORDERS,
@@ -24,7 +31,10 @@ from experiments.model_selection.accuracy import (
 __all__ = ["claims"]
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-MECHANISMS = {"exponential mechanism": ExponentialMechanism(), "permute-and-flip": PermuteAndFlip()}
+MECHANISMS: dict[str, ChoiceMechanism] = {
+    "exponential mechanism": ExponentialMechanism(),
+    "permute-and-flip": PermuteAndFlip(),
+}
 _SHORTCUT = "choice without the 2 where a person is replaced"
 
 
@@ -73,7 +83,8 @@ def _private() -> Claim:
         id="A20",
         source="applications",
         place="Applications, Private Model Selection",
-        says="The exponential mechanism chooses privately, for instance an order of ARIMA by its negative validation loss.",
+        says="The exponential mechanism chooses privately, for instance an order of ARIMA by its negative validation "
+        "loss.",
         rule=bound,
         stated="at most ε",
         tolerance=Tolerance(absolute=1e-6),
@@ -122,14 +133,18 @@ def _found() -> list[Claim]:
     return [
         claim(
             id="N08b",
-            says="Votes and clipped regrets of people who fit at home find the best order at ε = 1 nine times in ten, and the "
-            "more surely the larger ε.",
+            says="Votes and clipped regrets of people who fit at home find the best order at ε = 1 nine times in ten, "
+            "and the more surely the larger ε.",
             rule=every(*[rising] * 4, above),
             stated=(*["rises with ε"] * 4, 0.9),
             tolerance=Tolerance(absolute=1e-9),
             readings={
                 "regret and votes by the two mechanisms; at ε = 1": lambda: (
-                    *(chances(utility, mechanism) for utility in ("clipped regret", "votes") for mechanism in MECHANISMS),
+                    *(
+                        chances(utility, mechanism)
+                        for utility in ("clipped regret", "votes")
+                        for mechanism in MECHANISMS
+                    ),
                     [
                         chance_of_best(utility, mechanism, 1.0)
                         for utility in ("clipped regret", "votes")
@@ -140,8 +155,8 @@ def _found() -> list[Claim]:
         ),
         claim(
             id="N08c",
-            says="Raw losses find it at ε = 1 far less often than votes, and permute-and-flip finds it more often than the "
-            "exponential mechanism.",
+            says="Raw losses find it at ε = 1 far less often than votes, and permute-and-flip finds it more often than "
+            "the exponential mechanism.",
             rule=order,
             stated="raw loss < votes; exponential mechanism < permute-and-flip; replaced < added or removed",
             tolerance=Tolerance(absolute=1e-9),

@@ -32,7 +32,7 @@ def neighbours(unit: UnitName, people: People) -> Iterator[People]:
             yield before + after
         else:
             for at in range(len(days)):
-                yield (*before, days[:at] + (1 - days[at],) + days[at + 1 :], *after)
+                yield (*before, (*days[:at], 1 - days[at], *days[at + 1 :]), *after)
 
 
 @computation()
@@ -59,12 +59,12 @@ def steps_to_absence(unit: UnitName, times: int) -> float:
 @computation()
 def largest_change(unit: UnitName, query: Query, times: int, power: int) -> float:
     """Return the most that a neighbour changes a query, over all datasets of two people."""
-    return max(
+    most = max(
         sum(abs(here - there) ** power for here, there in zip(_answer(query, data), _answer(query, other), strict=True))
-        ** (1 / power)
         for data in _datasets(2, times)
         for other in neighbours(unit, data)
     )
+    return float(most ** (1 / power))
 
 
 @computation()
@@ -176,7 +176,9 @@ def adjacency_claims() -> list[Claim]:
 
 
 def _pairs(unit: UnitName, query: Query, power: int, formula: Callable[[int], float]) -> list[Pair]:
-    found = [Pair(sensitivity(unit, query, horizon, power), formula(horizon), f"T = {horizon:,}") for horizon in HORIZONS]
+    found = [
+        Pair(sensitivity(unit, query, horizon, power), formula(horizon), f"T = {horizon:,}") for horizon in HORIZONS
+    ]
     return [Pair(largest_change(unit, query, 3, power), formula(3), "T = 3, enumerated"), *found]
 
 

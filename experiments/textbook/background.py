@@ -82,7 +82,9 @@ def background_claims() -> list[Claim]:
                         for memory, deviation in SETTINGS
                         for name, found in _tests(memory, deviation).items()
                     ),
-                    Pair(advantage("background known", 0.8, 1.0), at_best(), "background known, best point of the curve"),
+                    Pair(
+                        advantage("background known", 0.8, 1.0), at_best(), "background known, best point of the curve"
+                    ),
                 ]
             },
             tokens=("exploits known temporal correlations",),
@@ -119,8 +121,8 @@ def background_claims() -> list[Claim]:
             id="N18",
             source="textbook",
             place="beside T24",
-            says="A score that ignores the release's noise gains less than the likelihood ratio that knows it, and that "
-            "less than someone who knows the background itself.",
+            says="A score that ignores the release's noise gains less than the likelihood ratio that knows it, and "
+            "that less than someone who knows the background itself.",
             rule=order,
             stated="whitened score < likelihood ratio < background known",
             readings={
@@ -151,7 +153,8 @@ def background_claims() -> list[Claim]:
 
 def _side_by_side() -> str:
     rows = [
-        f"deviation {deviation:g}: " + ", ".join(f"{name} {found:.4f}" for name, found in _tests(memory, deviation).items())
+        f"deviation {deviation:g}: "
+        + ", ".join(f"{name} {found:.4f}" for name, found in _tests(memory, deviation).items())
         for memory, deviation in SETTINGS
     ]
     return f"Advantages at {'; at '.join(rows)}. The bound is {at_one():.4f} at ε = 1 and {at_best():.4f} at its best."

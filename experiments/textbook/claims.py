@@ -6,6 +6,7 @@ from experiments.claims import Claim, Given
 from experiments.textbook.adjacency import adjacency_claims
 from experiments.textbook.background import background_claims
 from experiments.textbook.composition import composition_claims
+from experiments.textbook.growth import growth_claims
 from experiments.textbook.interpretation import interpretation_claims
 from experiments.textbook.local_reports import local_claims
 from experiments.textbook.post_processing import post_processing_claims
@@ -21,6 +22,7 @@ def claims(given: Given) -> list[Claim]:
     found = [
         *adjacency_claims(),
         *composition_claims(),
+        *growth_claims(),
         *renyi_claims(),
         *interpretation_claims(),
         *background_claims(),

@@ -14,28 +14,23 @@ from experiments.claims import (
     Claim,
     Pair,
     Tolerance,
-    about_ratio,
     above,
     always,
-    below,
     bound,
     computation,
     equal,
-    every,
     number,
-    order,
     printed,
 )
 from experiments.textbook.responses import ODDS, adaptive_reports, leaky, repeated
 
-__all__ = ["composition_claims"]
+__all__ = ["EACH", "MINUTES", "PLACE", "SLACK", "advanced_epsilon", "basic_epsilon", "composition_claims"]
 
 PLACE = "Principles and Mechanisms, Basic and Advanced Composition"
 MINUTES = 1440
 EACH = (0.05, 1e-8)
 SLACK = 1e-7
 _SLACKS = (1e-9, 1e-6, 1e-3, 0.05, 0.3)
-_TIMES = (*range(1, 200), 500, 1000, 1440, 10_000, 12_000)
 
 
 @computation()
@@ -98,28 +93,9 @@ def stands(odds: Fraction, slack: float) -> bool:
     return not repeated(odds, 3).refutes(claimed, slack)
 
 
-@computation()
-def growth(times: int) -> float:
-    """Return the local exponent d ln ε / d ln T of the printed formula."""
-    up, down = (advanced_epsilon(EACH[0], times + step, SLACK) for step in (1, -1))
-    return math.log(up / down) / math.log((times + 1) / (times - 1))
-
-
-@computation()
-def overtaken(each: float, slack: float) -> float:
-    """Return the number of releases at which the linear term has grown as large as the root."""
-    return -2 * math.log(slack) / math.expm1(each) ** 2
-
-
-def first_below(each: float) -> float:
-    """Return the least number of releases for which advanced composition is below basic, or infinity."""
-    found = (t for t in _TIMES if advanced_epsilon(each, t, SLACK) < basic_epsilon((each, 0.0), t))
-    return float(next(found, math.inf))
-
-
 def composition_claims() -> list[Claim]:
     """Return the claims on basic and advanced composition."""
-    return [*_basic(), *_advanced(), *_growth()]
+    return [*_basic(), *_advanced()]
 
 
 def _basic() -> list[Claim]:
@@ -135,7 +111,9 @@ def _basic() -> list[Claim]:
                 "coins, enumerated": lambda: [
                     Pair(enumerated_epsilon(3), basic_epsilon((math.log(ODDS), 0.0), 3), "ε of 3 adaptive responses"),
                     Pair(
-                        enumerated_delta(2, 2 * math.log(ODDS)), basic_delta((math.log(ODDS), 0.02), 2), "δ of 2 leaky ones"
+                        enumerated_delta(2, 2 * math.log(ODDS)),
+                        basic_delta((math.log(ODDS), 0.02), 2),
+                        "δ of 2 leaky ones",
                     ),
                 ]
             },
@@ -234,72 +212,4 @@ def _advanced() -> list[Claim]:
             parameters="ours: three responses, five slacks",
             note="The condition is not needed: it stands at ln 8 as well.",
         ),
-    ]
-
-
-def _growth() -> list[Claim]:
-    return [
-        Claim(
-            id="T14",
-            source="textbook",
-            place=PLACE,
-            says="Advanced composition is the tighter bound and grows more slowly than linearly.",
-            rule=every(order, below),
-            stated=("advanced below basic", 1.0),
-            readings={
-                "any number of releases": lambda: (_against_basic(_TIMES), [growth(t) for t in (100, MINUTES, 100_000)]),
-                "36 releases and more": lambda: (
-                    _against_basic([t for t in _TIMES if t >= 36]),
-                    [growth(t) for t in (100, MINUTES, 100_000)],
-                ),
-            },
-            tokens=("grows sub-linearly", r"The $\sqrt{T}$ term dominates for small $\epsilon_0$"),
-            note="The linear term overtakes the root in the end, and from ε₀ = ln 2 on there is no crossing.",
-        ),
-        Claim(
-            id="T36",
-            source="textbook-zh",
-            place="高级组合",
-            says="The ε of advanced composition is proportional to √T.",
-            rule=number,
-            stated=0.5,
-            tolerance=about_ratio(),
-            readings={"exponent at T = 1,440, 1e5, 1e6": lambda: [growth(t) for t in (MINUTES, 100_000, 1_000_000)]},
-            tokens=("$\\sqrt{T}$ 成正比",),
-        ),
-        Claim(
-            id="N15",
-            source="textbook",
-            place="beside T14",
-            says="Advanced composition of ε₀ = 0.05 with slack 1e-7 is below basic from 36 releases on, and its linear "
-            "term is the larger from 12,263 on.",
-            rule=number,
-            stated=[36, 12_263],
-            tolerance=Tolerance(absolute=0.5),
-            readings={"crossings": lambda: [first_below(EACH[0]), overtaken(EACH[0], SLACK)]},
-            origin="ours",
-        ),
-        Claim(
-            id="N16",
-            source="textbook",
-            place="beside T14",
-            says="From ε₀ = ln 2 on, advanced composition is never below basic: its linear term alone is as large.",
-            rule=order,
-            stated="basic below advanced",
-            readings={
-                "ε₀ = ln 2 and 1": lambda: [
-                    Pair(basic_epsilon((each, 0.0), t), advanced_epsilon(each, t, SLACK), f"ε₀ = {each:.3g}, T = {t:,}")
-                    for each in (math.log(2), 1.0)
-                    for t in _TIMES
-                ]
-            },
-            origin="ours",
-        ),
-    ]
-
-
-def _against_basic(times: tuple[int, ...] | list[int]) -> list[Pair]:
-    return [
-        Pair(advanced_epsilon(EACH[0], t, SLACK), basic_epsilon((EACH[0], 0.0), t), f"T = {t:,}, ε₀ = {EACH[0]:g}")
-        for t in times
     ]

@@ -74,7 +74,9 @@ def post_processing_claims() -> list[Claim]:
             tolerance=Tolerance(absolute=1e-12),
             readings={
                 "three adaptive reports, enumerated": lambda: [
-                    Pair(epsilon_after(name), epsilon_after("as it is"), name) for name in AFTERWARDS if name != "as it is"
+                    Pair(epsilon_after(name), epsilon_after("as it is"), name)
+                    for name in AFTERWARDS
+                    if name != "as it is"
                 ]
             },
             tokens=(r"f(\mathcal{M}(D))",),

@@ -100,7 +100,11 @@ def renyi_claims() -> list[Claim]:
             readings={
                 "nine alike, and two of which the second adapts": lambda: [
                     *(
-                        Pair(library_divergence(order, ratio, 9), 9 * integrated_divergence(order, ratio), f"α = {order:g}")
+                        Pair(
+                            library_divergence(order, ratio, 9),
+                            9 * integrated_divergence(order, ratio),
+                            f"α = {order:g}",
+                        )
                         for order, ratio in _CASES
                     ),
                     Pair(adaptive_divergence(4.0, 0.7, 0.5), 4.0 * (0.7**2 + 0.5**2) / 2, "α = 4, adaptively"),
@@ -113,7 +117,8 @@ def renyi_claims() -> list[Claim]:
         claim(
             id="T18",
             place=f"{PLACE}, displayed formulas",
-            says="A divergence converts to ε = ε(α) + ln(1/δ)/(α − 1); of k Gaussian releases with the divergence above.",
+            says="A divergence converts to ε = ε(α) + ln(1/δ)/(α − 1); of k Gaussian releases with the divergence "
+            "above.",
             rule=bound,
             stated="exact ε at most the formula's",
             readings={
@@ -132,8 +137,12 @@ def renyi_claims() -> list[Claim]:
             stated="no ε is smaller, to 1 %",
             tolerance=Tolerance(relative=0.01),
             readings={
-                "the chapter's conversion": lambda: [Pair(textbook_epsilon(*DAY), exact_epsilon(*DAY), "1,440 releases")],
-                "the improved conversion": lambda: [Pair(improved_epsilon(*DAY), exact_epsilon(*DAY), "1,440 releases")],
+                "the chapter's conversion": lambda: [
+                    Pair(textbook_epsilon(*DAY), exact_epsilon(*DAY), "1,440 releases")
+                ],
+                "the improved conversion": lambda: [
+                    Pair(improved_epsilon(*DAY), exact_epsilon(*DAY), "1,440 releases")
+                ],
             },
             tokens=("tightest possible", "highly accurate"),
             parameters="ours: 1,440 releases at σ = 50, δ = 1e-5",
@@ -141,7 +150,8 @@ def renyi_claims() -> list[Claim]:
         claim(
             id="N17",
             place="beside T18",
-            says="At its best order the chapter's conversion of k Gaussian releases is ρ + 2 √(ρ ln(1/δ)), ρ = k/(2σ²).",
+            says="At its best order the chapter's conversion of k Gaussian releases is ρ + 2 √(ρ ln(1/δ)), ρ = "
+            "k/(2σ²).",
             rule=equal,
             stated="ρ + 2 √(ρ ln(1/δ))",
             tolerance=Tolerance(relative=1e-9),

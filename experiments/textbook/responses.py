@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 from chronodp.audit.exact import Finding, Outcomes, examine, outcomes
 from chronodp.randomness import Entropy
@@ -29,7 +30,11 @@ def adaptive_reports(bits: tuple[int, ...], *, entropy: Entropy) -> tuple[int, .
 def history_laws(length: int) -> dict[tuple[int, ...], Outcomes]:
     """Return the distribution of adaptive reports for every history of that length."""
     histories = [tuple(number >> place & 1 for place in range(length)) for number in range(2**length)]
-    return {bits: outcomes(lambda entropy, bits=bits: adaptive_reports(bits, entropy=entropy)) for bits in histories}
+    return {bits: outcomes(partial(_reporting, bits)) for bits in histories}
+
+
+def _reporting(bits: tuple[int, ...], entropy: Entropy) -> tuple[int, ...]:
+    return adaptive_reports(bits, entropy=entropy)
 
 
 def leaky(bit: int, *, entropy: Entropy) -> object:

@@ -94,7 +94,8 @@ def _without_factor(*, monotone: bool) -> list[Pair]:
     pairs = []
     for alerts, shared, each in SPLITS:
         found = max(
-            worst_loss(alerts, shared, each, factor=1.0, silent=silent, monotone=monotone) for silent in (0, 1, 50, 1000)
+            worst_loss(alerts, shared, each, factor=1.0, silent=silent, monotone=monotone)
+            for silent in (0, 1, 50, 1000)
         )
         pairs.append(Pair(shared + alerts * each, found, f"c = {alerts}" + (", monotone" if monotone else "")))
     return pairs
