@@ -26,7 +26,7 @@ def printed_taken(window: int, threshold: int) -> Fraction:
     return _taken(window, threshold)
 
 
-@computation()
+@computation(rounded_once=lambda _: lambda window, threshold: float(_taken(window, threshold)))
 def printed_taken_in_doubles(window: int, threshold: int) -> float:
     """Return the same, computed in doubles."""
     return _taken_in_doubles(window, threshold)
