@@ -29,6 +29,14 @@ def _repeated_count_too(function: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+def _one_counting_error(_: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda window, length, share, _other: one_counting_error(window, length, share)
+
+
+def _one_average_error(_: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _window, length: one_average_error(length)
+
+
 @computation(repeated_values_are_late=_repeated_count_too)
 def counts_by_definition(sources: tuple[tuple[int, ...], ...]) -> tuple[Counts, ...]:
     """Count missing, repeated, empty and delayed values of releases straight from the definitions."""
@@ -46,7 +54,7 @@ def counts_by_definition(sources: tuple[tuple[int, ...], ...]) -> tuple[Counts, 
     return tuple(found)
 
 
-@computation(as_they_are=lambda _: lambda window, length, share, _other: one_counting_error(window, length, share))
+@computation(as_they_are=_one_counting_error)
 def counting_unit_costs(window: int, length: int, share: float, other: float) -> dict[str, float]:
     """Return M + N, M + E and D of frequency counting as printed."""
     costs = frequency_counting(window=window, length=length, share=share, other_share=other)
@@ -70,7 +78,7 @@ def one_counting_error(window: int, length: int, share: float) -> dict[str, floa
     }
 
 
-@computation(as_they_are=lambda _: lambda _window, length: one_average_error(length))
+@computation(as_they_are=_one_average_error)
 def average_unit_costs(window: int, length: int) -> dict[str, float]:
     """Return M, and D in M, of a moving average of values with variance 1, as printed."""
     costs = moving_average(window=window, length=length, variance=1.0)
