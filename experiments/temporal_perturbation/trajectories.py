@@ -79,7 +79,6 @@ def _cell(place: int, here: list[StandIn]) -> Claim:
         tokens=(f"{noise:.3f}", f"{moved:.3f}"),
         data=here[0].mark,
         files=("vitals",),
-        slow=True,
     )
 
 
@@ -105,7 +104,6 @@ def _whole(here: list[StandIn]) -> Claim:
         tokens=("0.572*", "0.590*", "0.610*"),
         data=here[0].mark,
         files=("vitals",),
-        slow=True,
         note="only the order may be judged here: the cells need the taxis",
     )
 
