@@ -142,7 +142,11 @@ def _equal_nudged(value: Sequence[Pair], stated: Any, tolerance: Tolerance) -> A
 def _furthest(value: Sequence[Pair]) -> str:
     # What rounding alone tells apart is alike: the first is shown, on every processor.
     worst = max(value, key=lambda pair: round(abs(pair.found - pair.against), 12))
-    return str(worst) if len(value) == 1 else f"{len(value):,} compared; the furthest apart {worst}"
+    if len(value) == 1:
+        return str(worst)
+    if not round(abs(worst.found - worst.against), 12):
+        return f"all {len(value):,} alike; {worst}"
+    return f"{len(value):,} compared; the furthest apart {worst}"
 
 
 equal = Rule("equal", _equal, _equal_nudged, lambda s, t: f"{s}{t}", _furthest)

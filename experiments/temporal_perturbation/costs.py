@@ -12,6 +12,7 @@ from chronodp.randomness import seeded
 from chronodp.temporal import Backward, BlockShuffle, Forward, Threshold, UnitCosts, recommend
 from experiments.claims import computation
 from experiments.claims.computations import inverted, scaled
+from experiments.temporal_perturbation.rows import always_nothing
 
 __all__ = ["KINDS", "PAPERS", "crossings", "expected_part", "extended", "measured_cost", "strategy_costs", "total_cost"]
 
@@ -64,7 +65,7 @@ def measured_cost(
     return float(_damage(kind, window, epsilon, length).cost(costs))
 
 
-@computation()
+@computation(none=always_nothing)
 def expected_part(kind: str, window: int, epsilon: float, name: str) -> float:
     """Return the part of the total cost that missing, repeated, empty or delayed values make, unit costs k and 1."""
     share = float(getattr(_expected(kind, window, epsilon), name))

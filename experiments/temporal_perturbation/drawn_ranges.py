@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.figures import Curve, Figure, Level, Panel, Stated
+from experiments.figures import Curve, Figure, Panel, Stated
 from experiments.temporal_perturbation.costs import crossings
 from experiments.temporal_perturbation.dispatch import derived_curve, lowest_budget
 from experiments.temporal_perturbation.ranges import WINDOWS
@@ -69,7 +69,6 @@ def figures() -> list[Figure]:
                             right=True,
                         ),
                     ],
-                    levels=[Level(claim="L39", at=5.0, axis="x", label="k = 5")],
                 ),
             ],
             paper_caption=f"From k = 5 to 200 the derived range grows from {lowest[0][1]:.2f}–{derived.y[0]:.2f} to "

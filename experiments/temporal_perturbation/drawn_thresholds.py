@@ -108,8 +108,8 @@ def _budget_lines(window: int, gallery: str) -> Panel:
         x_title="threshold c₀",
         y_title="budget ε̂",
         curves=[
-            Curve(name="red: 2 ln(p_{k−1} / p₁)", x=thresholds, y=red),
-            Curve(name="blue: 2 ln(p₀ / p₁)", x=thresholds, y=blue),
+            Curve(name="2 ln(p_{k−1} / p₁), the paper's red line", x=thresholds, y=red),
+            Curve(name="2 ln(p₀ / p₁), the paper's blue line", x=thresholds, y=blue),
             Curve(
                 name="derived budget, the larger of both", x=thresholds, y=list(derived_curve(window)), style="dashed"
             ),

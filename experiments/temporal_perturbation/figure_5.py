@@ -57,7 +57,7 @@ def _relative(claim: str, place: str, name: str, rivals: str) -> Claim:
         says=f"k = 20, ε = 5: whatever {name} values cost, Threshold stays as cheap and the cheapest; {rivals}; "
         "what is measured is what is expected",
         rule=every(equal, order, equal),
-        stated=("measured as expected", "Threshold below both", "what stays, and what is the same"),
+        stated=("measured as foretold", "Threshold below both", "what stays, and what is the same"),
         tolerance=Tolerance(relative=0.01),
         readings={"ten relative costs, runs of a million values": values},
         tokens=("0.2 to 2.0",),

@@ -65,7 +65,7 @@ def _smallest() -> Claim:
         rule=order,
         stated="the baselines below it",
         readings={
-            "as expected": lambda: [Pair(total_cost("Backward", 10, 1.0), total_cost("Threshold", 10, 1.0), "ε = 1")]
+            "expected costs": lambda: [Pair(total_cost("Backward", 10, 1.0), total_cost("Threshold", 10, 1.0), "ε = 1")]
         },
         tokens=("baseline mechanisms outperform it",),
     )

@@ -20,9 +20,9 @@ def rows() -> list[Claim]:
     return [_flipping(), _laplace()]
 
 
-@computation()
+@computation(of_the_truth=lambda function: lambda epsilon: 1 - function(epsilon))
 def lying_share(epsilon: float) -> float:
-    """Return how often an answer must be false for ε/2 on it: 1 / (1 + e^{ε/2})."""
+    """Return how often an answer must be a lie for ε/2 on it: 1 / (1 + e^{ε/2})."""
     return 1 / (1 + math.exp(epsilon / 2))
 
 
@@ -50,7 +50,7 @@ def _flipping() -> Claim:
         place="V-A 2)",
         says="randomised response flips an answer with probability e^{ε/2} / (1 + e^{ε/2})",
         rule=equal,
-        stated="the probability of a false answer",
+        stated="the probability of a lie",
         tolerance=Tolerance(absolute=1e-9),
         readings={
             "ε = 1, 2, 5": lambda: [

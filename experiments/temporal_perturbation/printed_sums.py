@@ -20,13 +20,17 @@ __all__ = [
 ]
 
 
+def _rounded_once(_: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda window, threshold: float(_taken(window, threshold))
+
+
 @computation(larger=larger_fractions)
 def printed_taken(window: int, threshold: int) -> Fraction:
     """Return g(k, m) of Lemma 4.1: how often the present time is taken."""
     return _taken(window, threshold)
 
 
-@computation()
+@computation(rounded_once=_rounded_once)
 def printed_taken_in_doubles(window: int, threshold: int) -> float:
     """Return the same, computed in doubles."""
     return _taken_in_doubles(window, threshold)

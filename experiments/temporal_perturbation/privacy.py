@@ -98,7 +98,7 @@ def _definitions() -> list[Claim]:
             },
             tokens=("Neighboring Time Series", "|i - j| \\leq k"),
             parameters="ours: six different values, k from 1 to 5",
-            note="a window of k times holds values k − 1 apart at most: the printed condition reaches one further",
+            note="values in a window of k times are k − 1 apart at most: the printed condition reaches one further",
         ),
         row(
             id="L02",

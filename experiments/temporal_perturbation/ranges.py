@@ -121,7 +121,6 @@ def _strategy() -> Claim:
             "above": lambda: pairs("above"),
         },
         tokens=("k > 100", "> 20", "k < 10"),
-        slow=True,
     )
 
 
@@ -151,6 +150,5 @@ def _most() -> Claim:
             "of the budgets of Fig. 6(a) and (b)": figures,
         },
         tokens=("most effective under most",),
-        slow=True,
         note="with budgets up to 25 it is so from k of about 30 on",
     )

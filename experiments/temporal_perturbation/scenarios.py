@@ -58,7 +58,7 @@ def moving_change(kind: str) -> float:
     return _moving_change(kind)
 
 
-@computation()
+@computation(all_changed=lambda function: lambda kind: 1 + function(kind))
 def alarm_change(kind: str) -> float:
     """Return by what share the minutes change in which a home is warm and nobody there; both channels move together."""
     return _alarm_change(kind)

@@ -77,7 +77,6 @@ def _counting() -> Claim:
         origin="ours",
         parameters="ours: k = 20, ε = 5",
         data=GENERATED,
-        slow=True,
     )
 
 

@@ -13,7 +13,7 @@ from chronodp.temporal import Backward, Forward, frequency_counting, moving_aver
 from experiments.claims import Claim, Pair, Tolerance, always, computation, equal
 from experiments.temporal_perturbation.rows import row
 
-__all__ = ["counting_unit_costs", "rows"]
+__all__ = ["rows"]
 
 Counts = tuple[int, int, int, int]
 
@@ -27,6 +27,14 @@ def _repeated_count_too(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: tuple(
         (missing, repeated, empty, delay + repeated) for missing, repeated, empty, delay in function(*args)
     )
+
+
+def _one_counting_error(_: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda window, length, share, _other: one_counting_error(window, length, share)
+
+
+def _one_average_error(_: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _window, length: one_average_error(length)
 
 
 @computation(repeated_values_are_late=_repeated_count_too)
@@ -46,38 +54,44 @@ def counts_by_definition(sources: tuple[tuple[int, ...], ...]) -> tuple[Counts, 
     return tuple(found)
 
 
-@computation()
+@computation(as_they_are=_one_counting_error)
 def counting_unit_costs(window: int, length: int, share: float, other: float) -> dict[str, float]:
     """Return M + N, M + E and D of frequency counting as printed."""
     costs = frequency_counting(window=window, length=length, share=share, other_share=other)
+    return {"M + N": costs.missing + costs.repeated, "M + E": costs.missing + costs.empty, "D": costs.delay}
+
+
+@computation(as_printed=lambda _: lambda window, length, share: counting_unit_costs(window, length, share, share))
+def one_counting_error(window: int, length: int, share: float) -> dict[str, float]:
+    """Return the mean squared error of all running counts after one value, at a time drawn evenly, went wrong.
+
+    It is missing and another repeated in its place, missing and its time empty, or delayed by half a window.
+    """
+
+    def lasting(periods: float) -> float:
+        return float(np.minimum(periods, length - np.arange(length)).mean() / length)
+
     return {
-        "M + N": costs.missing + costs.repeated,
-        "M + E": costs.missing + costs.empty,
-        "D": costs.delay,
+        "M + N": 2 * share * (1 - share) * lasting(length),
+        "M + E": share * lasting(length),
+        "D": share * lasting((window - 1) / 2),
     }
 
 
-@computation()
-def average_unit_costs(window: int, length: int, variance: float) -> dict[str, float]:
-    """Return M and D of a moving average as printed."""
-    costs = moving_average(window=window, length=length, variance=variance)
-    return {"M": costs.missing, "D": costs.delay}
+@computation(as_they_are=_one_average_error)
+def average_unit_costs(window: int, length: int) -> dict[str, float]:
+    """Return M, and D in M, of a moving average of values with variance 1, as printed."""
+    costs = moving_average(window=window, length=length, variance=1.0)
+    return {"M": costs.missing, "D / M": costs.delay / costs.missing}
 
 
-@computation()
-def one_wrong_count(chance: float, lasting: float, length: int) -> float:
-    """Return the mean squared error of all running counts after one error of size 1 at a time drawn evenly.
-
-    It happens with a ``chance`` and lasts so many periods, or to the end.
-    """
-    left = length - np.arange(length)
-    return float(chance * np.minimum(lasting, left).mean() / length)
-
-
-@computation()
-def wrong_averages(pattern: tuple[float, ...], length: int) -> float:
-    """Return the summed squared error of all moving averages when values are off by a pattern."""
-    return float((np.convolve(pattern, np.ones(length) / length) ** 2).sum())
+@computation(as_printed=lambda _: lambda length: average_unit_costs(length, length))
+def one_average_error(length: int) -> dict[str, float]:
+    """Return the summed squared error of all moving averages after one value is missing, and is late, in the former."""
+    missing, late = (
+        float((np.convolve(pattern, np.ones(length) / length) ** 2).sum()) for pattern in ((1.0,), (1.0, -1.0))
+    )
+    return {"M": missing, "D / M": late / missing}
 
 
 def _four_costs() -> Claim:
@@ -107,15 +121,7 @@ def _counting() -> Claim:
 
     def pairs() -> list[Pair]:
         printed = counting_unit_costs(window, length, share, share)
-        return [
-            Pair(one_wrong_count(share, length, length), printed["M + E"], "a missing value whose time stays empty"),
-            Pair(
-                one_wrong_count(2 * share * (1 - share), length, length),
-                printed["M + N"],
-                "a missing value in whose place another is repeated",
-            ),
-            Pair(one_wrong_count(share, (window - 1) / 2, length), printed["D"], "a delayed value"),
-        ]
+        return [Pair(found, printed[name], name) for name, found in one_counting_error(window, length, share).items()]
 
     return row(
         id="L06",
@@ -135,12 +141,8 @@ def _average() -> Claim:
     length = window = 10
 
     def pairs() -> list[Pair]:
-        printed = average_unit_costs(window, length, 1.0)
-        missing, late = wrong_averages((1.0,), length), wrong_averages((1.0, -1.0), length)
-        return [
-            Pair(missing, printed["M"], "M, in variances"),
-            Pair(late / missing, printed["D"] / printed["M"], "D, in M"),
-        ]
+        printed = average_unit_costs(window, length)
+        return [Pair(found, printed[name], name) for name, found in one_average_error(length).items()]
 
     return row(
         id="L07",

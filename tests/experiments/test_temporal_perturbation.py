@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from experiments.claims import Finding, Given
 from experiments.claims.computations import broken, computations
+from experiments.figures import Panel
 from experiments.temporal_perturbation.claims import claims
 from experiments.temporal_perturbation.clustering import k_medoids, mutual_information
 from experiments.temporal_perturbation.costs import crossings, expected_part, extended, strategy_costs, total_cost
@@ -184,10 +185,14 @@ def test_figures_are_complete(found: dict[str, Finding]) -> None:
             for curve in panel.curves:
                 assert len(curve.x) == len(curve.y) > 0
                 assert not panel.log_y or curve.right or min(curve.y) > 0 or np.isnan(curve.y).any()
-            assert {mark.claim for mark in (*panel.stated, *panel.levels)} <= found.keys()
-    marked = {mark.claim for one in drawn.values() for panel in one.panels for mark in (*panel.stated, *panel.levels)}
+            assert _marked(panel) <= found.keys()
+    marked = set[str]().union(*(_marked(panel) for figure in drawn.values() for panel in figure.panels))
     cells = {f"L47.{place}" for place in range(1, 9)}
     assert marked >= {"L16", "L25", "L31a", "L31b", "L31c", "L34", "L35", "L38", "L44", "L46"} | cells
+
+
+def _marked(panel: Panel) -> set[str]:
+    return {mark.claim for mark in panel.stated} | {level.claim for level in panel.levels}
 
 
 def test_series_are_read_from_files(tmp_path: Path) -> None:
