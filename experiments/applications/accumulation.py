@@ -40,8 +40,8 @@ def gaussian_group_delta(epsilon: float, delta: float, steps: int) -> float:
 
 
 @computation()
-def enumerated_group_delta(steps: int) -> float:
-    """Return the exact δ at k ε, k items away, of a mechanism with two outputs that wears off as fast as it may.
+def enumerated_group_delta(first: int, steps: int) -> float:
+    """Return the exact δ at k ε between ``first`` items and k more, of two outputs that wear off as fast as they may.
 
     With i items it says yes with probability δ (e^(iε) − 1)/(e^ε − 1).
     """
@@ -50,7 +50,7 @@ def enumerated_group_delta(steps: int) -> float:
         chance = (_ODDS**items - 1) / (_ODDS - 1) / _TIMES
         return bool(entropy.coins(chance.numerator, chance.denominator)) if chance else False
 
-    return examine(tell, [(0, steps)]).delta(steps * math.log(_ODDS))[1]
+    return examine(tell, [(first, first + steps)]).delta(steps * math.log(_ODDS))[1]
 
 
 def accumulation_claims() -> list[Claim]:
@@ -83,11 +83,11 @@ def accumulation_claims() -> list[Claim]:
                     ),
                     *(
                         Pair(
-                            enumerated_group_delta(steps),
+                            enumerated_group_delta(first, steps),
                             group_delta(math.log(_ODDS), 1 / _TIMES, steps),
-                            f"two outputs, k = {steps}, (ln 2, 0.02)",
+                            f"two outputs, {first} items and {steps} more, (ln 2, 0.02)",
                         )
-                        for steps in (2, 3)
+                        for first, steps in ((0, 1), (1, 1), (2, 1), (0, 2), (0, 3))
                     ),
                 ]
             },
