@@ -9,18 +9,17 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from chronodp.cli.coupled import Model, QueryWords, parse_ages, parse_query
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import print_json, terminal
-from chronodp.errors import InvalidArgument
 from chronodp.report import Line, Page, series_figure, watching, write_page
 
 if TYPE_CHECKING:
-    from chronodp.correlated import Leakage, Published, Query
+    from chronodp.correlated import Leakage, Published
 
-__all__ = ["leakage", "parse_ages", "parse_query"]
+__all__ = ["leakage"]
 
-_MOST_AGES = 1_000
 _COLUMNS = (
     "age",
     "exact",
@@ -34,10 +33,10 @@ _COLUMNS = (
 
 
 def leakage(
-    model: Annotated[Path, typer.Argument(help="The model: a JSON file with `transitions` and `coupling` or `edges`.")],
+    model: Model,
     epsilon: Annotated[float, typer.Option(help="Of each release: sensitivity over scale of the noise.")],
     ages: Annotated[str, typer.Option(help="How old what is read is: `3`, `0:10`, or `0,2,5`.")] = "0:10",
-    query: Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`.")] = "mean",
+    query: QueryWords = "mean",
     releases: Annotated[int, typer.Option(help="How many releases in a row are seen.")] = 1,
     page: Annotated[Path | None, typer.Option(help="Where to write a page with the plot, .html.")] = None,
     as_json: Json = False,
@@ -73,42 +72,6 @@ def leakage(
     _show(title, found, beside)
     if page is not None:
         terminal(soft_wrap=True).print(Text.assemble("Look at ", (str(page), "bold")))
-
-
-def parse_query(text: str) -> Query:
-    """Return the query that a text such as ``weighted:1,0.5`` names."""
-    from chronodp.correlated import Maximum, Mean, Sum, WeightedSum
-
-    kind, _, detail = text.partition(":")
-    match kind:
-        case "mean":
-            return Mean()
-        case "sum":
-            return Sum()
-        case "max":
-            return Maximum()
-        case "weighted":
-            try:
-                return WeightedSum(tuple(float(part) for part in detail.split(",")))
-            except ValueError:
-                pass
-    raise InvalidArgument("query", text, "mean, sum, max or weighted:1,0.5,2 with a number for each sequence")
-
-
-def parse_ages(text: str) -> list[int]:
-    """Return the ages that a text such as ``0:10`` or ``0,2,5`` names."""
-    try:
-        if ":" in text:
-            first, last = (int(part) for part in text.split(":"))
-            found = list(range(first, min(last, first + _MOST_AGES) + 1))
-        else:
-            found = [int(part) for part in text.split(",")]
-    except ValueError:
-        found = []
-    if not found or min(found) < 0 or len(found) > _MOST_AGES:
-        allowed = f"one age such as 3, a range such as 0:10, or a list such as 0,2,5; at most {_MOST_AGES:,} ages"
-        raise InvalidArgument("ages", text, allowed)
-    return found
 
 
 def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:

@@ -17,6 +17,7 @@ from chronodp.cli.account import account
 from chronodp.cli.audit import audit
 from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
+from chronodp.cli.chain import chain
 from chronodp.cli.choose_order import choose_order
 from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
@@ -65,6 +66,7 @@ app.command()(blur_times)
 app.command()(compare)
 app.command()(rehearse)
 app.command("choose-order")(choose_order)
+app.add_typer(chain, name="chain")
 app.command()(leakage)
 app.command()(account)
 app.command()(explain)

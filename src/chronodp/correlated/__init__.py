@@ -10,7 +10,7 @@ from chronodp.correlated.fit import fit
 from chronodp.correlated.fran import Fran, about_the_present as about_the_present, design_fran as design_fran
 from chronodp.correlated.leakage import Leakage, leakage
 from chronodp.correlated.leakage_model import LeakageModel
-from chronodp.correlated.model_file import read_model
+from chronodp.correlated.model_file import model_to_json as model_to_json, read_model
 from chronodp.correlated.published.definitions import Published, compare_definitions
 from chronodp.correlated.published.paper import theorem_1 as theorem_1
 from chronodp.correlated.query import Maximum, Mean, Query as Query, Several, Sum, WeightedSum

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import chronodp as cdp
 from chronodp.cli.account import parse_release
+from chronodp.cli.coupled import parse_ages, parse_query
 from chronodp.cli.device import parse_protocol
-from chronodp.cli.leakage import parse_ages, parse_query
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
 from chronodp.live import Windows
