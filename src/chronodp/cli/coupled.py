@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from chronodp.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from chronodp.correlated import Query
+    from chronodp.correlated import Maximum, Mean, Query, Sum, WeightedSum
 
 __all__ = [
+    "Adversaries",
     "Cuts",
     "Model",
     "QueryWords",
@@ -30,33 +31,32 @@ __all__ = [
 ]
 
 _MOST_AGES = 1_000
+_QUERIES = "mean, sum, max or weighted:1,0.5,2 with a number for each sequence; several with spaces"
 
+Adversaries = Annotated[
+    str,
+    typer.Option(help="`knows_others`: one who knows the present of all others; `knows_none`: one who knows nothing."),
+]
 Cuts = Annotated[
     list[str] | None,
     typer.Option(help="Where one state ends and the next begins, as `60,100`: once for all sequences, or for each."),
 ]
 Model = Annotated[Path, typer.Argument(help="The model: a JSON file with `transitions` and `coupling` or `edges`.")]
-QueryWords = Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`.")]
+QueryWords = Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`; several with spaces.")]
 
 
 def parse_query(text: str) -> Query:
-    """Return the query that a text such as ``weighted:1,0.5`` names."""
-    from chronodp.correlated import Maximum, Mean, Sum, WeightedSum
+    """Return the query that a text such as ``weighted:1,0.5`` names; several in one text are released together.
 
-    kind, _, detail = text.partition(":")
-    match kind:
-        case "mean":
-            return Mean()
-        case "sum":
-            return Sum()
-        case "max":
-            return Maximum()
-        case "weighted":
-            try:
-                return WeightedSum(tuple(float(part) for part in detail.split(",")))
-            except ValueError:
-                pass
-    raise InvalidArgument("query", text, "mean, sum, max or weighted:1,0.5,2 with a number for each sequence")
+    >>> print(parse_query("mean max"))
+    the mean, the maximum
+    """
+    from chronodp.correlated import Several
+
+    found = tuple(_single(word) for word in text.split())
+    if not found:
+        raise InvalidArgument("query", text, _QUERIES)
+    return found[0] if len(found) == 1 else Several(found)
 
 
 def parse_ages(text: str) -> list[int]:
@@ -155,6 +155,25 @@ def parse_hears(texts: list[str] | None, names: list[str]) -> NDArray[np.bool_] 
         named.add(name)
         mask[names.index(name)] = [other in others for other in names]
     return mask
+
+
+def _single(text: str) -> Maximum | Mean | Sum | WeightedSum:
+    from chronodp.correlated import Maximum, Mean, Sum, WeightedSum
+
+    kind, _, detail = text.partition(":")
+    match kind:
+        case "mean":
+            return Mean()
+        case "sum":
+            return Sum()
+        case "max":
+            return Maximum()
+        case "weighted":
+            try:
+                return WeightedSum(tuple(float(part) for part in detail.split(",")))
+            except ValueError:
+                pass
+    raise InvalidArgument("query", text, _QUERIES)
 
 
 def _ascending(text: str) -> NDArray[np.float64]:

@@ -27,6 +27,7 @@ from chronodp.cli.device import device
 from chronodp.cli.diagnose import diagnose
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
+from chronodp.cli.fran import fran
 from chronodp.cli.key import key
 from chronodp.cli.leakage import leakage
 from chronodp.cli.lifetime import lifetime
@@ -68,6 +69,7 @@ app.command()(rehearse)
 app.command("choose-order")(choose_order)
 app.add_typer(chain, name="chain")
 app.command()(leakage)
+app.add_typer(fran, name="fran")
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
