@@ -85,7 +85,7 @@ def test_a_private_fit_is_paid_once_and_repeats_itself(tmp_path: Path) -> None:
         with pytest.raises(InvalidArgument, match="a Ledger"):
             fit_privately(series, states=2, epsilon=1.0, ledger="x", dataset="ward", request="y")  # type: ignore[arg-type]
         for epsilon in (1e-12, 1e12):  # noise that cannot be drawn is refused before anything is debited
-            with pytest.raises(InvalidArgument, match="epsilon must be from 5.6e-09 to"):
+            with pytest.raises(InvalidArgument, match=r"epsilon must be from 5\.6e-09 to"):
                 fit_privately(series, states=2, epsilon=epsilon, ledger=ledger, dataset="ward", request="y")
         assert ledger.status("ward").charges == 1
         for count in (20, 1_100):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -150,7 +151,9 @@ def parse_hears(texts: list[str] | None, names: list[str]) -> NDArray[np.bool_] 
         name, sign, heard = text.partition("=")
         others = heard.split(",")
         if not sign or name not in names or name in named or not set(others) <= set(names):
-            allowed = "a sequence and those it hears, such as breath=pulse,breath, each one of --sequence and named once"
+            allowed = (
+                "a sequence and those it hears, such as breath=pulse,breath, each one of --sequence and named once"
+            )
             raise InvalidArgument("hears", text, allowed)
         named.add(name)
         mask[names.index(name)] = [other in others for other in names]
@@ -181,6 +184,6 @@ def _ascending(text: str) -> NDArray[np.float64]:
         found = [float(part) for part in text.split(",")]
     except ValueError:
         found = []
-    if not found or not all(map(math.isfinite, found)) or any(b <= a for a, b in zip(found, found[1:], strict=False)):
+    if not found or not all(map(math.isfinite, found)) or any(b <= a for a, b in pairwise(found)):
         raise InvalidArgument("cuts", text, "ascending numbers such as 60,100")
     return np.asarray(found)

@@ -203,9 +203,7 @@ def _pairs(content: dict[str, Any]) -> list[tuple[float, float]]:
     return list(zip(content["scales"], content["epsilons"], strict=True))
 
 
-def _reader(
-    columns: str | None, cuts: list[str] | None, sequences: int, states: int
-) -> Callable[[str], list[int]]:
+def _reader(columns: str | None, cuts: list[str] | None, sequences: int, states: int) -> Callable[[str], list[int]]:
     """Return what turns a line into a snapshot, once options are known to fit the model."""
     try:
         fields = list(range(1, sequences + 1)) if columns is None else [int(part) for part in columns.split(",")]

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from chronodp.cli.baselines import Baselines, find_baselines
 from chronodp.cli.coupled import Model, QueryWords, parse_ages, parse_query
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
@@ -16,7 +17,7 @@ from chronodp.cli.terminal import print_json, terminal
 from chronodp.report import Line, Page, series_figure, watching, write_page
 
 if TYPE_CHECKING:
-    from chronodp.correlated import Leakage, Published
+    from chronodp.correlated import Leakage
 
 __all__ = ["leakage"]
 
@@ -38,19 +39,26 @@ def leakage(
     ages: Annotated[str, typer.Option(help="How old what is read is: `3`, `0:10`, or `0,2,5`.")] = "0:10",
     query: QueryWords = "mean",
     releases: Annotated[int, typer.Option(help="How many releases in a row are seen.")] = 1,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Show other definitions of privacy beside it, for every age.")
+    ] = False,
     page: Annotated[Path | None, typer.Option(help="Where to write a page with the plot, .html.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a release reveals about the present of any sequence, and about the record it was made of.
 
-    **Example**
+    **Examples**
 
     `chronodp leakage model.json --epsilon 1 --ages 0:10 --page leakage.html`
 
+    `chronodp leakage model.json --epsilon 1 --ages 0:5 --baselines` with age-dependent and dependent differential
+    privacy, plain noise and the group's ceiling beside it; with `--releases 24` temporal leakage too
+
     A model is `{"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[0.75, 0.25], [0.25, 0.75]]}`: columns of
-    transitions and rows of coupling sum to one. With a single age other definitions of privacy are shown beside it.
+    transitions and rows of coupling sum to one. `chronodp chain fit` makes one from a table. With a single age the
+    baselines are always shown.
     """
-    from chronodp.correlated import LeakageModel, compare_definitions, leakage as measure, read_model
+    from chronodp.correlated import LeakageModel, leakage as measure, read_model
 
     asked, wanted = parse_query(query), parse_ages(ages)
     check_place("page", page, ".html")
@@ -62,10 +70,12 @@ def leakage(
             none = measure(gauge, query=asked, ages=age, epsilon=epsilon, releases=releases, adversary="knows_none")
             found.append((age, others, none))
             tell((number + 1) / len(wanted))
-    beside = compare_definitions(gauge, query=asked, ages=wanted[0], epsilon=epsilon) if len(wanted) == 1 else []
+    beside: Baselines | None = None
+    if baselines or len(wanted) == 1:
+        beside = find_baselines(gauge, query=asked, ages=wanted, epsilon=epsilon, releases=releases)
     title = f"{asked} of {gauge.model.sequences:,} sequences of {gauge.model.states} states, ε_C = {epsilon:g}"
     if page is not None:
-        _write_plot(page, title, found)
+        _write_plot(page, title, found, beside if baselines else None)
     if as_json:
         print_json(_as_json(title, found, beside))
         return
@@ -90,17 +100,14 @@ def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> None:
+def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: Baselines | None) -> None:
     console = terminal()
     table = Table(*_COLUMNS, title=title, title_justify="left", title_style="bold")
     for row in _rows(found):
         table.add_row(*(_cell(cell) for cell in row))
     console.print(table)
-    if beside:
-        other = Table("definition", "epsilon", "bounds the present", "says", title="Beside it", title_justify="left")
-        for one in beside:
-            other.add_row(one.name, _cell(one.epsilon), "yes" if one.bounds_present else "no", one.says)
-        console.print(other)
+    if beside is not None:
+        beside.show()
     for reason in found[0][1].reasons:
         console.print(f"Not exact: {reason}.")
     console.print(
@@ -109,12 +116,13 @@ def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Pu
     )
 
 
-def _as_json(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> dict[str, Any]:
-    names = ("name", "epsilon", "bounds_present", "says")
+def _as_json(title: str, found: list[tuple[int, Leakage, Leakage]], beside: Baselines | None) -> dict[str, Any]:
+    content = None if beside is None else beside.to_dict()
     return {
         "title": title,
         "ages": [{"age": age, "knows_others": _short(a), "knows_none": _short(b)} for age, a, b in found],
-        "beside": [{name: getattr(row, name) for name in names} for row in beside],
+        "beside": content["by_age"][0]["definitions"] if content and len(found) == 1 else [],
+        "baselines": content,
     }
 
 
@@ -131,7 +139,7 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]]) -> None:
+def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]], beside: Baselines | None) -> None:
     ages = [age for age, _, _ in found]
     curves: list[tuple[str, list[float]]] = [
         ("present, all others known", [others.certified for _, others, _ in found]),
@@ -141,6 +149,8 @@ def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]
     formulas = [others.paper_theorem_1 for _, others, _ in found]
     if None not in formulas:
         curves.append(("Theorem 1 (no bound)", [formula for formula in formulas if formula is not None]))
+    if beside is not None:
+        curves += beside.curves()
     lines = [Line(name, ages, values, values, values) for name, values in curves]
     figure = series_figure(lines, title="Leakage by age", value_name="log odds")
     figure.update_yaxes(type="log")

@@ -18,6 +18,7 @@ from chronodp.cli.audit import audit
 from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.chain import chain
+from chronodp.cli.check import check
 from chronodp.cli.choose_order import choose_order
 from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
@@ -33,6 +34,7 @@ from chronodp.cli.leakage import leakage
 from chronodp.cli.lifetime import lifetime
 from chronodp.cli.live import live
 from chronodp.cli.plan import plan
+from chronodp.cli.plan_blur import plan_blur
 from chronodp.cli.read import read
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
@@ -63,7 +65,9 @@ app.command()(spectrum)
 app.command()(watch)
 app.command()(live)
 app.command()(plan_alert)
+app.command()(check)
 app.command()(blur_times)
+app.command()(plan_blur)
 app.command()(compare)
 app.command()(rehearse)
 app.command("choose-order")(choose_order)

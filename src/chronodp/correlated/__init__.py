@@ -13,6 +13,8 @@ from chronodp.correlated.leakage_model import LeakageModel
 from chronodp.correlated.model_file import model_to_json as model_to_json, read_model
 from chronodp.correlated.published.definitions import Published, compare_definitions
 from chronodp.correlated.published.paper import theorem_1 as theorem_1
+from chronodp.correlated.published.quilt import markov_quilt as markov_quilt
+from chronodp.correlated.published.temporal import temporal_leakage as temporal_leakage
 from chronodp.correlated.query import Maximum, Mean, Query as Query, Several, Sum, WeightedSum
 from chronodp.correlated.simulate import simulate
 from chronodp.correlated.tuning import tune_affine
