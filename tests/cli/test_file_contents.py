@@ -50,6 +50,9 @@ SPENDS = ("--dataset", "meters", "--request", "x")
 SPECTRUM = (*GRID, "--value", "kwh", "--change", "1", "--lowest", "2", "--epsilon", "1", *SPENDS)
 BLUR = ("--time", "at", "--value", "kwh", "--block", "2", "--epsilon", "1", *SPENDS)
 ORDER = (*GRID, "--value", "kwh", "--up-to", "1,0,0", "--epsilon", "1", *SPENDS)
+CHAIN = (*GRID, "--sequence", "kwh", "--states", "2", "--epsilon", "1", *SPENDS)
+FRAN = ("--epsilon", "1", "--dataset", "meters")
+CHECK = ("--above", "1", "--change", "1", "--epsilon", "1", *SPENDS)
 STREAM = ("s", "--dataset", "meters", "--horizon", "9", "--change", "1", "--epsilon", "1")
 WATCH = ("a", "--dataset", "meters", "--above", "1", "--change", "1", "--epsilon", "1")
 FEDERATED = ("--holder", "h", "--token-file")
@@ -81,6 +84,11 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("spectrum", "data"): ("FILE", *SPECTRUM),
     ("blur-times", "data"): ("FILE", *BLUR),
     ("choose-order", "data"): ("FILE", *ORDER),
+    ("chain fit", "data"): ("FILE", *CHAIN),
+    ("chain simulate", "model"): ("FILE", "--out", "drawn.csv"),
+    ("fran tune", "model"): ("FILE", "--error", "0.1"),
+    ("fran plan", "model"): ("FILE", "--epsilon", "1"),
+    ("fran run", "model"): ("alarms", "--model", "FILE", *FRAN),
     ("live", "settings"): ("FILE",),
     ("rehearse", "example"): ("FILE", "--window", "2", "--change", "1", "--epsilon", "1"),
     ("leakage", "model"): ("FILE", "--epsilon", "1"),
@@ -140,6 +148,9 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
             "spectrum": ("x.csv", *SPECTRUM),
             "blur-times": ("x.csv", *BLUR),
             "choose-order": ("x.csv", *ORDER),
+            "chain fit": ("x.csv", *CHAIN),
+            "fran run": ("alarms", *FRAN),
+            "check": CHECK,
             "serve": ("--policy", "policy.toml"),
             "lifetime open": OPEN,
             "lifetime issue": ("x.csv", *ISSUE),
