@@ -34,6 +34,7 @@ from chronodp.privacy import counted, labelled, parse_record_unit
 
 if TYPE_CHECKING:
     from chronodp.correlated import CouplingMarkovChain, Fran
+    from chronodp.correlated.fran import FranDesign
     from chronodp.ledger import Ledger
 
 __all__ = ["fran"]
@@ -158,10 +159,8 @@ def _terms(
 
 def _planned(chain: CouplingMarkovChain, terms: dict[str, Any]) -> dict[str, Any]:
     from chronodp.correlated import design_fran
-    from chronodp.correlated.tuning import freshness
 
     design = design_fran(chain, **terms)
-    fresh = freshness(chain, query=design.query, ages=terms["ages"])
     scales = [design.scale(epsilon) * design.step for epsilon in design.epsilons]
     return {
         "query": str(design.query),
@@ -170,37 +169,58 @@ def _planned(chain: CouplingMarkovChain, terms: dict[str, Any]) -> dict[str, Any
         "scales": scales,
         "unit": str(design.unit),
         "epsilon": design.epsilon,
-        "present": asdict(design.present) if design.present is not None else None,
+        "present": None if design.present is None else asdict(design.present),
         "present_in_words": str(design.present),
-        "error": {
-            "of_age": fresh.stale,
-            "of_noise": 2 * max(scales) ** 2 * len(design.table),
-            "of_a_constant": fresh.variance,
-            "estimated": fresh.estimated,
-        },
+        "error": _error(chain, design, max(scales)),
+    }
+
+
+def _error(chain: CouplingMarkovChain, design: FranDesign, scale: float) -> dict[str, Any]:
+    """Return the mean squared error by what causes it; that of age only where the chain has one law."""
+    from chronodp.correlated.tuning import freshness
+
+    noise = 2 * scale**2 * len(design.table)
+    try:
+        fresh = freshness(chain, query=design.query, ages=design.reading_ages)
+    except InvalidArgument:
+        return {"of_noise": noise, "of_age": None, "of_a_constant": None, "estimated": False}
+    return {
+        "of_noise": noise,
+        "of_age": fresh.stale,
+        "of_a_constant": fresh.variance,
+        "estimated": fresh.estimated,
     }
 
 
 def _words(content: dict[str, Any]) -> list[tuple[str, str]]:
     """Return a plan in words, a line for each thing that an owner decides by."""
-    old, error = content["ages"], content["error"]
+    old = content["ages"]
     age = counted(old[0], "period") if len(old) == 1 else f"{min(old)} to {max(old)} periods"
-    noises = ", ".join(f"{scale:.4g} (ε_C = {part:.4g})" for scale, part in _pairs(content))
-    both = math.sqrt(error["of_age"] + error["of_noise"])
-    parts = f"{math.sqrt(error['of_age']):.4g} by age, {math.sqrt(error['of_noise']):.4g} by noise"
+    noises = ", ".join(
+        f"{scale:.4g} (ε_C = {part:.4g})" for scale, part in zip(content["scales"], content["epsilons"], strict=True)
+    )
     return [
         ("Releases", f"{content['query']} of states {age} old, with Laplace noise of scale {noises}"),
         ("Protects", content["unit"]),
         ("Cost", f"ε = {content['epsilon']:.6g}, paid once when the stream opens, whatever the data"),
         ("Present", content["present_in_words"]),
-        ("Error", f"{both:.4g} (root of the mean square) as an answer about the present: {parts}"),
-        ("Beside it", f"{math.sqrt(error['of_a_constant']):.4g} is the error of the mean alone, which reveals nothing"),
+        *_error_words(content["error"]),
         ("First answer", f"after {counted(max(old), 'period')}"),
     ]
 
 
-def _pairs(content: dict[str, Any]) -> list[tuple[float, float]]:
-    return list(zip(content["scales"], content["epsilons"], strict=True))
+def _error_words(error: dict[str, Any]) -> list[tuple[str, str]]:
+    noise = f"{math.sqrt(error['of_noise']):.4g} by noise"
+    if error["of_age"] is None:
+        return [("Error", f"{noise}; that of age is not known: the model has no single stationary law")]
+    both = math.sqrt(error["of_age"] + error["of_noise"])
+    parts = f"{math.sqrt(error['of_age']):.4g} by age, {noise}"
+    drawn = " (age by simulation)" if error["estimated"] else ""
+    alone = f"{math.sqrt(error['of_a_constant']):.4g} is the error of the query's mean alone, which reveals nothing"
+    return [
+        ("Error", f"{both:.4g} (root of the mean square) as an answer about the present: {parts}{drawn}"),
+        ("Beside it", alone),
+    ]
 
 
 def _reader(columns: str | None, cuts: list[str] | None, sequences: int, states: int) -> Callable[[str], list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import print_json, terminal
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import counted
 from chronodp.report import Line, Page, series_figure, watching, write_page
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ __all__ = ["tune"]
 
 _COLUMNS = ("ages", "about the present", "about the record (ε_C)")
 _ROWS = 30
+_LISTED = 8  # sequences that a line names one by one
 _WAYS = "one, each, shrunk or parts"
 
 Tried = list[tuple[tuple[int, ...], float, float]]
@@ -71,7 +74,7 @@ def tune(
         return
     with watching("Tuning ages and noise"):
         best, tried = _tuned(way, gauge, asked, error, oldest, against)
-    title = f"{asked} of {gauge.model.sequences:,} sequences within a mean squared error of {error:g}"
+    title = f"{asked} of {counted(gauge.model.sequences, 'sequence')} within a mean squared error of {error:g}"
     if page is not None:
         _write_plot(page, title, best, tried)
     if as_json:
@@ -101,7 +104,8 @@ def _tuned(
         tried.append((tuple(ages.tolist()), epsilon, leaked))
         return leaked
 
-    return ways[way](gauge, query=query, error=error, oldest=oldest, objective=weigh), tried
+    best = ways[way](gauge, query=query, error=error, oldest=oldest, objective=weigh)
+    return best, list(dict.fromkeys(tried))  # step by step some are weighed again
 
 
 def _parts(gauge: LeakageModel, query: Query, error: float, oldest: int, adversary: Any) -> Segments:
@@ -132,18 +136,25 @@ def _old(ages: tuple[int, ...]) -> str:
     return str(ages[0]) if len(set(ages)) == 1 else ",".join(map(str, ages))
 
 
+def _short(ages: tuple[int, ...]) -> str:
+    """Return ages for a table: of many sequences, how many have which."""
+    if len(ages) <= _LISTED or len(set(ages)) == 1:
+        return _old(ages)
+    return ", ".join(f"{count} of age {age}" for age, count in sorted(Counter(ages).items()))
+
+
 def _show(title: str, best: Tuned, tried: Tried, words: str) -> None:
     console = terminal()
     console.print(title, style="bold")
     table = Table(*_COLUMNS, "")
-    seen = dict.fromkeys(sorted(tried) if len(tried) <= _ROWS else sorted(tried, key=lambda one: one[2])[:_ROWS])
-    for ages, epsilon, leaked in seen:
+    rows = sorted(tried) if len(tried) <= _ROWS else sorted(tried, key=lambda one: one[2])[:_ROWS]
+    for ages, epsilon, leaked in rows:
         mark = "least" if (ages, epsilon) == (best.ages, best.epsilon) else ""
-        table.add_row(_old(ages), f"{leaked:.4g}", f"{epsilon:.4g}", mark)
-    if seen:
+        table.add_row(_short(ages), f"{leaked:.4g}", f"{epsilon:.4g}", mark)
+    if rows:
         console.print(table)
     if len(tried) > _ROWS:
-        console.print(f"The best {len(seen)} of {len(tried):,} that were tried; --json has them all.")
+        console.print(f"The best {_ROWS} of {len(tried):,} that were tried; --json has them all.")
     console.print(f"Take {best}.")
     if best.epsilon > 0:
         _show_next(f"{words} --ages {_old(best.ages)} --epsilon {best.epsilon!r}")
@@ -159,7 +170,8 @@ def _show_parts(parts: Segments, model: Path, *, as_json: bool) -> None:
     console.print("Parts with noise of their own", style="bold")
     table = Table("sequences", "age", "ε", "weight in the sum")
     for group, epsilon, weight in list(zip(parts.groups, parts.epsilons, parts.weights, strict=True))[:_ROWS]:
-        listed = ", ".join(map(str, group[:8])) + (f" and {len(group) - 8} more" if len(group) > 8 else "")
+        rest = f" and {len(group) - _LISTED:,} more" if len(group) > _LISTED else ""
+        listed = ", ".join(map(str, group[:_LISTED])) + rest
         table.add_row(listed, str(parts.ages[group[0]]), f"{epsilon:.4g}", f"{weight:.6g}")
     console.print(table)
     console.print(
@@ -194,7 +206,7 @@ def _write_plot(path: Path, title: str, best: Tuned, tried: Tried) -> None:
         facts=(("Least about the present", str(best)),),
         certificate="No data was read and nothing was released: this page follows from the model and the parameters.",
         columns=_COLUMNS,
-        rows=[(_old(one), leaked, epsilon) for one, epsilon, leaked in tried],
+        rows=[(_short(one), leaked, epsilon) for one, epsilon, leaked in tried],
         figure=figure,
     )
     write_page(made, path)

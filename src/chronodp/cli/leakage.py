@@ -14,6 +14,7 @@ from chronodp.cli.coupled import Model, QueryWords, parse_ages, parse_query
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import print_json, terminal
+from chronodp.privacy import counted
 from chronodp.report import Line, Page, series_figure, watching, write_page
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ def leakage(
     beside: Baselines | None = None
     if baselines or len(wanted) == 1:
         beside = find_baselines(gauge, query=asked, ages=wanted, epsilon=epsilon, releases=releases)
-    title = f"{asked} of {gauge.model.sequences:,} sequences of {gauge.model.states} states, ε_C = {epsilon:g}"
+    count = counted(gauge.model.sequences, "sequence")
+    title = f"{asked} of {count} of {gauge.model.states} states, ε_C = {epsilon:g}"
     if page is not None:
         _write_plot(page, title, found, beside if baselines else None)
     if as_json:
