@@ -150,6 +150,8 @@ def type_in(line: list[list[str]]) -> None:
             given = result.output
         elif words[0] == "tail":
             given = Path(words[-1]).read_text(encoding="utf-8")
+            if "+2" in words:  # from the second line on, after the names of columns
+                given = given.partition("\n")[2]
         elif words[0] == "echo":
             given = f"{words[1]}\n"
 

@@ -80,15 +80,19 @@ def fit(
 
     **Examples**
 
+    `chronodp chain simulate model.json --periods 744 --sequence pulse --sequence breath --out ward.csv` makes up a
+    table to try it on
+
     `chronodp budget open ward --unit window:1/replace --epsilon 4`
 
-    `chronodp chain fit ward.csv --time at --sequence pulse --sequence breath --cuts 90 --cuts 18 --every 1h
-    --start 2026-01-01 --end 2026-02-01 --epsilon 2 --dataset ward --request chain-2026 --out model.json`
+    `chronodp chain fit ward.csv --time at --sequence pulse --sequence breath --states 2 --every 1h
+    --start 2026-01-01 --end 2026-02-01 --epsilon 2 --dataset ward --request chain-2026 --out fitted.json`
 
-    `chronodp chain fit published.csv --time at --sequence pulse --sequence breath --states 2 --every 1h
-    --start 2026-01-01 --end 2026-02-01 --public --out model.json`
+    `... --cuts 90 --cuts 18 ...` where the columns hold beats and breaths a minute, instead of states
 
-    Next: `chronodp leakage model.json --epsilon 1`, `chronodp fran tune model.json --error 0.1`
+    `... --public --out fitted.json` for data that anybody may know: without a budget
+
+    Next: `chronodp leakage fitted.json --epsilon 1`, `chronodp fran tune fitted.json --error 0.1`
     """
     from chronodp.correlated import fit as fit_public, fit_privately, model_to_json
 
