@@ -208,9 +208,8 @@ def _read(data: str, calendar: Calendar, time: str, columns: list[str]) -> NDArr
 
 def _check_present(absent: NDArray[np.bool_], names: list[str]) -> None:
     """Refuse public columns without any number; of private ones it would tell something."""
-    for name, none in zip(names, absent.all(axis=0), strict=True):
-        if none:
-            raise InvalidArgument("sequence", name, "a column with numbers between --start and --end")
+    for place in np.flatnonzero(np.all(absent, axis=0)):
+        raise InvalidArgument("sequence", names[place], "a column with numbers between --start and --end")
 
 
 def _show(model: CouplingMarkovChain, names: list[str]) -> None:

@@ -119,7 +119,7 @@ def parse_cuts(texts: list[str] | None, states: int | None, sequences: int) -> l
     if states is not None:
         if states < 2:
             raise InvalidArgument("states", states, "a whole number of at least 2")
-        return [np.arange(states - 1) + 0.5] * sequences
+        return [np.arange(states - 1, dtype=np.float64) + 0.5] * sequences
     found = [_ascending(text) for text in texts or []]
     if len(found) not in (1, sequences):
         raise InvalidArgument("cuts", len(found), f"given once for all sequences, or once for each of the {sequences}")
@@ -186,4 +186,4 @@ def _ascending(text: str) -> NDArray[np.float64]:
         found = []
     if not found or not all(map(math.isfinite, found)) or any(b <= a for a, b in pairwise(found)):
         raise InvalidArgument("cuts", text, "ascending numbers such as 60,100")
-    return np.asarray(found)
+    return np.asarray(found, dtype=np.float64)
