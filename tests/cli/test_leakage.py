@@ -71,6 +71,7 @@ def test_the_plot_is_a_page_that_stands_alone(model: str, tmp_path: Path) -> Non
     assert "Leakage by age" in text
     assert "Theorem 1 (no bound)" in text
     assert "age-dependent (no bound)" in text
+    assert "Released with differential privacy" not in text
 
 
 def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:

@@ -208,5 +208,8 @@ def _write_plot(path: Path, title: str, best: Tuned, tried: Tried) -> None:
         columns=_COLUMNS,
         rows=[(_short(one), leaked, epsilon) for one, epsilon, leaked in tried],
         figure=figure,
+        kind="Computed before anything is released",
+        caption="Each line shows what one release reveals, by the age of what is read.",
+        details="How it was made",
     )
     write_page(made, path)

@@ -169,5 +169,8 @@ def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]
         columns=_COLUMNS,
         rows=_rows(found),
         figure=figure,
+        kind="Computed before anything is released",
+        caption="Each line shows what one definition says of a release, by the age of what is read.",
+        details="How it was made",
     )
     write_page(page, path)

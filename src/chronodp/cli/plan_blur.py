@@ -66,7 +66,7 @@ def plan_blur(
         for number, one in enumerate(wanted):
             rows += _rows(one, recommend(block, one, unit_costs=costs))
             tell((number + 1) / len(wanted))
-    title = f"Blurred times: windows of {block} periods, {analysis}"
+    title = f"Blurred times: windows of {block} periods, for {analysis}"
     if page is not None:
         _write_plot(page, title, wanted, rows)
     if as_json:
@@ -106,7 +106,7 @@ def _epsilons(text: str) -> list[float]:
         found = []
     if not found or len(found) > _MOST:
         raise InvalidArgument("epsilon", text, f"a number such as 5, or at most {_MOST} such as 1,5,20")
-    return found
+    return sorted(set(found))
 
 
 def _rows(epsilon: float, made: Recommendation) -> list[dict[str, Any]]:
@@ -187,5 +187,8 @@ def _write_plot(path: Path, title: str, epsilons: list[float], rows: list[dict[s
         columns=_COLUMNS,
         rows=[_cells(row) for row in rows],
         figure=figure,
+        kind="Computed before anything is released",
+        caption="Each line shows what one mechanism costs, by epsilon.",
+        details="How it was made",
     )
     write_page(page, path)
