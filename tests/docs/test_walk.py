@@ -135,6 +135,7 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/publish-ratios.md": winter,
     "docs/how-to/release-a-series.md": visits,
     "docs/how-to/release-a-spectrum.md": beats,
+    "docs/how-to/smooth-a-release.md": winter,
     "docs/how-to/watch-a-stream.md": counts,
     "docs/how-to/watch-for-alerts.md": quiet,
 }
