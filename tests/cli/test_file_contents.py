@@ -151,6 +151,7 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
             "chain fit": ("x.csv", *CHAIN),
             "fran run": ("alarms", *FRAN),
             "check": CHECK,
+            "choose": ("a", "b", "--change", "1", "--epsilon", "1", *SPENDS),
             "serve": ("--policy", "policy.toml"),
             "lifetime open": OPEN,
             "lifetime issue": ("x.csv", *ISSUE),

@@ -117,6 +117,7 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         (*TABLE, "--value", COLUMN, "--block", "2", "--request", "blur", *PAID),
         (*TABLE, "--value", COLUMN, "--block", "2", "--request", "blur", *PAID, "--json"),
     ),
+    "choose": ((KEY, "b", "--change", "1", "--request", KEY, *PAID),),
     "choose-order": ((*TABLE, "--value", KEY, "--user", "who", "--up-to", "2", "--request", "order", *PAID),),
     "chain fit": (
         (*TABLE, "--sequence", KEY, *GRID[4:], "--states", "2", "--request", "chain", *PAID),

@@ -19,6 +19,7 @@ from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
 from chronodp.cli.chain import chain
 from chronodp.cli.check import check
+from chronodp.cli.choose import choose
 from chronodp.cli.choose_order import choose_order
 from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
@@ -70,6 +71,7 @@ app.command()(blur_times)
 app.command()(plan_blur)
 app.command()(compare)
 app.command()(rehearse)
+app.command()(choose)
 app.command("choose-order")(choose_order)
 app.add_typer(chain, name="chain")
 app.command()(leakage)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import chronodp as cdp
 from chronodp.cli.account import parse_release
+from chronodp.cli.choose import parse_choice_mechanism
 from chronodp.cli.coupled import parse_ages, parse_cuts, parse_each_age, parse_hears, parse_query, parse_turns
 from chronodp.cli.device import parse_protocol
 from chronodp.cli.plan_blur import parse_analysis
+from chronodp.cli.read import parse_smooth
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
 from chronodp.live import Windows
@@ -36,6 +38,8 @@ _PARSERS: tuple[Callable[[str], object], ...] = (
     lambda text: parse_cuts([text], None, 2),
     lambda text: parse_hears([text], ["a", "b"]),
     lambda text: parse_analysis(text, 20),
+    parse_choice_mechanism,
+    parse_smooth,
 )
 
 
@@ -94,6 +98,8 @@ def make_command_words(_folder: Path) -> Target:
         "60,100",
         "a=a,b",
         "relative:1,1,1,1 counting:1000,0.2,0.1 average:24,4",
+        "exponential noisy-max",
+        "growing:whole walk",
     )
     seeds = tuple(bytes([number]) + word.encode() for number, text in enumerate(texts) for word in text.split())
 
