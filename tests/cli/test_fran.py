@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from chronodp.correlated import Mean, read_model
@@ -128,6 +129,47 @@ def test_several_queries_numbers_with_cuts_and_an_end() -> None:
     assert told[0] == "period,value_1,value_2"
     assert [line.count(",") for line in told] == [2, 2, 2]
     assert status() == (1, 3.0)
+
+
+GRID = ("--time", "at", "--every", "1h", "--start", "2026-01-01", "--end", "2026-01-02", "--states", "2")
+SERIES = (*GRID, "--sequence", "pulse", "--sequence", "breath", "--model", "model.json")
+PRICE = ("--ages", "2", "--epsilon", "1", "--dataset", "ward", "--request", "day")
+
+
+@pytest.fixture
+def table(home: Path) -> Path:
+    named = ("--sequence", "pulse", "--sequence", "breath")
+    run("chain", "simulate", "model.json", "--periods", "24", *named, "--out", "ward.csv")
+    return home
+
+
+@pytest.mark.long
+def test_a_table_is_released_once_and_comes_back_the_same(table: Path, refuse: Callable[..., str]) -> None:
+    words = ("fran", "release", "ward.csv", *SERIES, *PRICE)
+    assert "12 more rows" in run(*words, "--out", "day.csv")
+    made = pd.read_csv(table / "day.csv")
+    assert made["value"].isna().tolist() == [True] * 2 + [False] * 22
+    again = json.loads(run(*words, "--json"))
+    assert [row["value"] for row in again["series"]][2:] == pytest.approx(made["value"].tolist()[2:])
+    run(*words, "--out", "day.json")
+    run("key", "--out", "public.key")
+    assert "Valid." in run("verify", "day.json", "--public-key", "public.key")
+    assert status() == (1, 3.0)
+    (table / "other.csv").write_text("at,pulse,breath\n2026-01-01,nan,zaphod\n", encoding="utf-8")
+    other = ("fran", "release", "other.csv", *SERIES, *PRICE)
+    assert "was made before for another plan, source or cost" in refuse(*other)
+    run(*other[:-1], "odd")  # no row of a private table can cause a refusal
+    for arguments, said in (
+        ((*words, "--sequence", "heart", "--request", "b"), "sequence must be as many as the model has, 2 of 2 states"),
+        ((*words, "--ages", "24", "--request", "b"), "ages must be below the horizon, 24"),
+        ((*words, "--out", "day.txt"), "out must be a file that ends in"),
+        ((*words, "--epsilon", "9", "--request", "b"), "cannot pay"),
+        ((*words, "--ledger", "none.db"), "there is no ledger at none.db"),
+        ((*words[:-1], "b", "--end", "2026-01-01T00:30"), "end must be"),
+        (("fran", "release", "none.csv", *SERIES, *PRICE), "there is no file none.csv"),
+    ):
+        assert said in refuse(*arguments)
+    assert status() == (2, 2.0)
 
 
 REFUSED: list[tuple[str, tuple[str, ...], str]] = [

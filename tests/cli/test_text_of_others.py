@@ -131,6 +131,7 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "federate simulate": (("live.toml",), (KEY,)),
     "federate token": (("live.toml", "--holder", KEY, "--out", "token"),),
     "fran plan": (("live.toml", "--epsilon", "1"), (KEY, "--epsilon", "1")),
+    "fran release": ((*TABLE, "--model", KEY, "--sequence", KEY, *GRID[4:], "--states", "2", "--request", KEY, *PAID),),
     "fran run": ((KEY,), (HOSTILE, "--replay"), (f"new{KEY}", "--model", KEY, *PAID)),
     "fran tune": (("live.toml", "--error", "1"), (KEY, "--error", "1")),
     "leakage": (("live.toml", "--epsilon", "1"), (KEY, "--epsilon", "1")),

@@ -10,14 +10,15 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from chronodp.cli.coupled import Cuts, Model, parse_cuts, parse_hears, to_states
+from chronodp.cli.coupled import Cuts, Model, parse_cuts, parse_hears
+from chronodp.cli.coupled_table import End, Every, Missing, Sequences, Start, StateColumns, States
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Time, existing_ledger
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
 from chronodp.cli.terminal import print_json, terminal
 from chronodp.display import shown
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import Calendar, check_epsilon, check_whole, counted
+from chronodp.privacy import Calendar, check_epsilon, counted
 from chronodp.report import watching
 
 if TYPE_CHECKING:
@@ -33,23 +34,18 @@ chain = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Models of sequences that move by each other's last states."
 )
 
-Every = Annotated[str, typer.Option(help="Length of a period, such as `1h`.")]
-Start = Annotated[str, typer.Option(help="When the first period begins.")]
-
 
 @chain.command()
 def fit(
     data: Data,
     time: Time,
-    sequence: Annotated[list[str], typer.Option(help="A column that holds one sequence. Repeated, in their order.")],
+    sequence: Sequences,
     every: Every,
     start: Start,
-    end: Annotated[str, typer.Option(help="When the last period ends.")],
+    end: End,
     cuts: Cuts = None,
-    states: Annotated[
-        int | None, typer.Option(help="How many states, where columns hold their numbers from 0; instead of --cuts.")
-    ] = None,
-    missing: Annotated[int, typer.Option(help="The state of a period without a number.")] = 0,
+    states: States = None,
+    missing: Missing = 0,
     hears: Annotated[
         list[str] | None,
         typer.Option(
@@ -98,32 +94,25 @@ def fit(
 
     check_place("out", out, ".json")
     _check_payer(public=public, epsilon=epsilon, dataset=dataset, request=request)
-    if len(set(sequence)) < len(sequence):
-        raise InvalidArgument("sequence", ", ".join(sequence), "columns that differ")
-    edges = parse_cuts(cuts, states, len(sequence))
-    count = len(edges[0]) + 1
+    columns = StateColumns(time, sequence, parse_cuts(cuts, states, len(sequence)), missing)
     mask = parse_hears(hears, sequence)
-    check_whole("missing", missing, least=0, most=count - 1)
     calendar = Calendar(every, start, end, timezone)
     if len(calendar) < 2:
         raise InvalidArgument("end", end, f"two periods of {every} after the start, or more")
     content: dict[str, Any]
     with watching("Fitting the chain") as tell:
-        numbers = _read(data, calendar, time, sequence)
+        rows, absent = columns.read(data, calendar)
         tell(0.3)
-        absent = np.isnan(numbers)
-        # By public rules alone, and each period by itself: one changed record changes one state.
-        rows = np.where(absent, missing, to_states(numbers, edges))
         if public:
             _check_present(absent, sequence)
-            found = fit_public(rows, states=count, hears=mask)
+            found = fit_public(rows, states=columns.states, hears=mask)
             model, certificate = found.model, None
             content = {"missing": int(absent.sum()), "log_likelihood": found.log_likelihood, "rounds": found.rounds}
         else:
             with existing_ledger(ledger, keys=keys) as opened:
                 paid = fit_privately(
                     rows,
-                    states=count,
+                    states=columns.states,
                     hears=mask,
                     epsilon=check_epsilon(epsilon),
                     ledger=opened,
@@ -196,14 +185,6 @@ def _check_payer(*, public: bool, epsilon: float | None, dataset: str | None, re
             raise InvalidArgument(name, value, "left out with --public: nothing is spent")
         if not public and value is None:
             raise InvalidArgument(name, None, "given: private data are paid for; or --public if anybody may know them")
-
-
-def _read(data: str, calendar: Calendar, time: str, columns: list[str]) -> NDArray[np.float64]:
-    """Return a number for each period and column, NaN where there is none."""
-    from chronodp.engines import find_source, read_series
-
-    source = find_source(data)
-    return np.stack([read_series(source, calendar, time=time, value=name) for name in columns], axis=1)
 
 
 def _check_present(absent: NDArray[np.bool_], names: list[str]) -> None:

@@ -5,22 +5,28 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
+from chronodp.privacy import parse_record_unit
 
 if TYPE_CHECKING:
     from chronodp.correlated import Maximum, Mean, Query, Sum, WeightedSum
 
 __all__ = [
     "Adversaries",
+    "AgeWords",
     "Cuts",
+    "FranUnit",
     "Model",
     "QueryWords",
+    "Target",
+    "Turns",
+    "fran_terms",
     "parse_adversary",
     "parse_ages",
     "parse_cuts",
@@ -38,12 +44,22 @@ Adversaries = Annotated[
     str,
     typer.Option(help="`knows_others`: one who knows the present of all others; `knows_none`: one who knows nothing."),
 ]
+AgeWords = Annotated[str, typer.Option(help="How many periods ago sequences are read: `3`, or `0,2,5` for each.")]
 Cuts = Annotated[
     list[str] | None,
     typer.Option(help="Where one state ends and the next begins, as `60,100`: once for all sequences, or for each."),
 ]
+FranUnit = Annotated[
+    str,
+    typer.Option(help="`window:1/replace`: one record; `window:24/replace`; `user/replace`: a whole sequence."),
+]
 Model = Annotated[Path, typer.Argument(help="The model: a JSON file with `transitions` and `coupling` or `edges`.")]
 QueryWords = Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`; several with spaces.")]
+
+Target = Annotated[
+    float | None, typer.Option(help="Instead of --epsilon: the most that one release may reveal about the present.")
+]
+Turns = Annotated[str | None, typer.Option(help="Epsilon of each release (ε_C); `0.5,1` to use several in turn.")]
 
 
 def parse_query(text: str) -> Query:
@@ -106,6 +122,23 @@ def parse_adversary(text: str) -> Literal["knows_others", "knows_none"]:
     if text not in ("knows_others", "knows_none"):
         raise InvalidArgument("adversary", text, "knows_others or knows_none")
     return cast(Literal["knows_others", "knows_none"], text)
+
+
+def fran_terms(
+    ages: str, query: str, epsilon: str | None, target: float | None, adversary: str, unit: str, *, horizon: int | None
+) -> dict[str, Any]:
+    """Return what `design_fran` takes, from the words of options."""
+    if (epsilon is None) == (target is None):
+        raise InvalidArgument("epsilon", epsilon, "given, or --target instead of it: one of the two")
+    return {
+        "query": parse_query(query),
+        "ages": parse_each_age(ages),
+        "epsilon": None if epsilon is None else parse_turns(epsilon),
+        "target": target,
+        "adversary": parse_adversary(adversary),
+        "unit": parse_record_unit(unit),
+        "horizon": horizon,
+    }
 
 
 def parse_cuts(texts: list[str] | None, states: int | None, sequences: int) -> list[NDArray[np.float64]]:

@@ -15,22 +15,24 @@ import typer
 
 from chronodp.cli.coupled import (
     Adversaries,
+    AgeWords,
     Cuts,
+    FranUnit,
     Model,
     QueryWords,
-    parse_adversary,
+    Target,
+    Turns,
+    fran_terms,
     parse_cuts,
-    parse_each_age,
-    parse_query,
-    parse_turns,
     to_states,
 )
+from chronodp.cli.fran_release import release
 from chronodp.cli.fran_tune import tune
 from chronodp.cli.options import Address, Analyst, Json, JsonLines, Keys, existing_ledger
 from chronodp.cli.stream import number_in
 from chronodp.cli.terminal import print_json
 from chronodp.errors import InvalidArgument, UnknownStream
-from chronodp.privacy import counted, labelled, parse_record_unit
+from chronodp.privacy import counted, labelled
 
 if TYPE_CHECKING:
     from chronodp.correlated import CouplingMarkovChain, Fran
@@ -45,16 +47,8 @@ fran = typer.Typer(
     help="Aged answers with noise about coupled sequences (freshness-regulated adaptive noise).",
 )
 fran.command()(tune)
+fran.command()(release)
 
-AgeWords = Annotated[str, typer.Option(help="How many periods ago sequences are read: `3`, or `0,2,5` for each.")]
-Turns = Annotated[str | None, typer.Option(help="Epsilon of each release (ε_C); `0.5,1` to use several in turn.")]
-Target = Annotated[
-    float | None, typer.Option(help="Instead of --epsilon: the most that one release may reveal about the present.")
-]
-FranUnit = Annotated[
-    str,
-    typer.Option(help="`window:1/replace`: one record; `window:24/replace`; `user/replace`: a whole sequence."),
-]
 Horizon = Annotated[int | None, typer.Option(help="How many periods; not known if not given.")]
 
 
@@ -79,7 +73,7 @@ def plan(
     from chronodp.correlated import read_model
 
     chain = read_model(model)
-    content = _planned(chain, _terms(ages, query, epsilon, target, adversary, unit, horizon))
+    content = _planned(chain, fran_terms(ages, query, epsilon, target, adversary, unit, horizon=horizon))
     if as_json:
         print_json(content)
     else:
@@ -134,27 +128,11 @@ def run(
                     raise InvalidArgument(option, None, f"given: there is no stream {name!r} to go on with") from None
             chain = read_model(model or "")
             read = _reader(columns, cuts, chain.sequences, chain.states)  # before anything is spent
-            terms = _terms(ages, query, epsilon, target, adversary, unit, horizon)
+            terms = fran_terms(ages, query, epsilon, target, adversary, unit, horizon=horizon)
             live = Fran(chain, **terms, ledger=store, dataset=dataset or "", name=name, analyst=analyst)
         else:
             read = _reader(columns, cuts, live.design.sequences, live.design.states)
         _follow(live, read, store, replay=replay, as_json=as_json)
-
-
-def _terms(
-    ages: str, query: str, epsilon: str | None, target: float | None, adversary: str, unit: str, horizon: int | None
-) -> dict[str, Any]:
-    if (epsilon is None) == (target is None):
-        raise InvalidArgument("epsilon", epsilon, "given, or --target instead of it: one of the two")
-    return {
-        "query": parse_query(query),
-        "ages": parse_each_age(ages),
-        "epsilon": None if epsilon is None else parse_turns(epsilon),
-        "target": target,
-        "adversary": parse_adversary(adversary),
-        "unit": parse_record_unit(unit),
-        "horizon": horizon,
-    }
 
 
 def _planned(chain: CouplingMarkovChain, terms: dict[str, Any]) -> dict[str, Any]:

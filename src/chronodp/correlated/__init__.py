@@ -7,7 +7,12 @@ aged values with noise gives away about the present of any of them.
 from chronodp.correlated.budgeted_fit import fit_privately
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.fit import fit
-from chronodp.correlated.fran import Fran, about_the_present as about_the_present, design_fran as design_fran
+from chronodp.correlated.fran import (
+    Fran,
+    about_the_present as about_the_present,
+    design_fran as design_fran,
+    release_aged as release_aged,
+)
 from chronodp.correlated.leakage import Leakage, leakage
 from chronodp.correlated.leakage_model import LeakageModel
 from chronodp.correlated.model_file import model_to_json as model_to_json, read_model
