@@ -17,6 +17,7 @@ COUPLED = {"transitions": [[0.9, 0.2], [0.1, 0.8]], "coupling": [[0.8, 0.2], [0.
 GRID = ("--every", "1h", "--start", "2026-01-01", "--end", "2026-02-01")
 SERIES = ("--time", "at", "--sequence", "pulse", "--sequence", "breath", *GRID)
 ASKED = (*SERIES, "--states", "2")
+KEYED = ("--time", "at", *GRID, "--states", "2", "--by", "at=a,b")
 PAID = ("--epsilon", "2", "--dataset", "ward", "--request", "chain")
 EVERY = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 
@@ -81,6 +82,18 @@ def test_cuts_turn_numbers_into_states_and_every_number_has_one() -> None:
     assert cut["transitions"] == plain["transitions"]
 
 
+@pytest.mark.usefixtures("home")
+def test_rows_by_key_are_the_same_as_columns() -> None:
+    wide = pd.read_csv("ward.csv").rename(columns={"breath": "bre'ath"})
+    long = wide.melt("at", var_name='th"e one', value_name="state").sample(frac=1.0, random_state=1)
+    long.to_csv("long.csv", index=False)
+    keyed = ("--time", "at", *GRID, "--states", "2", "--by", "th\"e one=pulse,bre'ath", "--value", "state")
+    found = json.loads(run("chain", "fit", "long.csv", *keyed, "--public", "--json"))
+    plain = json.loads(run("chain", "fit", "ward.csv", *ASKED, "--public", "--json"))
+    assert found["names"] == ["pulse", "bre'ath"]
+    assert found["transitions"] == plain["transitions"]
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("home")
 def test_private_tables_of_any_content_are_fitted_alike() -> None:
@@ -113,16 +126,27 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("ward.csv", *SERIES, *PAID, "--states", "1"), "states must be a whole number of at least 2"),
     (("ward.csv", *ASKED, *PAID, "--missing", "2"), "missing must be a whole number from 0 to 1"),
     (("ward.csv", *ASKED, *PAID, "--hears", "pulse=heart"), "hears must be a sequence and those it hears"),
-    (("ward.csv", *ASKED, *PAID, "--sequence", "pulse"), "sequence must be columns that differ"),
+    (("ward.csv", *ASKED, *PAID, "--sequence", "pulse"), "sequence must be sequences that differ"),
     (("ward.csv", *ASKED, *PAID, "--sequence", "heart"), "the table has no column 'heart'"),
     (("ward.csv", *ASKED, *PAID, "--end", "2026-01-01T01:00"), "end must be two periods of 1h after the start"),
+    (("ward.csv", *ASKED[2:], *PAID, "--time", "at", "--by", "pulse=0,1"), "sequence must be given, or --by"),
+    (("ward.csv", "--time", "at", *GRID, "--states", "2", *PAID), "sequence must be given, or --by"),
+    (("ward.csv", *KEYED, *PAID), "value must be given with --by"),
+    (("ward.csv", *ASKED, *PAID, "--value", "pulse"), "value must be given with --by"),
+    (("ward.csv", *KEYED, *PAID, "--value", "pulse", "--by", "at"), "by must be a column and its public keys"),
+    (("ward.csv", *KEYED, *PAID, "--value", "pulse", "--by", "at=a,,b"), "by must be a column and its public keys"),
+    (("ward.csv", *KEYED, *PAID, "--value", "pulse", "--by", "at=a,a"), "by must be sequences that differ"),
+    (("ward.csv", *KEYED, *PAID, "--value", "pulse", "--by", "x=a,b"), "has no column 'x'"),
     (("none.csv", *ASKED, *PAID), "there is no file none.csv"),
     (("ward.csv", *ASKED, *PAID, "--out", "model.csv"), "out must be a file that ends in .json"),
     (("ward.csv", *ASKED, *PAID, "--ledger", "none.db"), "there is no ledger at none.db"),
     (("ward.csv", *ASKED, *PAID, "--epsilon", "5"), "cannot pay"),
     (("ward.csv", *ASKED, *PAID, "--epsilon", "1e-12"), "epsilon must be from"),
     (("ward.csv", *ASKED, *PAID, "--dataset", "x"), "no budget is open for 'x'"),
-    (("ward.csv", "--time", "at", "--sequence", "at", *GRID, "--states", "2", "--public"), "a column with numbers"),
+    (
+        ("ward.csv", "--time", "at", "--sequence", "at", *GRID, "--states", "2", "--public"),
+        "sequence must be one with numbers",
+    ),
 ]
 NOT_DRAWN: list[tuple[tuple[str, ...], str]] = [
     (("model.json", "--out", "x.json"), "out must be a file that ends in .csv or .parquet"),

@@ -10,8 +10,8 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from chronodp.cli.coupled import Cuts, Model, parse_cuts, parse_hears
-from chronodp.cli.coupled_table import End, Every, Missing, Sequences, Start, StateColumns, States
+from chronodp.cli.coupled import Cuts, Model, parse_hears
+from chronodp.cli.coupled_table import By, End, Every, Missing, Sequences, Start, States, Value, state_columns
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Time, existing_ledger
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
@@ -39,10 +39,12 @@ chain = typer.Typer(
 def fit(
     data: Data,
     time: Time,
-    sequence: Sequences,
     every: Every,
     start: Start,
     end: End,
+    sequence: Sequences = None,
+    by: By = None,
+    value: Value = None,
     cuts: Cuts = None,
     states: States = None,
     missing: Missing = 0,
@@ -68,7 +70,7 @@ def fit(
     ledger: Address = "budget.db",
     keys: Keys = None,
 ) -> None:
-    """Fit a coupling Markov chain to a table with a column for each sequence: whom it hears, and where it goes.
+    """Fit a coupling Markov chain to a table of several sequences: whom each hears, and where it goes.
 
     Transitions of private data are counted with noise once, paid from a budget with the unit `window:1/replace`: one
     period of one sequence. The model is public from then on; the same request again returns the same model. Several
@@ -86,6 +88,8 @@ def fit(
 
     `... --cuts 90 --cuts 18 ...` where the columns hold beats and breaths a minute, instead of states
 
+    `... --by sensor=north,south --value level --cuts 3,5 ...` where rows hold one sequence each
+
     `... --public --out fitted.json` for data that anybody may know: without a budget
 
     Next: `chronodp leakage fitted.json --epsilon 1`, `chronodp fran tune fitted.json --error 0.1`
@@ -94,8 +98,9 @@ def fit(
 
     check_place("out", out, ".json")
     _check_payer(public=public, epsilon=epsilon, dataset=dataset, request=request)
-    columns = StateColumns(time, sequence, parse_cuts(cuts, states, len(sequence)), missing)
-    mask = parse_hears(hears, sequence)
+    columns = state_columns(time=time, sequence=sequence, by=by, value=value, cuts=cuts, states=states, missing=missing)
+    names = columns.names
+    mask = parse_hears(hears, names)
     calendar = Calendar(every, start, end, timezone)
     if len(calendar) < 2:
         raise InvalidArgument("end", end, f"two periods of {every} after the start, or more")
@@ -104,7 +109,7 @@ def fit(
         rows, absent = columns.read(data, calendar)
         tell(0.3)
         if public:
-            _check_present(absent, sequence)
+            _check_present(absent, names)
             found = fit_public(rows, states=columns.states, hears=mask)
             model, certificate = found.model, None
             content = {"missing": int(absent.sum()), "log_likelihood": found.log_likelihood, "rounds": found.rounds}
@@ -122,13 +127,13 @@ def fit(
                 )
             model, certificate = paid.model, paid.certificate
             content = {"release": paid.text, "link": paid.signed.to_dict()}
-    content = json.loads(model_to_json(model)) | {"names": sequence} | content
+    content = json.loads(model_to_json(model)) | {"names": names} | content
     if out is not None:
         out.write_text(json.dumps(content) + "\n", encoding="utf-8")
     if as_json:
         print_json(content)
         return
-    _show(model, sequence)
+    _show(model, names)
     console = terminal()
     if certificate is None:
         gaps = f"{content['missing']:,} of {absent.size:,} numbers were missing"
@@ -190,7 +195,7 @@ def _check_payer(*, public: bool, epsilon: float | None, dataset: str | None, re
 def _check_present(absent: NDArray[np.bool_], names: list[str]) -> None:
     """Refuse public columns without any number; of private ones it would tell something."""
     for place in np.flatnonzero(np.all(absent, axis=0)):
-        raise InvalidArgument("sequence", names[place], "a column with numbers between --start and --end")
+        raise InvalidArgument("sequence", names[place], "one with numbers between --start and --end")
 
 
 def _show(model: CouplingMarkovChain, names: list[str]) -> None:

@@ -18,9 +18,8 @@ from chronodp.cli.coupled import (
     Target,
     Turns,
     fran_terms,
-    parse_cuts,
 )
-from chronodp.cli.coupled_table import End, Every, Missing, Sequences, Start, StateColumns, States
+from chronodp.cli.coupled_table import By, End, Every, Missing, Sequences, Start, States, Value, state_columns
 from chronodp.cli.options import Address, Analyst, Clocks, Data, Json, Keys, Payer, Request, Time, existing_ledger
 from chronodp.cli.places import check_place
 from chronodp.cli.table_files import TABLES, write_table
@@ -43,12 +42,14 @@ def release(
     data: Data,
     model: Annotated[Path, typer.Option(help="The model, a JSON file: public, or paid for.")],
     time: Time,
-    sequence: Sequences,
     every: Every,
     start: Start,
     end: End,
     dataset: Payer,
     request: Request,
+    sequence: Sequences = None,
+    by: By = None,
+    value: Value = None,
     cuts: Cuts = None,
     states: States = None,
     missing: Missing = 0,
@@ -80,11 +81,11 @@ def release(
     from chronodp.correlated import design_fran, read_model, release_aged
 
     check_place("out", out, *TABLES, ".json")
-    columns = StateColumns(time, sequence, parse_cuts(cuts, states, len(sequence)), missing)
+    columns = state_columns(time=time, sequence=sequence, by=by, value=value, cuts=cuts, states=states, missing=missing)
     calendar = Calendar(every, start, end, timezone)
     chain = read_model(model)
-    if (chain.sequences, chain.states) != (len(sequence), columns.states):
-        given = f"{len(sequence)} sequences of {columns.states} states"
+    if (chain.sequences, chain.states) != (len(columns.names), columns.states):
+        given = f"{len(columns.names)} of {columns.states} states"
         allowed = f"as many as the model has, {chain.sequences} of {chain.states} states"
         raise InvalidArgument("sequence", given, allowed)
     terms = fran_terms(ages, query, epsilon, target, adversary, unit, horizon=len(calendar))
