@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def ledger_at(folder: Path) -> cdp.Ledger:
 
 def test_a_series_is_the_stream_run_to_its_end(tmp_path: Path) -> None:
     with ledger_at(tmp_path) as ledger:
-        paid = {"ledger": ledger, "dataset": "ward"}
+        paid: dict[str, Any] = {"ledger": ledger, "dataset": "ward"}
         made = release_aged(SERIES, DESIGN, request="all", entropy=seeded(3), **paid)
         live = Fran.open(DESIGN, name="all", entropy=seeded(3), **paid)
         told = [live.step(row).value for row in SERIES]
@@ -40,7 +41,7 @@ def test_a_series_is_the_stream_run_to_its_end(tmp_path: Path) -> None:
 
 def test_it_is_paid_once_and_other_data_are_refused(tmp_path: Path) -> None:
     with ledger_at(tmp_path) as ledger:
-        paid = {"ledger": ledger, "dataset": "ward", "request": "all"}
+        paid: dict[str, Any] = {"ledger": ledger, "dataset": "ward", "request": "all"}
         made = release_aged(SERIES, DESIGN, **paid)
         again = release_aged(SERIES.tolist(), DESIGN, **paid)
         assert (again.text, again.signed) == (made.text, made.signed)
@@ -58,7 +59,7 @@ def test_it_is_paid_once_and_other_data_are_refused(tmp_path: Path) -> None:
 
 def test_whatever_cannot_be_read_is_refused_before_the_debit(tmp_path: Path) -> None:
     with ledger_at(tmp_path) as ledger:
-        paid = {"ledger": ledger, "dataset": "ward", "request": "all"}
+        paid: dict[str, Any] = {"ledger": ledger, "dataset": "ward", "request": "all"}
         for wrong in (SERIES[:8], SERIES[:, :1], SERIES + 1, SERIES - 1, SERIES * 0.5, "xy", [[0], [0, 1]]):
             with pytest.raises(InvalidArgument, match="series must be"):
                 release_aged(wrong, DESIGN, **paid)

@@ -141,4 +141,5 @@ def _check_rows(series: ArrayLike, design: FranDesign) -> Integers:
     if rows.shape != (1, design.horizon, design.sequences):
         allowed = f"{design.horizon:,} periods × {design.sequences:,} sequences, as the design says"
         raise InvalidArgument("series", rows.shape[1:], allowed)
-    return rows[0]
+    snapshots: Integers = rows[0]
+    return snapshots
