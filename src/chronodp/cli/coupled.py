@@ -12,7 +12,7 @@ import typer
 from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import parse_record_unit
+from chronodp.privacy import check_whole, parse_record_unit
 
 if TYPE_CHECKING:
     from chronodp.correlated import Maximum, Mean, Query, Sum, WeightedSum
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _MOST_AGES = 1_000
+_MOST_STATES = 10_000
 _QUERIES = "mean, sum, max or weighted:1,0.5,2 with a number for each sequence; several with spaces"
 
 Adversaries = Annotated[
@@ -150,8 +151,7 @@ def parse_cuts(texts: list[str] | None, states: int | None, sequences: int) -> l
     if (not texts) == (states is None):
         raise InvalidArgument("cuts", " ".join(texts or []) or None, "given, or --states instead of them")
     if states is not None:
-        if states < 2:
-            raise InvalidArgument("states", states, "a whole number of at least 2")
+        check_whole("states", states, least=2, most=_MOST_STATES)
         return [np.arange(states - 1, dtype=np.float64) + 0.5] * sequences
     found = [_ascending(text) for text in texts or []]
     if len(found) not in (1, sequences):
