@@ -59,11 +59,13 @@ def read_panel(source: Source, *, time: str, user: str, value: str, longest: int
     return answered(source, list(wanted.values()), Reading(), ask, memory=_MEMORY)
 
 
-def read_series(source: Source, calendar: Calendar, *, time: str, value: str) -> NDArray[np.float64]:
+def read_series(
+    source: Source, calendar: Calendar, *, time: str, value: str, where: str | None = None
+) -> NDArray[np.float64]:
     """Return one number a period of a public grid: the mean of its rows, NaN where there is none.
 
-    A row counts in the period of its time, whatever other rows there are. It is left out beyond the grid, or without a
-    time or a finite number; none can cause a refusal.
+    A row counts in the period of its time, whatever other rows there are. It is left out beyond the grid, without a
+    time or a finite number, or where it does not meet ``where``; none can cause a refusal.
 
     >>> import pyarrow
     >>> from chronodp.engines import find_source
@@ -72,7 +74,7 @@ def read_series(source: Source, calendar: Calendar, *, time: str, value: str) ->
     >>> read_series(find_source(table), days, time="day", value="kwh").tolist()
     [nan, 4.0, nan, 7.0]
     """
-    question = Question(calendar, time, None, value, Grid(1.0), (0, 1))
+    question = Question(calendar, time, None, value, Grid(1.0), (0, 1), where=where)
 
     def ask(session: Session) -> NDArray[np.float64]:
         rows = rows_select(question, session.parts).select(exp.column("number")).subquery("rows_").sql("duckdb")
