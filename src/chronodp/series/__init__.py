@@ -30,6 +30,7 @@ from chronodp.series.life import (
     full_periods as full_periods,
     so_many as so_many,
 )
+from chronodp.series.listed import listed as listed
 from chronodp.series.measures import (
     Active as Active,
     Count,
@@ -45,9 +46,6 @@ from chronodp.series.measures import (
     Sum,
     Total as Total,
     Variance,
-    histogram_of as histogram_of,
-    mean_of as mean_of,
-    quantiles_of as quantiles_of,
 )
 from chronodp.series.missing import Missing, MissingFigure
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated, cost_of as cost_of
@@ -68,6 +66,7 @@ from chronodp.series.quantiles import (
     open_release as open_release,
     rank_change as rank_change,
 )
+from chronodp.series.questions import ASKABLE as ASKABLE, Questions as Questions, ask_for as ask_for
 from chronodp.series.reading_request import (
     ReadingRequest as ReadingRequest,
     offered as offered,
