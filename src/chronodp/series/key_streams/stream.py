@@ -19,7 +19,7 @@ from chronodp.series.key_streams.holders import Holders, from_row, to_rows
 from chronodp.series.key_streams.look import Told, look_at
 from chronodp.series.key_streams.paths import KeyPaths
 from chronodp.series.recursion import Floats
-from chronodp.series.stream_answers import Row
+from chronodp.series.window_rows import Row
 
 __all__ = ["KeyAnswer", "KeyStream"]
 
