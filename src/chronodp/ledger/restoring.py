@@ -21,7 +21,7 @@ from chronodp.ledger.budget import Budget
 from chronodp.ledger.certificates import Link, SignedLink, verify_chain
 from chronodp.ledger.debits import Spend, debit, now, read_terms
 from chronodp.ledger.identity import Identity, adopt
-from chronodp.ledger.opening import Reached, open_unchecked
+from chronodp.ledger.opening import Reached, open_unchecked, unheard
 from chronodp.ledger.releases import read_chain
 from chronodp.ledger.restoration import describe_restoration
 from chronodp.ledger.store import Transaction
@@ -59,7 +59,7 @@ def restore(
     since: Sequence[Sequence[SignedLink]] = (),
     complete: bool = False,
     timeout: float = 10.0,
-    reached: Reached = lambda _: None,
+    reached: Reached = unheard,
 ) -> Restored:
     """Make a backup the ledger from now on. Stop everything that uses the ledger before.
 
