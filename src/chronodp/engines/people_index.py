@@ -24,7 +24,7 @@ from chronodp.engines.lives import Digests
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Term, Wanted
 from chronodp.engines.rows import names_select
-from chronodp.engines.statement import person_digest
+from chronodp.engines.seeds import person_digest
 
 __all__ = ["Entries", "PeopleIndex"]
 

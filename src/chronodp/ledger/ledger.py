@@ -8,11 +8,12 @@ from typing import Self
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import budgets
+from chronodp.ledger.accounts import find_budget
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.budgets import Entry, EntryPlace
 from chronodp.ledger.chains import LedgerChains
 from chronodp.ledger.claims import count_unread
-from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
+from chronodp.ledger.debits import Charge, Spend, check_fits, debit
 from chronodp.ledger.filters import Kind
 from chronodp.ledger.issues import LedgerIssues
 from chronodp.ledger.keys import Keys

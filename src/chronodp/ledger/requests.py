@@ -13,10 +13,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from chronodp.errors import LedgerSetBack, LedgerUnavailable, RequestConflict
+from chronodp.ledger.accounts import read_terms
 from chronodp.ledger.budget import Dates
 from chronodp.ledger.certificates import digest
 from chronodp.ledger.choices import Produce, Staged, kept_choices, make_choices
-from chronodp.ledger.debits import Spend, debit, read_terms
+from chronodp.ledger.debits import Spend, debit
 from chronodp.ledger.names import check_name
 from chronodp.ledger.numbers import Written, check_room
 from chronodp.ledger.opening import Opened
