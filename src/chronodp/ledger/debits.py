@@ -270,10 +270,10 @@ def _exhausted(spent: Amounts, budget: Budget, key: tuple[str, str, str], priced
     part = parts[shown]
     asked = ("more than " if amounts[shown] == CAP else "") + f"{part.value(amounts[shown]):.6g}"
     left = max(0, rule.ceilings[shown] - spent[shown])
-    period = f" in {key[2]}" if key[2] else ""
+    whose = account_name(key[0], key[1]) + (f" in {key[2]}" if key[2] else "")
     used, most, rest = part.value(spent[shown]), part.value(rule.ceilings[shown]), part.value(left)
     return BudgetExhausted(
-        f"the budget for {account_name(*key[:2])}{period} cannot pay {priced.cost}: asked {asked} of {part.name}, spent "
+        f"the budget for {whose} cannot pay {priced.cost}: asked {asked} of {part.name}, spent "
         f"{used:.6g} of {most:.6g}, left {rest:.6g}; `status` shows what would fit",
         measure=part.name,
         asked=part.value(amounts[shown]),
