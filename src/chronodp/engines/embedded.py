@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.attach import Session, answered
+from chronodp.engines.attach import answered
 from chronodp.engines.choice import Seeds
 from chronodp.engines.embedded_keys import Limits, gather_held_keys
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
@@ -28,6 +28,7 @@ from chronodp.engines.people_index import Entries, PeopleIndex
 from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
+from chronodp.engines.session import Session
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement

@@ -15,7 +15,7 @@ from chronodp.service.access import Anyone, Asker, curator_of
 from chronodp.service.curator import Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.dummy import rehearse
-from chronodp.service.jobs import Job, State
+from chronodp.service.job import Job, State
 from chronodp.service.listing import whose
 from chronodp.service.paging import PAGED, ShortPage
 from chronodp.service.question import QueryRequest
