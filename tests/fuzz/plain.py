@@ -26,6 +26,7 @@ from chronodp import (
 from chronodp.privacy import GaussianCost, PureCost, SampledGaussianCost
 from chronodp.randomness import Entropy, seeded
 from chronodp.series import windowed
+from chronodp.series.measures.choices import histogram_of, mean_of
 from tests.fuzz.calls import Call
 
 __all__ = ["PLAIN"]
@@ -214,8 +215,8 @@ PLAIN: dict[str, Call] = {
     "Histogram": _call(series.Histogram, column="kwh", edges=(0.0, 1.0), at_most=1),
     "RowMean": _call(series.RowMean, column="kwh", clip=(0.0, 1.0), at_most=2),
     "RowHistogram": _call(series.RowHistogram, column="kwh", edges=(0.0, 1.0), at_most=2),
-    "mean_of": _call(series.measures.mean_of, column="kwh", clip=(0.0, 1.0), of="rows", at_most=2, people=None),
-    "histogram_of": _call(series.measures.histogram_of, column="kwh", edges=(0.0, 1.0), of="rows", at_most=2),
+    "mean_of": _call(mean_of, column="kwh", clip=(0.0, 1.0), of="rows", at_most=2, people=None),
+    "histogram_of": _call(histogram_of, column="kwh", edges=(0.0, 1.0), of="rows", at_most=2),
     "Total": _call(series.Total, change=1.0, name="total"),
     "Noise": _call(series.Noise, law="laplace", sensitivity=1.0, scale=1.0, step=0.5),
     "RandomWalk": _call(postprocess.RandomWalk, step=1.0),

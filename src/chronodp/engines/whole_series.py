@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from chronodp.engines.attach import Session, answered
+from chronodp.engines.attach import answered
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Columns, Reading, Role, Wanted, check_reading
 from chronodp.engines.rows import cells_of, rows_select, union
+from chronodp.engines.session import Session
 from chronodp.engines.sources import Source
 from chronodp.privacy import Calendar, Grid, check_whole
 

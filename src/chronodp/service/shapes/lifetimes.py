@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from chronodp.service.shapes import Fact
+from chronodp.service.shapes.problems import Fact
 
 __all__ = ["IssueShape", "LifetimeShape", "StretchShape"]
 

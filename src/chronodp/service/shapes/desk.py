@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from chronodp.service.shapes import Problem
+from chronodp.service.shapes.problems import Problem
 
 __all__ = [
     "CheckedPolicyShape",
