@@ -69,7 +69,7 @@ def _show(findings: list[Finding]) -> None:
     for finding in findings:
         claim = finding.claim
         cells = (f"{claim.id}\n{claim.place}", claim.says, claim.statement, finding.shown, finding.verdict)
-        table.add_row(*map(escape, cells), style="red" if finding.word.startswith(("false", "not as")) else None)
+        table.add_row(*map(escape, cells), style="red" if finding.contradicted else None)
     Console().print(table)
 
 

@@ -7,29 +7,17 @@ from experiments.alerts.air import make_days, read_days
 from experiments.alerts.claims import claims
 from experiments.alerts.comparisons import chance_of_alarm
 from experiments.alerts.detection import measure_detection
-from experiments.claims import Finding, Given
-from tests.experiments.rooms import check_nudges, check_twins, check_words, find_all
+from tests.experiments.rooms import check_room, check_words, find_all, series
 
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
-    return find_all(claims(Given()))
-
-
-def test_verdicts(findings: dict[str, Finding]) -> None:
+def test_verdicts() -> None:
+    findings = find_all(claims(series()))
     check_words(findings, "alerts.json", {})
     assert all(one.word == "as expected" for name, one in findings.items() if name.startswith("N"))
     assert round(chance_of_alarm(), 4) == 0.0536
-
-
-def test_another_value_turns_every_verdict(findings: dict[str, Finding]) -> None:
-    check_nudges(findings.values())
-
-
-def test_every_broken_part_is_noticed(findings: dict[str, Finding]) -> None:
-    check_twins(list(findings.values()), ("alerts",))
+    check_room(findings, "alerts")
 
 
 def test_an_alert_is_near_the_bad_air_where_the_budget_is_large() -> None:

@@ -10,20 +10,15 @@ from experiments.applications.claims import claims
 from experiments.applications.linkage import coarsen, singled_out, smallest_class
 from experiments.applications.panels import Panel, make_steps, read_loads, read_panel, read_pulses
 from experiments.applications.signals import read_occupancy
-from experiments.claims import Finding, Given
-from tests.experiments.rooms import check_nudges, check_twins, check_words, find_all
+from tests.experiments.rooms import check_room, check_words, find_all, series
 
 pytestmark = pytest.mark.long
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "claims"
 
 
-@pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
-    return find_all(claims(Given()))
-
-
-def test_verdicts(findings: dict[str, Finding]) -> None:
+def test_verdicts() -> None:
+    findings = find_all(claims(series()))
     check_words(
         findings,
         "applications.json",
@@ -31,14 +26,7 @@ def test_verdicts(findings: dict[str, Finding]) -> None:
     )
     assert findings["A17"].word.startswith("holds only: the rest")
     assert all(one.word == "as expected" for name, one in findings.items() if name.startswith("N"))
-
-
-def test_another_value_turns_every_verdict(findings: dict[str, Finding]) -> None:
-    check_nudges(findings.values())
-
-
-def test_every_broken_part_is_noticed(findings: dict[str, Finding]) -> None:
-    check_twins(list(findings.values()), ("applications",))
+    check_room(findings, "applications")
 
 
 def test_reference_numbers() -> None:

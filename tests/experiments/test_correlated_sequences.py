@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from experiments.claims import Finding, Given
-from experiments.claims.computations import broken, computations
+from experiments.claims import Given
 from experiments.correlated_sequences import additions, panel
 from experiments.correlated_sequences.chains import alone, chain, leaving, path
 from experiments.correlated_sequences.claims import claims
@@ -28,6 +27,7 @@ from experiments.correlated_sequences.leakages import (
 )
 from experiments.correlated_sequences.spectral import cross_correlation
 from experiments.figures import Panel
+from tests.experiments.rooms import check_room, find_all, series
 
 from chronodp.correlated import Maximum, Mean, WeightedSum, leakage
 
@@ -44,57 +44,24 @@ DISAGREES = {
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Finding]:
-    return {claim.id: claim.find() for claim in claims(Given())}
-
-
-@pytest.fixture(scope="module")
 def numbers(golden: Any) -> Mapping[str, Any]:
     read: Mapping[str, Any] = golden("claims/correlated_figures.json")
     return read
 
 
-def test_every_claim_has_a_row(found: dict[str, Finding], golden: Any) -> None:
+def test_verdicts_follow_from_what_is_computed(golden: Any) -> None:
+    found = find_all(claims(series()))
     expected = golden("claims/correlated_sequences.json")
     assert len(found) == len(claims(Given())), "an id stands twice"
     assert not expected.keys() - found.keys()
     assert sum(name.startswith("C") for name in found) == 70
-
-
-def test_verdicts_are_those_expected(found: dict[str, Finding], golden: Any) -> None:
-    for name, word in golden("claims/correlated_sequences.json").items():
+    for name, word in expected.items():
         finding = found[name]
         shown = finding.verdict if finding.claim.origin == "ours" else finding.word
         agrees = shown.partition(":")[0] == word
         assert agrees != (name in DISAGREES), f"{name}: {finding.verdict}, {word} expected"
-
-
-def test_what_we_add_is_as_expected(found: dict[str, Finding]) -> None:
-    ours = {claim.id for claim in additions.claims()}
-    assert all(found[name].word == "as expected" for name in ours)
-
-
-def test_a_nudge_turns_every_verdict(found: dict[str, Finding]) -> None:
-    for name, finding in found.items():
-        if finding.values:
-            assert finding.nudged().verdict != finding.verdict, name
-
-
-def test_every_computation_is_needed(found: dict[str, Finding]) -> None:
-    turned: set[str] = set()
-    for name, twins in computations().items():
-        if not name.startswith(ROOM):
-            continue
-        users = [finding for finding in found.values() if name in finding.computations]
-        killed = False
-        for twin in twins.values():
-            with broken(name, twin):
-                flipped = {one.claim.id for one in users if one.claim.find().verdict != one.verdict}
-            turned |= flipped
-            killed = killed or bool(flipped)
-        assert killed, f"no verdict needs {name}"
-    agreeing = {name for name, one in found.items() if one.word.startswith(("holds", "as expected"))}
-    assert not agreeing - turned, "verdicts that no broken computation turns"
+    assert all(found[claim.id].word == "as expected" for claim in additions.claims())
+    check_room(found, "correlated_sequences")
 
 
 def test_leakage_is_the_reference(numbers: Mapping[str, Any]) -> None:
@@ -194,7 +161,8 @@ def test_exact_leakage_is_what_the_library_tells_of_a_release() -> None:
         assert theorem_1(model, 3, 2.0) == pytest.approx(told.paper_theorem_1)
 
 
-def test_figures_are_complete(found: dict[str, Finding]) -> None:
+def test_figures_are_complete() -> None:
+    known = {claim.id for claim in claims(Given())}
     drawn = {figure.name: figure for figure in figures(Given())}
     assert list(drawn)[:7] == [f"correlated-{name}" for name in ("3a", "3b", "3c", "4a", "4b", "4c", "5")]
     for figure in drawn.values():
@@ -207,7 +175,7 @@ def test_figures_are_complete(found: dict[str, Finding]) -> None:
             for curve in one.curves:
                 assert len(curve.x) == len(curve.y) > 1
                 assert not one.log_y or curve.right or min(curve.y) > 0
-            assert _marked(one) <= found.keys()
+            assert _marked(one) <= known
     marked = {claim for figure in drawn.values() for one in figure.panels for claim in _marked(one)}
     assert marked >= {f"C{number}" for number in (39, *range(40, 49), 50, 52, 53, *range(55, 59), *range(60, 64))}
 

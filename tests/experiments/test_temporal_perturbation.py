@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from experiments.claims import Finding, Given
-from experiments.claims.computations import broken, computations
+from experiments.claims import Given
 from experiments.figures import Panel
 from experiments.temporal_perturbation.claims import claims
 from experiments.temporal_perturbation.clustering import k_medoids, mutual_information
@@ -26,6 +25,7 @@ from experiments.temporal_perturbation.ranges import GRID, region
 from experiments.temporal_perturbation.search import pairs_searched, scan, searched
 from experiments.temporal_perturbation.start import STEPS, warm_up
 from experiments.temporal_perturbation.trajectories import stand_ins
+from tests.experiments.rooms import check_room
 
 pytestmark = pytest.mark.long
 
@@ -40,67 +40,31 @@ MADE_UP = {"L41", "L42", "L43", "L44", "L45", "L46", "L49", "L50"}
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Finding]:
-    return {claim.id: claim.find() for claim in claims(Given())}
-
-
-@pytest.fixture(scope="module")
 def numbers(golden: Any) -> Mapping[str, Any]:
     read: Mapping[str, Any] = golden("claims/temporal_figures.json")
     return read
 
 
-def test_every_claim_has_a_row(found: dict[str, Finding], golden: Any) -> None:
+def test_verdicts_follow_from_what_is_computed(golden: Any, numbers: Mapping[str, Any]) -> None:
+    found = {claim.id: claim.find() for claim in claims(Given())}
+    expected = golden("claims/temporal_perturbation.json")
     assert len(found) == len(claims(Given())), "an id stands twice"
-    assert {name for name in found if name.startswith("L")} == golden("claims/temporal_perturbation.json").keys()
+    assert {name for name in found if name.startswith("L")} == expected.keys()
     assert [name for name, finding in found.items() if not finding.values] == ["L52"]
-
-
-def test_verdicts_are_those_expected(found: dict[str, Finding], golden: Any) -> None:
-    for name, word in golden("claims/temporal_perturbation.json").items():
+    for name, word in expected.items():
         finding = found[name]
         needs_data = finding.verdict.startswith("needs real data")
         assert needs_data == (word == "needs real data" or name in MADE_UP), f"{name}: {finding.verdict}"
         agrees = word == "needs real data" or finding.word.partition(":")[0] == word
         assert agrees != (name in DISAGREES), f"{name}: {finding.verdict}, {word} expected"
     assert all(one.word == "as expected" for one in found.values() if one.claim.origin == "ours")
-
-
-def test_a_nudge_turns_every_verdict(found: dict[str, Finding]) -> None:
-    for name, finding in found.items():
-        if finding.values:
-            assert finding.nudged().verdict != finding.verdict, name
-
-
-def test_every_computation_decides_some_verdict(found: dict[str, Finding]) -> None:
-    turned: set[str] = set()
-    silent = []
-    for name, twins in computations().items():
-        if not name.startswith(ROOM):
-            continue
-        users = [finding for finding in found.values() if name in finding.computations]
-        changed: set[str] = set()
-        for twin in twins.values():
-            with broken(name, twin):
-                changed |= {one.claim.id for one in users if _verdict(one) != one.verdict}
-        turned |= changed
-        silent += [] if changed else [name]
-    assert not silent, "computations that no verdict needs"
-    agreeing = {name for name, one in found.items() if one.word.startswith(("holds", "as expected"))}
-    assert not agreeing - turned, "verdicts that no broken computation turns"
-
-
-def _verdict(finding: Finding) -> str:
-    try:
-        return finding.claim.find().verdict
-    except (ArithmeticError, ValueError) as error:  # a twin can make a logarithm of nothing, or find no crossing
-        return type(error).__name__
-
-
-def test_shares_of_impossible_outputs_are_the_reference(found: dict[str, Finding], numbers: Mapping[str, Any]) -> None:
     for name, share in numbers["impossible"].items():
         (pairs,) = found[name].values.values()
         assert pairs[0].found == pytest.approx(share, abs=5e-4)
+    check_room(found, "temporal_perturbation")
+
+
+def test_best_guesses_of_times_are_the_reference(numbers: Mapping[str, Any]) -> None:
     for epsilon, (backward, threshold) in numbers["restored"].items():
         guesses = [best_guess(kind, 10, float(epsilon)) for kind in ("Backward", "Threshold")]
         assert guesses == pytest.approx([backward, threshold], abs=1e-3)
@@ -170,7 +134,8 @@ def test_the_binary_search_fails_as_often_as_in_the_reference(numbers: Mapping[s
     assert {"pairs": len(pairs_searched()), **kinds} == numbers["algorithm_2"]
 
 
-def test_figures_are_complete(found: dict[str, Finding]) -> None:
+def test_figures_are_complete() -> None:
+    known = {claim.id for claim in claims(Given())}
     drawn = {figure.name: figure for figure in figures(Given())}
     names = ("3", "4", "5a", "5b", "5c", "5d", "6a", "6b", "6c", "7a", "7b", "7c", "7d", "table-2")
     assert list(drawn) == [f"temporal-{name}" for name in names]
@@ -185,7 +150,7 @@ def test_figures_are_complete(found: dict[str, Finding]) -> None:
             for curve in panel.curves:
                 assert len(curve.x) == len(curve.y) > 0
                 assert not panel.log_y or curve.right or min(curve.y) > 0 or np.isnan(curve.y).any()
-            assert _marked(panel) <= found.keys()
+            assert _marked(panel) <= known
     marked = set[str]().union(*(_marked(panel) for figure in drawn.values() for panel in figure.panels))
     cells = {f"L47.{place}" for place in range(1, 9)}
     assert marked >= {"L16", "L25", "L31a", "L31b", "L31c", "L34", "L35", "L38", "L44", "L46"} | cells

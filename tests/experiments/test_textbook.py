@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from experiments.claims import Finding, Given
 from experiments.textbook import adjacency, background, composition, growth, interpretation, renyi, sparse_vector
 from experiments.textbook.claims import claims
-from tests.experiments.rooms import check_nudges, check_twins, check_words, find_all
+from tests.experiments.rooms import check_room, check_words, find_all, series
 
 from chronodp.local import RandomizedResponse
 
@@ -16,25 +15,11 @@ pytestmark = pytest.mark.long
 GOLDEN = Path(__file__).parent.parent / "golden" / "claims"
 
 
-@pytest.fixture(scope="module")
-def findings() -> dict[str, Finding]:
-    return find_all(claims(Given()))
-
-
-def test_every_claim_of_the_chapter_is_a_row(findings: dict[str, Finding]) -> None:
+def test_verdicts() -> None:
+    findings = find_all(claims(series()))
     assert {f"T{number:02}" for number in range(1, 36)} <= set(findings)
-
-
-def test_verdicts(findings: dict[str, Finding]) -> None:
     check_words(findings, "textbook.json", {})
-
-
-def test_another_value_turns_every_verdict(findings: dict[str, Finding]) -> None:
-    check_nudges(findings.values())
-
-
-def test_every_broken_part_is_noticed(findings: dict[str, Finding]) -> None:
-    check_twins(list(findings.values()), ("textbook",))
+    check_room(findings, "textbook")
 
 
 def test_reference_numbers() -> None:
