@@ -112,3 +112,10 @@ def test_it_is_asked_for_in_words(monkeypatch: pytest.MonkeyPatch, ledger: cdp.L
     assert released.sum(axis=1).tolist() == [6.0 - count for count in hours(h0=2.0, h2=1.0, h3=1.0)]
     with pytest.raises(InvalidArgument, match="people must be given for away"):
         ask_for({"kind": "away"})
+
+
+def test_a_life_pays_whole_shares_for_what_nobody_argued_otherwise() -> None:
+    query = night().ask(Away(3))
+    assert query.lifetime(epsilon=1.0, max_periods=25).design.pays == "share"
+    with pytest.raises(InvalidArgument, match="pays must be"):
+        query.lifetime(epsilon=1.0, max_periods=25, pays="own")
