@@ -83,6 +83,8 @@ def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
     path.write_text(json.dumps({"sequences": size, "edges": edges, "transitions": [[0.6, 0.4], [0.4, 0.6]]}))
     text = run("leakage", str(path), "--epsilon", "1", "--ages", "3", "--query", "max")
     assert "Not exact: a group of 40 sequences has 2^40 joint states" in text
+    assert "Dobrushin" in text  # what certified, all others known
+    assert "memory" in text  # and nothing else known
     assert "–" in text
 
 

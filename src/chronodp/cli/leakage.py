@@ -28,6 +28,7 @@ _COLUMNS = (
     "certified",
     "by",
     "nothing else known",
+    "then by",
     "record",
     "Theorem 1 (no bound)",
     "Theorem 2 (no bound)",
@@ -108,6 +109,7 @@ def _rows(found: list[_Found]) -> list[tuple[Any, ...]]:
             others.certified,
             others.certified_by,
             none.certified,
+            none.certified_by,
             others.record,
             others.paper_theorem_1,
             others.paper_theorem_2,
@@ -127,8 +129,9 @@ def _show(title: str, found: list[_Found], beside: Baselines | None) -> None:
     for reason in found[0].others.reasons:
         console.print(f"Not exact: {reason}.")
     console.print(
-        "Certified: about the present, if the data follow the model. Record: about what is read, whatever the data; "
-        "ages do not help it, and a ledger pays it. The paper's theorems are for comparison: neither is a bound."
+        "Certified: about the present, if the data follow the model; by: exact, or the bound that is least. "
+        "Record: about what is read, whatever the data; ages do not help it, and a ledger pays it. "
+        "The paper's theorems are for comparison: neither is a bound."
     )
     oldest, most = max(one.age for one in found), min(one.any_pair for one in found)
     console.print(
@@ -186,7 +189,10 @@ def _write_plot(path: Path, title: str, found: list[_Found], beside: Baselines |
         "data follow the model, and about the record that was read, whatever the data.",
         facts=(
             ("Adversaries", "one knows the present of all other sequences of the group, one knows nothing else"),
-            ("Certified by", ", ".join(sorted({one.others.certified_by for one in found}))),
+            (
+                "Certified by",
+                ", ".join(sorted({told.certified_by for one in found for told in (one.others, one.none)})),
+            ),
         ),
         certificate="No data was read and nothing was released: this page follows from the model and the parameters.",
         columns=(*_COLUMNS, _OLDER),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from chronodp.correlated.ageing import aged_outputs
 from chronodp.correlated.chain import Floats, Integers
-from chronodp.correlated.joint import LEAST, JointChain
+from chronodp.correlated.joint import LEAST, Joint
 from chronodp.correlated.mixtures import log_densities
 from chronodp.correlated.query import QueryTable
 from chronodp.errors import InvalidArgument
@@ -39,7 +39,7 @@ def check_adversary(value: object) -> Adversary:
 
 
 def exact_leakage(
-    joint: JointChain,
+    joint: Joint,
     outputs: QueryTable,
     ages: NDArray[np.int64],
     *,
@@ -90,7 +90,7 @@ def outside_values(outputs: QueryTable, members: Integers, *, releases: int = 1)
     return np.asarray([sum(rows, ()) for rows in itertools.product(sorted(reached), repeat=releases)])
 
 
-def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adversary: Compared) -> Floats:
+def _leakage(joint: Joint, values: Floats, law: Floats, scale: float, adversary: Compared) -> Floats:
     count = joint.model.sequences
     tensor = law.reshape(len(values), *joint.shape)
     worst = np.zeros(count)
@@ -109,7 +109,7 @@ def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adver
     return worst
 
 
-def _check_outputs(joint: JointChain, outputs: QueryTable) -> None:
+def _check_outputs(joint: Joint, outputs: QueryTable) -> None:
     """Raise if several outputs have so many values that their grid cannot be walked."""
     count = 1.0
     for output in range(len(outputs.largest)):

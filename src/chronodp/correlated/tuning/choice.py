@@ -54,7 +54,7 @@ def certified_leakage(adversary: Adversary = "knows_others") -> Objective:
     """Return the objective that tuning uses: leakage about the present, certified."""
 
     def measure(gauge: LeakageModel, outputs: QueryTable, ages: NDArray[np.int64], epsilon: float) -> float:
-        return gauge.certify(Released(outputs, ages, epsilon), adversary)[0]
+        return gauge.certify_quickly(Released(outputs, ages, epsilon), adversary)[0]
 
     return measure
 
