@@ -1,6 +1,6 @@
 """The law of what is released, given the present: each sequence read as long ago as its age says.
 
-*Law of the past* under "Exact leakage" in ``docs/explanation/proofs/correlated.md``.
+*Law of the past* and *Older is safer* under "Exact leakage" in ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.correlated.ageing import Ages, check_ages
 from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.influences import Influences, influences
 from chronodp.correlated.bounds.memory import memory
@@ -24,12 +25,12 @@ from chronodp.correlated.bounds.space_time import reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import total_variation
 from chronodp.correlated.bounds.window import Windows
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
-from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
+from chronodp.correlated.exact import Adversary, Compared, exact_leakage, outside_values
 from chronodp.correlated.joint import LARGEST, LEAST, Joint, JointChain
-from chronodp.correlated.query import QueryTable
+from chronodp.correlated.query import Query, QueryTable, check_query, tabulate
 from chronodp.correlated.sparse_joint import SparseJointChain
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_whole
+from chronodp.privacy import check_epsilon, check_whole
 
 __all__ = ["LeakageModel", "Reading", "Released"]
 
@@ -195,6 +196,35 @@ class LeakageModel:
         """
         return _largest_of_least(self._read(released, adversary, self.joints).bounds)
 
+    def any_pair(self, *, query: Query, ages: Ages, epsilon: float, releases: int = 1) -> float:
+        """Return what a release tells about any two presents of a group, at these ages or older ones; certified.
+
+        With several sequences an older release may tell more of one of them than a younger one. About any two presents,
+        that may differ in every sequence of the group, it never does: no release whose ages are all older by the same
+        number of periods, and neither adversary, learns more than this.
+
+        Args:
+            query: what is asked of the aged states.
+            ages: how old what is read is, for all sequences or for each.
+            epsilon: sensitivity of the query divided by the scale of the noise (ε_C).
+            releases: how many in a row, one a period, are seen.
+
+        >>> from chronodp.correlated.query import Mean
+        >>> slow = CouplingMarkovChain([[0.999, 0.001], [0.001, 0.999]], [[0.5, 0.5], [0.5, 0.5]])
+        >>> gauge = LeakageModel(slow)
+        >>> [round(gauge.any_pair(query=Mean(), ages=age, epsilon=3.0), 3) for age in (0, 1, 2, 3)]
+        [6.0, 5.96, 5.766, 5.545]
+        """
+        outputs = tabulate(check_query(query), self.model.sequences, self.model.states)
+        each = check_ages(ages, self.model.sequences)
+        released = Released(outputs, each, check_epsilon(epsilon), check_whole("releases", releases))
+        return self.certify_any_pair(released)
+
+    def certify_any_pair(self, released: Released) -> float:
+        """Return the certified leakage about any two presents of a group, now or later."""
+        exact, hidden, _ = self._exact(released, "any_pair", self.joints)
+        return float(round_up(np.fmin(exact + hidden, self._heard(released))).max())
+
     def bounds(self, released: Released, adversary: Adversary) -> dict[str, Floats]:
         """Return every bound that needs no list of joint states, for every sequence, rounded up."""
         cheap = self.cheap_bounds(released, adversary)
@@ -253,7 +283,7 @@ class LeakageModel:
         return Reading(exact, found, reasons)
 
     def _exact(
-        self, released: Released, adversary: Adversary, joints: Mapping[int, Joint]
+        self, released: Released, adversary: Compared, joints: Mapping[int, Joint]
     ) -> tuple[Floats, Floats, tuple[str, ...]]:
         """Return exact leakage, what rounding may hide in it beyond the margin of every bound, and why some is none."""
         exact, hidden = np.full(self.model.sequences, np.nan), np.zeros(self.model.sequences)
