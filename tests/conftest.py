@@ -17,7 +17,7 @@ import pytest
 import typer.main
 from hypothesis import settings
 
-from tests import rings
+from tests import collecting, rings
 
 SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
 GOLDEN = Path(__file__).parent / "golden"
@@ -29,8 +29,10 @@ settings.register_profile("chronodp", max_examples=max(20, int(400 * SCALE)), de
 settings.load_profile("chronodp")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     rings.guard()
+    if not config.pluginmanager.is_registered(collecting):
+        config.pluginmanager.register(collecting)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
