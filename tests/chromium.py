@@ -49,7 +49,7 @@ def chromium() -> Iterator[Browser]:
             if os.environ.get("CHRONODP_BROWSER") == "required":
                 pytest.fail(NOT_LOOKED_AT)
             pytest.skip(NOT_LOOKED_AT)
-        browser = playwright.chromium.launch(executable_path=executable, args=[*_ARGUMENTS, *os.environ.get("XFLAGS", "").split()])
+        browser = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS)
         yield browser
         browser.close()
 
