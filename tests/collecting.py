@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,9 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Iterator[None]:
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Look for examples in docstrings only in files that have some."""
-    found: list[pytest.Collector] = yield  # type: ignore[misc]
+    found = yield
     if file_path.suffix == ".py" and b">>> " not in file_path.read_bytes():
         found = [one for one in found if type(one) is pytest.Module]
-    return found  # type: ignore[return-value]
+    return found

@@ -80,12 +80,11 @@ class Columns:
                 text = text_of(column)
                 zeros = exp.and_(ends_with(text, "0", self.dialect), self.matches(text, WHOLE_WITH_ZEROS))
                 truth = exp.In(this=text.copy(), expressions=[string("True"), string("False")])
-                branches: list[tuple[Term, Term]] = [
-                    (names_nobody(text, self.dialect), exp.null()),
-                    (zeros, whole_part(text)),
-                    (truth, exp.Lower(this=text.copy())),
+                ifs = [
+                    exp.If(this=names_nobody(text, self.dialect), true=exp.null()),
+                    exp.If(this=zeros, true=whole_part(text)),
+                    exp.If(this=truth, true=exp.Lower(this=text.copy())),
                 ]
-                ifs = [exp.If(this=when, true=then) for when, then in branches]
                 return exp.Case(ifs=ifs, default=text)
             case "whole" | "truth":
                 return text_of(column)
