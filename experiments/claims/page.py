@@ -50,9 +50,9 @@ def page(findings: Sequence[Finding]) -> str:
     for source in SOURCES.values():
         rows = [row(finding) for finding in said if finding.claim.source == source.key]
         if rows:
-            head = ["| claim | in our words | the source says | we find | verdict |", "| --- | --- | --- | --- | --- |"]
+            head = ["| claim, in our words | the source says | we find | verdict |", "| --- | --- | --- | --- |"]
             parts += [f"## {source.title}", "\n".join([*head, *rows]) + "\n"]
-    head = ["| row | in our words | we expect | we find | verdict |", "| --- | --- | --- | --- | --- |"]
+    head = ["| row | we expect | we find | verdict |", "| --- | --- | --- | --- |"]
     parts += ["## What we add", "No source says these; they stand beside what one says.\n"]
     parts += ["\n".join([*head, *(row(finding) for finding in ours)]) + "\n"]
     known = [f"| `{one.role}` | {one.what} | {one.mark} | `{one.sha256[:16]}…` |" for one in KNOWN]
@@ -63,10 +63,10 @@ def page(findings: Sequence[Finding]) -> str:
 def row(finding: Finding) -> str:
     """Return a finding as a line of a table."""
     claim = finding.claim
-    name = f"{claim.id}<br>{claim.place}" if claim.place else claim.id
+    said = f"**{claim.id}** {claim.place}<br>{claim.says}" if claim.place else f"**{claim.id}** {claim.says}"
     taken = [_after_colon(text) for text in (claim.parameters, claim.data) if ":" in text]
     found = finding.shown + (f" [{'; '.join(taken)}]" if taken else "") + (f". {claim.note}" if claim.note else "")
-    return "| " + " | ".join(map(_cell, (name, claim.says, claim.statement, found, f"**{finding.verdict}**"))) + " |"
+    return "| " + " | ".join(map(_cell, (said, claim.statement, found, f"**{finding.verdict}**"))) + " |"
 
 
 def as_dict(finding: Finding) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from experiments.claims.datasets import given
 from experiments.claims.page import row
 
 _NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
-_ROW = re.compile(r"\| [A-Z]\d+[a-z]?(\.\d+)?(<br>| \|)")
+_ROW = re.compile(r"\| \*\*([A-Z]\d+[a-z]?(?:\.\d+)?)\*\* ")
 WORDS = Path(__file__).parent.parent / "golden" / "claims"
 
 
@@ -76,16 +76,13 @@ def check_page(findings: Iterable[Finding]) -> None:
 
     What rests on a series is compared if the page was written with the same one.
     """
-    shown = {_name(line): line for line in PAGE.read_text(encoding="utf-8").splitlines() if _ROW.match(line)}
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    shown = {found[1]: line for line in lines if (found := _ROW.match(line))}
     for one in findings:
         found = row(one)
         assert one.claim.id in shown, "run: python -m experiments --data folder --write"
         if not one.claim.files or one.claim.data in shown[one.claim.id]:
             assert _alike(shown[one.claim.id], found), f"{shown[one.claim.id]}\n{found}"
-
-
-def _name(line: str) -> str:
-    return line.removeprefix("| ").partition("<br>")[0].partition(" ")[0]
 
 
 def _alike(shown: str, found: str) -> bool:
