@@ -22,7 +22,7 @@ from chronodp.temporal.published.statement import DispatchStatement as DispatchS
 from chronodp.temporal.published.threshold import Threshold
 from chronodp.temporal.recommend import Recommendation as Recommendation, recommend
 from chronodp.temporal.stream import BlurredStream, Released as Released
-from chronodp.temporal.tables import BlurredTable, blur_times, release_times
+from chronodp.temporal.tables import BlurredTable, blur_times, read_blurred as read_blurred, release_times
 
 __all__ = [
     "Backward",

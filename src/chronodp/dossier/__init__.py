@@ -1,0 +1,11 @@
+"""Dossiers: what a ledger knows of its releases, for readers who have never heard of it. They spend nothing."""
+
+from chronodp.dossier.facts import Facts, Published as Published, gather as gather
+from chronodp.dossier.loss import Loss as Loss
+from chronodp.dossier.owner import UNKNOWN as UNKNOWN, Owner, load_owner as load_owner
+from chronodp.dossier.streams import PublishedStream as PublishedStream
+
+__all__ = [
+    "Facts",
+    "Owner",
+]
