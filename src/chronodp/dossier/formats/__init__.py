@@ -12,6 +12,7 @@ from chronodp.dossier.formats.registry import registry
 from chronodp.dossier.formats.ro_crate import ro_crate
 from chronodp.dossier.formats.sdmx import sdmx
 from chronodp.dossier.formats.statement import statement
+from chronodp.dossier.formats.structure import structure
 
 __all__ = ["FORMATS"]
 
@@ -20,6 +21,7 @@ FORMATS: dict[str, Callable[[Facts], Iterable[str] | None]] = {
     "formats/README.txt": about,
     "formats/dcat.jsonld": dcat,
     "formats/registry.json": registry,
+    "formats/sdmx-structure.json": structure,
     "formats/sdmx.csv": sdmx,
     "formats/statement.dsse.json": statement,
     "ro-crate-metadata.json": ro_crate,

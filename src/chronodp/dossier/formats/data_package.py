@@ -12,28 +12,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.formats.columns import COLUMNS, LEVEL
 from chronodp.dossier.formats.held import streams_of, summary, title
 from chronodp.dossier.formats.measured import Measured, measured
-from chronodp.dossier.formats.sdmx import LEVEL, TOTAL, UNSAID, has_observations
+from chronodp.dossier.formats.sdmx import has_observations
 from chronodp.dossier.words import title_of
 
 __all__ = ["data_package", "slug"]
 
 _VALUES = ("value", "lower", "upper")
-_OBSERVATIONS = (
-    ("STRUCTURE", "string", "Of SDMX: what the next column names."),
-    ("STRUCTURE_ID", "string", "Of SDMX: the data structure that the other columns follow."),
-    ("ACTION", "string", "Of SDMX: I, for information."),
-    ("RELEASE", "integer", "The number of the release in the dataset's chain."),
-    ("SERIES", "string", f"Which question and groups; {TOTAL} where there is one series alone."),
-    ("TIME_PERIOD", "datetime", "When the period begins."),
-    ("OBS_VALUE", "number", "The released value, with noise."),
-    ("LOWER_BOUND", "number", "The lower end of the interval, in the unit of the value."),
-    ("UPPER_BOUND", "number", "The upper end of the interval, in the unit of the value."),
-    ("CONF_LEVEL", "number", "How often such intervals cover the value without noise, of the bounded data."),
-    ("UNIT_MEASURE", "string", f"The unit of measurement; {UNSAID} where it is not known to chronodp."),
-    ("PERIOD_LENGTH", "string", "How long the period is, by ISO 8601; empty where periods differ."),
-)
 _OF_STREAMS = {
     "step": ("integer", "Which step, from 1."),
     "key": ("integer", "Which of the stream's series, from 0."),
@@ -82,7 +69,7 @@ def _resources(facts: Facts) -> Iterator[dict[str, Any]]:
         fields = [_column(name, *_OF_STREAMS[name]) for name in stream.columns]
         yield _resource(f"stream-{stem}", f"numbers/stream-{stem}.csv", f"Steps of {stream.name}", fields)
     if has_observations(facts):
-        fields = [_column(*column) for column in _OBSERVATIONS]
+        fields = [_column(one.name, one.kind, one.about) for one in COLUMNS]
         yield _resource("observations", "formats/sdmx.csv", "All numbers with times.", fields)
 
 

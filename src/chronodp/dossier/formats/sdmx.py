@@ -10,33 +10,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.formats.columns import COLUMNS, LEVEL, TOTAL, UNSAID
 from chronodp.dossier.formats.measured import Measured, duration, measured
 from chronodp.report import frame_as_csv
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["COLUMNS", "LEVEL", "STRUCTURE", "TOTAL", "UNSAID", "has_observations", "sdmx"]
+__all__ = ["has_observations", "sdmx"]
 
-STRUCTURE = "CHRONODP:RELEASED_NUMBERS(1.0)"
-LEVEL = 0.95
-TOTAL, UNSAID = "_T", "_U"
-"""SDMX's own words for a total and for what is not known."""
-
-COLUMNS = (
-    "STRUCTURE",
-    "STRUCTURE_ID",
-    "ACTION",
-    "RELEASE",
-    "SERIES",
-    "TIME_PERIOD",
-    "OBS_VALUE",
-    "LOWER_BOUND",
-    "UPPER_BOUND",
-    "CONF_LEVEL",
-    "UNIT_MEASURE",
-    "PERIOD_LENGTH",
-)
+_STRUCTURE = "CHRONODP:RELEASED_NUMBERS(1.0)"
 _INFORMATION = "I"
 _NEEDED = ("time", "value", "lower", "upper")
 
@@ -53,7 +36,7 @@ def has_observations(facts: Facts) -> bool:
 
 def _pieces(facts: Facts) -> Iterator[str]:
     known = measured(facts)
-    yield ",".join(COLUMNS) + "\n"
+    yield ",".join(one.name for one in COLUMNS) + "\n"
     for one in filter(_is_series, facts.published):
         for frame in one.tables():
             yield frame_as_csv(_observations(one, frame, known[one.number]), header=False)
@@ -75,7 +58,7 @@ def _observations(one: Published, table: pandas.DataFrame, known: dict[str, Meas
     lengths = {name: duration(asked.every) for name, asked in known.items()}
     columns = {
         "STRUCTURE": "datastructure",
-        "STRUCTURE_ID": STRUCTURE,
+        "STRUCTURE_ID": _STRUCTURE,
         "ACTION": _INFORMATION,
         "RELEASE": one.number,
         "SERIES": list(_series(frame, names)) if names else TOTAL,
@@ -87,10 +70,13 @@ def _observations(one: Published, table: pandas.DataFrame, known: dict[str, Meas
         "UNIT_MEASURE": queries.map(units),
         "PERIOD_LENGTH": queries.map(lengths),
     }
-    return pandas.DataFrame(columns, index=frame.index)[list(COLUMNS)]
+    return pandas.DataFrame(columns, index=frame.index)[[column.name for column in COLUMNS]]
 
 
 def _series(frame: pandas.DataFrame, names: list[str]) -> Iterator[str]:
     """Yield to which groups each row belongs; a question that was asked together with others has not all of theirs."""
-    for cells in frame[names].itertuples(index=False, name=None):
-        yield ", ".join(f"{name}={cell}" for name, cell in zip(names, cells, strict=True) if cell == cell) or TOTAL
+    groups = frame[names]
+    rows = groups.itertuples(index=False, name=None), groups.notna().itertuples(index=False, name=None)
+    for cells, there in zip(*rows, strict=True):
+        said = zip(names, cells, there, strict=True)
+        yield ", ".join(f"{name}={cell}" for name, cell, is_there in said if is_there) or TOTAL
