@@ -24,6 +24,7 @@ from chronodp.cli.curator import curator
 from chronodp.cli.demo import demo
 from chronodp.cli.device import device
 from chronodp.cli.diagnose import diagnose
+from chronodp.cli.dossier import dossier
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
 from chronodp.cli.key import key
@@ -77,6 +78,7 @@ app.add_typer(curator, name="curator")
 app.add_typer(token, name="token")
 app.command()(key)
 app.command()(verify)
+app.command()(dossier)
 app.command()(audit)
 app.command()(demo)
 

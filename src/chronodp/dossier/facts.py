@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Facts", "Published", "gather"]
 
 _AT_ONCE = 500  # charges that are read in one look
+_TABLES = ("release", "quantiles", "together", "spectrum", "blurred_times")
 _VALUES = ("value", "lower", "upper")
 _POWERS = ("power", "lower", "upper")
 
@@ -96,17 +97,35 @@ class Published:
                 return Choice(self.text, self.signed)
         return None
 
-    @cached_property
-    def table(self) -> pandas.DataFrame | None:
-        """The released numbers with 95 % intervals, as the release's own ``to_pandas`` has them; None without any."""
+    def tables(self) -> Iterator[pandas.DataFrame]:
+        """Yield the released numbers with 95 % intervals, as ``to_pandas`` has them, in pieces; nothing without any."""
         if self.kind == "blurred_times":
             from chronodp.temporal import read_blurred
 
-            return read_blurred(self.text)
-        if self.release is None or self.kind == "choice":
-            return None
-        found: pandas.DataFrame = self.release.to_pandas()
-        return found
+            yield read_blurred(self.text)
+        elif self.kind == "release":
+            for stretch in self.release.each_period().stretches():
+                yield stretch.to_pandas()
+        elif self.kind in ("quantiles", "together", "spectrum"):
+            yield self.release.to_pandas()
+
+    @cached_property
+    def table(self) -> pandas.DataFrame | None:
+        """The released numbers with 95 % intervals in one table; None where there are none."""
+        import pandas
+
+        found = list(self.tables())
+        return pandas.concat(found, ignore_index=True) if found else None
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether it is a table, of which a dossier holds a file of numbers."""
+        return self.kind in _TABLES
+
+    def first_rows(self, most: int) -> pandas.DataFrame | None:
+        """Return the first rows of the table, without making the rest of a large one; None where there is none."""
+        first = next(self.tables(), None)
+        return None if first is None else first.head(most)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ _NAMES = {
     "key_stream": "a stream that finds its keys",
     "alert": "an alert",
     "private_filter": "a private filter",
+    "lifetime": "a series for ever",
+    "fran_design": "a stream of coupled sequences",
 }
 
 
@@ -47,7 +49,12 @@ class PublishedStream:
     @property
     def kind(self) -> str:
         """What it is, in words."""
-        return _NAMES.get(text_kind(self.plan), "steps of a mechanism")
+        return _NAMES.get(text_kind(self.plan), "a mechanism with steps")
+
+    @property
+    def readable(self) -> bool:
+        """Whether its plan says what its steps are; of others, such as rounds of a training, a dossier holds none."""
+        return bool(text_kind(self.plan))
 
     @property
     def columns(self) -> tuple[str, ...]:
