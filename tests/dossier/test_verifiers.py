@@ -10,8 +10,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from importlib.resources import files as resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import chronodp as cdp
-from chronodp.dossier import gather
-from chronodp.dossier.manifest import write_manifest
-from chronodp.dossier.verification import verify_dossier
-from chronodp.ledger import Keys, Ledger, save_release
-from chronodp.report import frame_as_csv
+from chronodp.dossier import verify_dossier, write_dossier
+from chronodp.ledger import Keys, Ledger
 from tests.dossier.changes import CHANGES, Change, Files, files_of, flips, write_files
 
 VERIFIER = Path(str(resources("chronodp.dossier") / "verifier"))
@@ -77,16 +74,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         ledger.open("meters", unit=cdp.User(), epsilon=10.0, delta=1e-6)
         for request, query in asked.items():
             query.plan(epsilon=1.0, delta=1e-7).release(ledger, dataset="meters", request=request)
-        facts = gather(ledger, "meters")
-        (folder / "chain.json").write_text(json.dumps(facts.chain))
-        for name in ("releases", "numbers"):
-            (folder / name).mkdir()
-        for one in facts.published:
-            save_release(folder / one.file, one.written, one.signed)
-            (folder / "numbers" / f"{one.stem}.csv").write_text(frame_as_csv(one.table))
-        for name in ("verify.py", "verify.html"):
-            (folder / name).write_bytes((VERIFIER / name).read_bytes())
-        write_manifest(folder, facts)
+        write_dossier(ledger, "meters", folder)
         return Made(files_of(folder), ledger.keys)
 
 

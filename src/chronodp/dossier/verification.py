@@ -7,6 +7,7 @@ alone makes every table again from the signed release, and reads the numbers in 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp.dossier.facts import Published
-from chronodp.dossier.manifest import MANIFEST, SIGNATURE, digest_of, files_in
+from chronodp.dossier.manifest import MANIFEST, SIGNATURE, files_in
 from chronodp.errors import CertificateInvalid, ChronodpError, UnknownDocument
 from chronodp.ledger import (
     BEGINNING,
@@ -120,7 +121,7 @@ def _file_faults(files: dict[str, Path], listed: dict[str, Any]) -> Iterator[str
             yield f"{path}: it is missing"
         elif path not in listed:
             yield f"{path}: it is not in the manifest: it was added"
-        elif (digest_of(files[path]), files[path].stat().st_size) != listed[path]:
+        elif (_digest(files[path]), files[path].stat().st_size) != listed[path]:
             yield f"{path}: it is not the file that the manifest lists: it was changed"
 
 
@@ -150,13 +151,14 @@ def _release_faults(file: Path, links: list[Any], table: Path) -> Iterator[str]:
     if digest(written.text) != signed.link.release:
         yield "the certificate is genuine but belongs to another release"
         return
-    made = Published(number, signed, written.text, written.parts).table
-    if made is None or not table.is_file():  # one that the manifest lists was named before
+    made = Published(number, signed, written.text, written.parts)
+    if not made.has_numbers or not table.is_file():  # one that the manifest lists was named before
         return
-    shown, again = _rows(table.read_bytes()), _rows(frame_as_csv(made).encode())
-    wrong = [row for row, (one, other) in enumerate(zip_longest(shown, again)) if not _same_row(one, other)]
-    if wrong:
-        yield f"row {wrong[0]} of its table does not show the signed number"
+    again = "".join(frame_as_csv(frame, header=not piece) for piece, frame in enumerate(made.tables()))
+    rows = zip_longest(_rows(table.read_bytes()), _rows(again.encode()))
+    wrong = next((place for place, pair in enumerate(rows) if not _same_row(*pair)), None)
+    if wrong is not None:
+        yield f"row {wrong} of its table does not show the signed number"
 
 
 def _same_row(one: list[str] | None, other: list[str] | None) -> bool:
@@ -168,6 +170,11 @@ def _same(one: str, other: str) -> bool:
         return one == other or math.isclose(float(one), float(other), rel_tol=_SAME, abs_tol=1e-12)
     except ValueError:
         return False
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _rows(content: bytes) -> list[list[str]]:
