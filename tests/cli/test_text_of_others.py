@@ -66,6 +66,12 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("release.json", "--public-key", "key"),
         ("release.json", "--public-key", KEY),
     ),
+    "dossier": (
+        (HOSTILE, "--out", "dossier"),
+        (HOSTILE, "--request", KEY, "--out", "other"),
+        ("--out", "shelf", "--json"),
+        (KEY, "--out", "dossier"),
+    ),
     "key": ((), ("--json",)),
     "plan": (("rows.parquet", *ASKED, *PRICE), ("rows.parquet", *ASKED, *PRICE, "--json")),
     "diagnose": (("rows.parquet", *ASKED, *PRICE),),

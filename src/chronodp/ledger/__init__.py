@@ -42,7 +42,11 @@ from chronodp.ledger.files import (
 )
 from chronodp.ledger.filters import ORDERS as ORDERS, Filter as Filter, Kind as Kind
 from chronodp.ledger.keyfile import holds_keys as holds_keys
-from chronodp.ledger.keys import Keys as Keys, check_public_key as check_public_key
+from chronodp.ledger.keys import (
+    Keys as Keys,
+    check_public_key as check_public_key,
+    check_signature as check_signature,
+)
 from chronodp.ledger.ledger import Ledger, check_ledger as check_ledger
 from chronodp.ledger.migrations import migrate as migrate
 from chronodp.ledger.names import check_name as check_name, check_new_name as check_new_name
