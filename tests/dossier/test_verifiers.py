@@ -17,6 +17,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 import chronodp as cdp
@@ -25,7 +26,7 @@ from chronodp.ledger import Keys, Ledger
 from tests.dossier.changes import CHANGES, Change, Files, files_of, flips, write_files
 
 VERIFIER = Path(str(resources("chronodp.dossier") / "verifier"))
-EACH = 5  # flipped bits of every file
+EACH = 4  # flipped bits of every file
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ def test_library_and_script_name_what_was_changed(
     assert by_library(tmp_path, files, given) == list(change.faults)
 
 
+@pytest.mark.long
 def test_library_and_script_name_every_file_with_a_flipped_bit(
     made: Made, tmp_path: Path, by_script: Callable[[Files, str], list[str]]
 ) -> None:
@@ -134,6 +136,14 @@ def test_script_has_a_hundred_lines_and_needs_cryptography_alone() -> None:
     assert len(text.splitlines()) <= 100
     imported = {line.split()[1].split(".")[0] for line in text.splitlines() if line.startswith(("import ", "from "))}
     assert imported - set(sys.stdlib_module_names) == {"cryptography"}
+
+
+def test_every_kind_of_release_verifies(
+    everything: cdp.Ledger, tmp_path: Path, by_script: Callable[[Files, str], list[str]]
+) -> None:
+    folder = write_dossier(everything, "meters", tmp_path / "meters")
+    assert verify_dossier(folder, public_key=everything.public_key).faults == ()
+    assert by_script(files_of(folder), everything.public_key) == []
 
 
 @pytest.mark.processes
@@ -235,6 +245,7 @@ def test_page_has_the_functions_of_the_standards(page: Page) -> None:
 def test_page_reads_a_folder_that_is_chosen(page: Page, made: Made, tmp_path: Path) -> None:
     folder = write_files(tmp_path / "meters", made.files)
     (folder / ".DS_Store").write_bytes(b"\0")
+    assert Axe().run(page).violations_count == 0
     page.fill("#key", made.keys.public)
     page.set_input_files("#folder", folder)
     page.wait_for_selector("section.valid")
@@ -243,3 +254,24 @@ def test_page_reads_a_folder_that_is_chosen(page: Page, made: Made, tmp_path: Pa
     page.set_input_files("#folder", folder)
     page.wait_for_selector("section.faulty")
     assert "releases/0002.json: it is missing" in page.inner_text("#result")
+    assert Axe().run(page).violations_count == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+@pytest.mark.processes
+def test_page_reads_folders_that_are_dropped(page: Page, made: Made, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_files(tmp_path / "both" / name, made.files)
+    (tmp_path / "both" / "two" / "chain.json").write_text("[]")
+    page.reload()
+    page.fill("#key", "")
+    box = page.locator("#folder").bounding_box()
+    assert box is not None
+    data = {"items": [], "files": [str(tmp_path / "both")], "dragOperationsMask": 1}
+    session = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, "x": box["x"] + 9, "y": box["y"] + 9, "data": data})
+    page.wait_for_selector("section.faulty")
+    assert page.locator("section.valid h2").inner_text() == "both/one: valid"
+    assert "chain.json: it is missing, or not written as in a dossier" in page.inner_text("section.faulty")

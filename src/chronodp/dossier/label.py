@@ -6,6 +6,7 @@ title and description. What it shows is made of `Facts` alone, so it is free.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
@@ -18,7 +19,10 @@ __all__ = ["label"]
 
 _WIDTH, _EDGE = 400, 22
 _ROWS = 1_000  # of a release's table that its typical error is read from
+_CERTAIN = 0.9995  # from here on words say "practically always"
 _MOST_LINES = 5  # of one part; a longer one is cut
+_PERIODS = {"1D": "day", "1W": "week", "1mo": "month", "1Y": "year"}
+_POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NARROW, _BROAD = frozenset(" .,:;'!|ijltfrI()[]-/"), frozenset("mwMW%@")
 _STYLE = """\
 .ground { fill: #ffffff; stroke: #868f98; }
@@ -29,6 +33,7 @@ _STYLE = """\
   .ink { fill: #e6eaee; } .soft { fill: #a3aeb9; } .accent { fill: #86bfe3; } .alarm { fill: #f0a3a3; }
   .rule { stroke: #313a44; } .track { fill: #1e2f3b; stroke: #74808b; } .bar { fill: #86bfe3; }
 }
+svg { max-width: 100%; height: auto; }
 text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 """
 
@@ -74,18 +79,20 @@ def _gained(facts: Facts) -> _Part:
         epsilon, delta = facts.lost.epsilon, facts.lost.delta
     else:
         epsilon, delta = facts.lost.most or (budget.epsilon, budget.delta)
-    price = f"ε = {rounded_up(epsilon)}" + (f", δ = {delta:.2g}" if delta else "")
-    scope = f"in one period of {budget.renews}" if budget.renews else "for everything together"
+    price = f"ε = {_plain(epsilon)}" + (f", δ = {_small(delta)}" if delta else "")
+    scope = f"for one {_PERIODS[budget.renews]}" if budget.renews else "for everything together"
     more = "More was spent than the budget allows." if overspent else f"In the words of the field: {price}, {scope}."
     return _Part(heading, gain(epsilon, delta, budget.unit), more, right_guesses(epsilon, delta), alarming=overspent)
 
 
 def _lasting(facts: Facts) -> _Part:
-    budget, lost = facts.status.budget, facts.lost
-    spent = f"One unit has lost ε = {rounded_up(lost.epsilon)} so far"
-    if budget.renews is None:
-        return _Part("For how long", "For ever: all that is ever released counts together.", f"{spent}.")
-    return _Part("For how long", budget.lifetime, f"{spent}, in all periods together.", alarming=True)
+    heading, renews = "For how long", facts.status.budget.renews
+    used = f"Used so far: ε = {_plain(facts.lost.epsilon)}"
+    if renews is None:
+        return _Part(heading, "For ever: all that is ever released counts together.", f"{used}.")
+    period = _PERIODS[renews]
+    said = f"It starts anew every {period}: whoever has data in many of them is protected less and less."
+    return _Part(heading, said, f"{used}, in every {period} together.")
 
 
 def _exact(facts: Facts) -> _Part:
@@ -94,8 +101,9 @@ def _exact(facts: Facts) -> _Part:
         error = _typical_error(one)
         if error is not None:
             width, value = error
-            said = f"{_sentence(title_of(one))} ± {width:.3g}, where numbers are about {value:.3g}."
-            return _Part(heading, said, "In 95 of 100 cases, noise moves a number by less. Of the newest table.")
+            said = f"± {width:,.3g}, where numbers are about {value:,.3g}."
+            more = f"Noise moves 95 of 100 numbers by less. Seen in the newest table: {title_of(one)}."
+            return _Part(heading, said, more)
     return _Part(heading, "No table of numbers with intervals was released.")
 
 
@@ -140,7 +148,8 @@ def _bar(y: float, right: float) -> Iterator[str]:
     width = _WIDTH - 2 * _EDGE
     long = width * min(1.0, max(0.0, 2 * right - 1))
     yield f'<rect class="track" x="{_EDGE}" y="{y:g}" width="{width}" height="12" rx="3"/>'
-    yield f'<rect class="bar" x="{_EDGE}" y="{y:g}" width="{long:.1f}" height="12" rx="3"/>'
+    kind = "bar" if right < _CERTAIN else "alarm"
+    yield f'<rect class="{kind}" x="{_EDGE}" y="{y:g}" width="{long:.1f}" height="12" rx="3"/>'
     yield _text("50 %: a coin", y + 28, 13, "soft")
     yield _text("100 %: certain", y + 28, 13, "soft", at_end=True)
 
@@ -173,12 +182,26 @@ def _wide(said: str) -> float:
     wide = 0.0
     for letter in said:
         if letter in _NARROW:
-            wide += 0.34
+            wide += 0.37
         elif letter in _BROAD or ord(letter) > 0x2E80:
             wide += 1.0
         else:
-            wide += 0.7 if letter.isupper() else 0.58
+            wide += 0.74 if letter.isupper() else 0.62
     return wide
+
+
+def _plain(epsilon: float) -> str:
+    """Return an epsilon as people write numbers, none of whose digits makes it smaller."""
+    short = float(rounded_up(epsilon))
+    return f"{short:,.0f}" if short >= 1_000 else f"{short:g}"
+
+
+def _small(delta: float) -> str:
+    """Return a small probability as a power of ten, none of whose digits makes it smaller."""
+    power = math.floor(math.log10(delta))
+    digits = math.ceil(delta / 10.0**power * 10 - 1e-9) / 10
+    times = "" if digits == 1 else f"{digits:g} × "
+    return f"{times}10{str(power).translate(_POWERS)}"
 
 
 def _sentence(said: str) -> str:
