@@ -166,6 +166,15 @@ def test_a_seed_voids_what_a_record_could_state(tmp_path: Path) -> None:
     assert "seed" in record["deployment"]["administrative"]["notes"]
 
 
+def test_analysts_who_ask_make_a_deployment_interactive_whatever_its_owner_says(tmp_path: Path) -> None:
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=4.0)
+        meters().count().plan(epsilon=1.0).release(ledger, dataset="meters", request="ana/load", **QUIET)
+        record = made("formats/registry.json", gather(ledger, "meters", owner=LONG))
+    check_record(record)
+    assert record["deployment"]["deployment_model"]["access_type"] == "Interactive"
+
+
 # in-toto and DSSE
 
 
@@ -321,7 +330,7 @@ def test_the_structure_that_observations_name_is_read_by_pysdmx(written: Written
     (structure,) = read(text, validate=True).get_data_structure_definitions()
     frame = observations(written, "meters")
     assert [one.id for one in structure.components] == list(frame.columns)
-    assert f"{structure.agency}:{structure.id}({structure.version})" == "CHRONODP:RELEASED_NUMBERS(1.0)"
+    assert f"{structure.agency}:{structure.id}({structure.version})" == "CHRONODP:NUMBERS(1.0)"
 
 
 def test_a_unit_that_could_be_of_several_columns_is_not_stated(tmp_path: Path) -> None:
