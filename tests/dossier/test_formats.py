@@ -250,10 +250,9 @@ def test_entries_are_dcat(written: Written, dataset: str) -> None:
     (entry,) = graph.subjects(RDF.type, DCAT.Dataset)
     assert str(entry) == written.folders[dataset].as_uri() + "/"
     assert str(graph.value(entry, DCTERMS.title)) == LONG.name
-    for term in {*graph.predicates(), *graph.objects(predicate=RDF.type)}:
-        for space in (DCAT, DCTERMS):
-            if str(term).startswith(str(space)):
-                assert term in dir(space)  # every word is of the vocabulary that rdflib carries
+    words = {str(word) for space in (DCAT, DCTERMS) for word in dir(space)}  # as rdflib carries the vocabularies
+    used = {str(word) for word in (*graph.predicates(), *graph.objects(predicate=RDF.type))}
+    assert {word for word in used if word.startswith((str(DCAT), str(DCTERMS)))} <= words
     places = [graph.value(one, DCAT.downloadURL) for one in graph.objects(entry, DCAT.distribution)]
     assert places
     for one in places:
@@ -296,11 +295,12 @@ def test_a_package_has_units_and_intervals_as_columns(written: Written) -> None:
 
 def observations(written: Written, dataset: str) -> pd.DataFrame:
     from pysdmx.io import read_sdmx
+    from pysdmx.io.pd import PandasDataset
 
     message = read_sdmx(written.folders[dataset] / "formats/sdmx.csv")
     (found,) = message.data or ()
-    frame: pd.DataFrame = found.data  # type: ignore[union-attr]
-    return frame
+    assert isinstance(found, PandasDataset)
+    return found.data
 
 
 def test_observations_are_read_by_pysdmx(written: Written) -> None:
