@@ -245,7 +245,9 @@ def test_entries_are_dcat(written: Written, dataset: str) -> None:
     for term in {*graph.predicates(), *graph.objects(predicate=RDF.type)}:
         for space in (DCAT, DCTERMS):
             if str(term).startswith(str(space)):
-                assert str(term).removeprefix(str(space)) in dir(space)  # the namespaces that rdflib carries are closed: every word is theirs
+                assert str(term).removeprefix(str(space)) in dir(
+                    space
+                )  # the namespaces that rdflib carries are closed: every word is theirs
     places = [graph.value(one, DCAT.downloadURL) for one in graph.objects(entry, DCAT.distribution)]
     assert places
     for one in places:
