@@ -71,6 +71,12 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("told", "--json"),
         ("changed",),
     ),
+    "dossier": (
+        (HOSTILE, "--out", "dossier"),
+        (HOSTILE, "--request", KEY, "--out", "other"),
+        ("--out", "shelf", "--json"),
+        (KEY, "--out", "dossier"),
+    ),
     "key": ((), ("--json",)),
     "plan": (("rows.parquet", *ASKED, *PRICE), ("rows.parquet", *ASKED, *PRICE, "--json")),
     "diagnose": (("rows.parquet", *ASKED, *PRICE),),

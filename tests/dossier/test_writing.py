@@ -147,7 +147,7 @@ def test_writes_into_an_empty_folder_and_no_other(everything: cdp.Ledger, tmp_pa
     ],
 )
 def test_refuses_before_it_writes(
-    everything: cdp.Ledger, tmp_path: Path, dataset: str, options: dict[str, str], said: str
+    everything: cdp.Ledger, tmp_path: Path, dataset: str, options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ChronodpError, match=said):
         write_dossier(everything, dataset, tmp_path / "out", **options)

@@ -135,8 +135,8 @@ def _contents(facts: Facts) -> Iterator[tuple[str, Iterable[bytes]]]:
             yield f"streams/{number:04d}.json", [_stream(stream)]
             yield f"numbers/stream-{number:04d}.csv", [comma_separated(stream.columns, list(stream.rows())).encode()]
     for name, write in FORMATS.items():
-        content = write(facts)
-        yield f"formats/{name}", [content.encode() if isinstance(content, str) else content]
+        if (pieces := write(facts)) is not None:
+            yield name, (piece.encode() for piece in pieces)
     for name in _VERIFIERS:
         yield name, [files("chronodp.dossier").joinpath("verifier", name).read_bytes()]
 

@@ -1,7 +1,7 @@
 """Durable budgets: no release without a committed debit, none twice, and certificates that anyone can verify."""
 
 from chronodp.ledger.address import open_store as open_store
-from chronodp.ledger.askers import asked_by as asked_by, asker as asker
+from chronodp.ledger.askers import asked_by as asked_by, asker as asker, asker_of as asker_of
 from chronodp.ledger.budget import Budget, Dates as Dates, Renewal as Renewal
 from chronodp.ledger.budgets import Entry, place_after as place_after
 from chronodp.ledger.certificates import (
@@ -10,7 +10,6 @@ from chronodp.ledger.certificates import (
     SignedLink,
     check_signed as check_signed,
     digest as digest,
-    registry_entry,
     sign as sign,
     verify,
     verify_chain,
@@ -91,7 +90,6 @@ __all__ = [
     "Spend",
     "Status",
     "Witness",
-    "registry_entry",
     "restore",
     "verify",
     "verify_chain",
