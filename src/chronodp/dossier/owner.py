@@ -8,7 +8,7 @@ from pathlib import Path
 from chronodp.errors import InvalidArgument
 from chronodp.settings import Settings, load_settings, text, texts
 
-__all__ = ["PRODUCTS", "SECTORS", "UNKNOWN", "Owner", "load_owner"]
+__all__ = ["OWNER", "PRODUCTS", "SECTORS", "UNKNOWN", "Owner", "load_owner"]
 
 UNKNOWN = "not known to chronodp"
 """What a dossier says where the owner has said nothing."""
@@ -91,6 +91,9 @@ class Owner:
 
 _LISTS = ("authors", "curators")
 
+OWNER: Settings = {field.name: texts() if field.name in _LISTS else text(longest=_LONGEST) for field in fields(Owner)}
+"""What an owner's file may hold."""
+
 
 def load_owner(path: str | Path) -> Owner:
     """Return what an owner's TOML file says; a key that is not known, or is of another kind, is refused.
@@ -103,10 +106,6 @@ def load_owner(path: str | Path) -> Owner:
         intended_use = "Planning of the grid"
         region = "Mill Town"
     """
-    said = load_settings("owner", path, _settings())
+    said = load_settings("owner", path, OWNER)
     with said.pointing():
         return Owner(**dict(said))
-
-
-def _settings() -> Settings:
-    return {field.name: texts() if field.name in _LISTS else text(longest=_LONGEST) for field in fields(Owner)}

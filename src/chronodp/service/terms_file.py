@@ -35,7 +35,7 @@ def _measure(value: Any, place: Place) -> str:
 
 
 _LIFETIME = {
-    "measure": Setting(_measure, missing=""),
+    "measure": Setting(_measure, missing="", schema={"enum": list(ASKABLE)}),
     **{name: anything() for name in _ARGUMENTS},
     "groups": each(texts()),
     "max_groups": anything(),
@@ -43,7 +43,7 @@ _LIFETIME = {
     "epsilon": number(least=0, needed=True),
     "delta": number(least=0, most=1, default=0.0),
     "max_periods": anything(needed=True),
-    "pays": Setting(_pays),
+    "pays": Setting(_pays, schema={"enum": list(get_args(Pays))}),
     "tally": text(longest=_LONGEST, needed=True),
     "widest": anything(),
     "analysts": texts(),
