@@ -75,11 +75,8 @@ def _guarantee(facts: Facts) -> Iterator[Answer]:
     topic, budget = "Guarantee", facts.status.budget
     kind = "approximate differential privacy, (ε, δ)" if budget.delta else "pure differential privacy, ε"
     yield _ledger(topic, "Which definition of privacy is claimed?", f"{kind}: {budget}.")
-    yield _ledger(
-        topic,
-        "What are ε and δ of each release?",
-        _each(f"{one.link.request}: {one.certificate.guarantee}" for one in facts.published),
-    )
+    each = _each(f"{one.link.request}: {one.certificate.guarantee}" for one in facts.published)
+    yield _ledger(topic, "What are ε and δ of each release?", each or "Nothing was released.")
     lost = facts.lost
     most = "" if lost.most is None else f" At most, whatever is still asked: {_pair(*lost.most)}."
     so_far = f"So far {_pair(lost.epsilon, lost.delta)}, by: {lost.theorem}. {lost.note}{most}"
@@ -121,7 +118,7 @@ def _bounds(facts: Facts) -> Iterator[Answer]:
 def _algorithms(facts: Facts) -> Iterator[Answer]:
     topic = "Algorithms and their correctness"
     used = _each(dict.fromkeys(one.mechanism for one in facts.certificates))
-    yield _ledger(topic, "Which mechanisms were used?", used or "None: nothing was released.")
+    yield _ledger(topic, "Which mechanisms were used?", used or "Nothing was released.")
     argued = _each(dict.fromkeys(f"{one.claim.argument}, converted by {one.theorem}" for one in facts.certificates))
     yield _ledger(topic, "Where is it proved?", argued or "Nothing was released.")
     told = f"chronodp {facts.version}. Which version drew each release is {UNKNOWN}."

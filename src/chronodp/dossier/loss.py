@@ -16,6 +16,7 @@ from chronodp.ledger import ORDERS, Status
 
 __all__ = ["Loss", "loss_of"]
 
+_UP = 1 + 1e-12  # more than a few roundings of floats can take away
 _RESERVED = "reserved delta"
 _LAPLACE_ONLY = "epsilon without Gaussian noise"
 
@@ -86,11 +87,11 @@ def _spent(statuses: Sequence[Status]) -> tuple[float, float, str]:
     if _LAPLACE_ONLY in sums:
         ways.append((sums[_LAPLACE_ONLY], reserved, "epsilons add up (basic composition)"))
     if "mu squared" in sums:
-        value = gaussian.epsilon_of(math.sqrt(sums["mu squared"]), native)
+        value = gaussian.epsilon_of(math.sqrt(sums["mu squared"] * _UP), native)
         ways.append((value, native + reserved, "μ² adds up, converted exactly (Gaussian differential privacy)"))
     for order in ORDERS:
         if (divergence := sums.get(f"divergence of order {order}")) is not None:
-            value = divergence + math.log(1 / native) / (order - 1)
+            value = (divergence + math.log(1 / native) / (order - 1)) * _UP
             ways.append((value, native + reserved, f"divergences of order {order} add up (Rényi)"))
     return min(ways, key=lambda way: way[0], default=(math.inf, 1.0, "no sum stayed within what can be converted"))
 

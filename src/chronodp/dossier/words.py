@@ -15,6 +15,7 @@ from chronodp.series import QuantileRelease, Release, describe, describe_quantil
 __all__ = ["described", "errors_of", "gain", "promise", "rounded_up", "title_of"]
 
 _ABOUT_ERROR = ("Noise", "Error", "Missing", "Found", "Keys", "Places")
+_SURELY = 0.9995
 _MOST_ODDS = 20.0  # e^20: beyond, a probability says all there is
 
 
@@ -28,8 +29,9 @@ def gain(epsilon: float, delta: float, unit: Unit) -> str:
     someone = isinstance(unit, RecordUnit) and unit.whole_person and unit.relation == "add_remove"
     what = "whether someone is in the data" if someone else f"between two datasets that differ in {unit}"
     right = min(1.0, (1 + adversary.total_variation(min(epsilon, _MOST_ODDS), delta)) / 2)
-    said = "practically always" if right > 0.9995 else f"at most {_percent_up(right)} of the time"
-    return f"Who must guess {what} is right {said}, instead of 50 %."
+    if right > _SURELY:
+        return f"Who must guess {what} may be right practically always: so large a loss hides nobody for sure."
+    return f"Who must guess {what} is right at most {_percent_up(right)} of the time, instead of 50 %."
 
 
 def rounded_up(value: float) -> str:

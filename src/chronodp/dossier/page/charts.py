@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["budget_chart", "release_chart"]
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 260, 70, 16, 26, 30
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 270, 96, 16, 32, 36
 _LINES = 4  # that can be told apart by colour
 _POINTS = 400  # of one line
 
@@ -55,15 +55,15 @@ def release_chart(one: Published) -> str:
         return ""
     frame = _Frame(min(finite), max(finite), max(len(some) for _, some in drawn))
     starts = drawn[0][1][one.columns[0]].tolist()
-    parts = [*_axes(frame, [_shown(starts[0]), _shown(starts[-1])])]
+    parts = _axes(frame, _edges(starts))
     for place, (name, some) in enumerate(drawn, start=1):
         parts += _band(frame, some[lower].tolist(), some[upper].tolist(), place)
         parts += _strokes(frame, some[value].tolist(), place)
         if name:
             across = _LEFT + (place - 1) * (_WIDTH - _LEFT - _RIGHT) / _LINES
-            parts.append(f'<text class="name-{place}" x="{across:.0f}" y="16">{words(name[:24])}</text>')
+            parts.append(f'<text class="name-{place}" x="{across:.0f}" y="20">{words(name[:24])}</text>')
     said = "Released values, and the band that holds the value before noise with probability 95 %"
-    said += f"; every {every}th is drawn" if every > 1 else ""
+    said += f"; one period in {every} is drawn" if every > 1 else ""
     said += f"; {left_out:,} further lines are in the file of numbers" if left_out else ""
     return _figure(parts, f"Chart of request {one.link.request}", f"{said}.")
 
@@ -158,5 +158,10 @@ def _figure(parts: Sequence[str], name: str, note: str) -> str:
     )
 
 
-def _shown(start: object) -> str:
-    return f"{start:%Y-%m-%d %H:%M}" if isinstance(start, dt.datetime) else str(start)
+def _edges(starts: Sequence[object]) -> list[str]:
+    """Return the first and the last of the times or periods, no finer than they need be."""
+    if not all(isinstance(one, dt.datetime) for one in starts):
+        return [str(starts[0]), str(starts[-1])]
+    times = [one for one in starts if isinstance(one, dt.datetime)]
+    form = "%Y-%m-%d" if all(one.time() == dt.time() for one in times) else "%Y-%m-%d %H:%M"
+    return [f"{times[0]:{form}}", f"{times[-1]:{form}}"]
