@@ -15,7 +15,6 @@ from typing import (
     Any,
     Literal,
     NotRequired,
-    Required,
     Union,
     get_args,
     get_origin,
@@ -60,7 +59,7 @@ class _Definitions:
         origin, inner = get_origin(hint), get_args(hint)
         if origin is Annotated:
             return {**self.of(inner[0]), **inner[1]}
-        if origin in (Required, NotRequired):
+        if origin is NotRequired:
             return self.of(inner[0])
         if origin in (Union, UnionType):
             return _any_of([self.of(one) for one in inner])
@@ -76,7 +75,7 @@ class _Definitions:
             return {"type": _PLAIN[hint]}
         if is_typeddict(hint):
             return self._defined(hint.__name__, hint, lambda: self._dictionary(hint))
-        return self._kinds(hint) if isinstance(hint, type) else {}
+        return {} if hint is Any else self._kinds(hint)
 
     def _tuple(self, inner: tuple[Any, ...]) -> Schema:
         if inner[-1] is Ellipsis:
@@ -87,7 +86,7 @@ class _Definitions:
     def _kinds(self, hint: type[Any]) -> Schema:
         kinds = kinds_of(hint)
         if not kinds:
-            return {}  # checked by whoever is made of it
+            raise AssertionError(f"a field holds {hint}, which has no schema")
         every = [self._defined(name, kinds[name], partial(self._kind, name, kinds[name])) for name in sorted(kinds)]
         return every[0] if len(every) == 1 else self._defined(hint.__name__, hint, lambda: _any_of(every))
 
@@ -96,12 +95,19 @@ class _Definitions:
         fields = dataclasses.fields(kind)
         missing = dataclasses.MISSING
         needed = [one.name for one in fields if one.default is missing and one.default_factory is missing]
-        held = {one.name: self.of(hints[one.name]) for one in fields}
+        held = {one.name: self._plain() if hints[one.name] is Any else self.of(hints[one.name]) for one in fields}
         return _object(kind, {"kind": {"const": name}, **held}, ["kind", *needed])
+
+    def _plain(self) -> Schema:
+        """Return the schema of what a constructor checks by itself: anything but an object, which would need a kind."""
+        again = {"$ref": f"{_DEFS}Plain"}
+        parts = [{"type": ["boolean", "null", "number", "string"]}, {"type": "array", "items": again}]
+        return self._defined("Plain", Any, lambda: {"anyOf": parts})
 
     def _dictionary(self, hint: Any) -> Schema:
         hints = get_type_hints(hint, include_extras=True)
-        needed = [key for key in hints if key in hint.__required_keys__]
+        # Not by __required_keys__, which does not see through annotations that are texts.
+        needed = [key for key, one in hints.items() if get_origin(one) is not NotRequired]
         return _object(hint, {key: self.of(one) for key, one in hints.items()}, needed)
 
     def _defined(self, name: str, whose: object, make: Callable[[], Schema]) -> Schema:
