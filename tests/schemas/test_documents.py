@@ -79,7 +79,7 @@ def refusal(document: dict[str, Any]) -> str:
 def test_schema_and_reading_refuse_the_same_shapes(kind: str) -> None:
     examples = [one for one in KINDS.values() if one["kind"] == kind and not is_released(one)]
     check, seen = validator("document", kind), set()
-    for one in changed(max(examples, key=lambda one: len(one))):
+    for one in changed(max(examples, key=len)):
         refused = refusal(one)
         seen.add(refused)
         if refused != "value":

@@ -49,7 +49,8 @@ def _by_length(setting: Setting, *, missing: str | None = None) -> Setting:
         return {every: setting.read(one, place.below(every)) for every, one in value.items()}
 
     several = {"type": "object", "additionalProperties": setting.schema, "minProperties": 1}
-    return Setting(lengths, missing, schema={"anyOf": [setting.schema, several]})
+    one = {**setting.schema, "not": {"type": "object"}}
+    return Setting(lengths, missing, schema={"anyOf": [one, several]})
 
 
 def _clip(value: Any, place: Place) -> Clip:

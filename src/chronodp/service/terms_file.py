@@ -29,9 +29,9 @@ def _pays(value: Any, place: Place) -> Pays:
 
 
 def _measure(value: Any, place: Place) -> str:
-    if value not in ASKABLE:
+    if not isinstance(value, str) or value not in ASKABLE:
         raise place.wrong(value, f"one of {', '.join(ASKABLE)}")
-    return str(value)
+    return value
 
 
 _LIFETIME = {
