@@ -43,7 +43,8 @@ def test_the_manifest_lists_every_file_with_its_digest(folder: Path, everything:
     assert manifest["public_key"] == everything.public_key
     assert manifest["head"] == everything.export("meters")["head"]
     listed = {one["path"]: one for one in manifest["files"]}
-    assert files_in(folder) == {*listed, "manifest.json"}
+    assert {"index.html", "label.svg", "README.txt", "answers.md", "verify.html", "verify.py"} <= listed.keys()
+    assert files_in(folder) == {*listed, "manifest.json", "manifest.sig"}
     for name, one in listed.items():
         content = (folder / name).read_bytes()
         assert (one["sha256"], one["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content)), name
@@ -146,7 +147,7 @@ def test_writes_into_an_empty_folder_and_no_other(everything: cdp.Ledger, tmp_pa
     ],
 )
 def test_refuses_before_it_writes(
-    everything: cdp.Ledger, tmp_path: Path, dataset: str, options: dict[str, str], said: str
+    everything: cdp.Ledger, tmp_path: Path, dataset: str, options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ChronodpError, match=said):
         write_dossier(everything, dataset, tmp_path / "out", **options)

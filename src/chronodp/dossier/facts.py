@@ -99,6 +99,14 @@ class Published:
 
     def tables(self) -> Iterator[pandas.DataFrame]:
         """Yield the released numbers with 95 % intervals, as ``to_pandas`` has them, in pieces; nothing without any."""
+        return self._pieces() if self.parts else iter(self._few)
+
+    @cached_property
+    def _few(self) -> list[pandas.DataFrame]:
+        """The pieces of a table that memory holds with ease."""
+        return list(self._pieces())
+
+    def _pieces(self) -> Iterator[pandas.DataFrame]:
         if self.kind == "blurred_times":
             from chronodp.temporal import read_blurred
 
@@ -115,7 +123,9 @@ class Published:
         import pandas
 
         found = list(self.tables())
-        return pandas.concat(found, ignore_index=True) if found else None
+        if len(found) <= 1:
+            return found[0] if found else None
+        return pandas.concat(found, ignore_index=True)
 
     @property
     def has_numbers(self) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from chronodp.errors import InvalidArgument
-from chronodp.settings import Settings, load_settings, text, texts
+from chronodp.settings import Setting, Settings, load_settings, text, texts
 
-__all__ = ["OWNER", "PRODUCTS", "SECTORS", "UNKNOWN", "Owner", "load_owner"]
+__all__ = ["ACCESS", "OWNER", "PRODUCTS", "SECTORS", "SOURCES", "UNKNOWN", "Owner", "load_owner"]
 
 UNKNOWN = "not known to chronodp"
 """What a dossier says where the owner has said nothing."""
@@ -22,6 +22,8 @@ PRODUCTS = (
     "SQL queries",
 )
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
+SOURCES = ("Static", "Dynamic")
+ACCESS = ("Interactive", "Non-interactive")
 
 _LONGEST = 5_000  # letters of one answer
 
@@ -49,6 +51,9 @@ class Owner:
         side_channels: what is done about time, memory and messages that could tell of the data.
         justification: why epsilon, delta and the unit are what they are.
         population: who is in the data, and about how many.
+        preprocessing: what was done to the data before, and whether bounds were chosen by looking at them.
+        source_type: whether the data change, one of `SOURCES`.
+        access_type: whether others may ask for releases, one of `ACCESS`.
     """
 
     name: str = ""
@@ -69,6 +74,9 @@ class Owner:
     side_channels: str = ""
     justification: str = ""
     population: str = ""
+    preprocessing: str = ""
+    source_type: str = ""
+    access_type: str = ""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -78,10 +86,10 @@ class Owner:
                     raise InvalidArgument(field.name, value, "a tuple of texts")
             elif not isinstance(value, str):
                 raise InvalidArgument(field.name, value, "a text")
-        if self.sector and self.sector not in SECTORS:
-            raise InvalidArgument("sector", self.sector, f"one of {', '.join(SECTORS)}")
-        if self.product not in PRODUCTS:
-            raise InvalidArgument("product", self.product, f"one of {', '.join(PRODUCTS)}")
+        for name, words in _WORDS.items():
+            said = getattr(self, name)
+            if said not in words and (said or name == "product"):
+                raise InvalidArgument(name, said, f"one of {', '.join(words)}")
 
     def said(self, name: str) -> str:
         """Return what the owner says of one thing as a text, or that chronodp does not know it."""
@@ -90,8 +98,17 @@ class Owner:
 
 
 _LISTS = ("authors", "curators")
+_WORDS = {"product": PRODUCTS, "sector": SECTORS, "source_type": SOURCES, "access_type": ACCESS}
 
-OWNER: Settings = {field.name: texts() if field.name in _LISTS else text(longest=_LONGEST) for field in fields(Owner)}
+
+def _setting(name: str) -> Setting:
+    if name in _LISTS:
+        return texts()
+    said = text(longest=_LONGEST)
+    return replace(said, schema={"enum": list(_WORDS[name])}) if name in _WORDS else said
+
+
+OWNER: Settings = {field.name: _setting(field.name) for field in fields(Owner)}
 """What an owner's file may hold."""
 
 

@@ -12,11 +12,11 @@ from chronodp.privacy import RecordUnit, Unit, counted
 from chronodp.reading import parse_json
 from chronodp.series import QuantileRelease, Release, describe, describe_quantiles
 
-__all__ = ["described", "errors_of", "gain", "promise", "rounded_up", "title_of"]
+__all__ = ["described", "errors_of", "gain", "promise", "right_guesses", "rounded_up", "title_of"]
 
 _ABOUT_ERROR = ("Noise", "Error", "Missing", "Found", "Keys", "Places")
 _SURELY = 0.9995
-_MOST_ODDS = 20.0  # e^20: beyond, a probability says all there is
+_MOST_ODDS = 20.0  # e^20: beyond, a guess is as good as sure
 
 
 def gain(epsilon: float, delta: float, unit: Unit) -> str:
@@ -28,10 +28,19 @@ def gain(epsilon: float, delta: float, unit: Unit) -> str:
     """
     someone = isinstance(unit, RecordUnit) and unit.whole_person and unit.relation == "add_remove"
     what = "whether someone is in the data" if someone else f"between two datasets that differ in {unit}"
-    right = min(1.0, (1 + adversary.total_variation(min(epsilon, _MOST_ODDS), delta)) / 2)
+    right = right_guesses(epsilon, delta)
     if right > _SURELY:
         return f"Who must guess {what} may be right practically always: so large a loss hides nobody for sure."
     return f"Who must guess {what} is right at most {_percent_up(right)} of the time, instead of 50 %."
+
+
+def right_guesses(epsilon: float, delta: float) -> float:
+    """Return how often the best guesser between two neighbouring datasets is right at most, if both are as likely.
+
+    >>> round(right_guesses(1.0, 0.0), 4)
+    0.7311
+    """
+    return 1.0 if epsilon > _MOST_ODDS else min(1.0, (1 + adversary.total_variation(epsilon, delta)) / 2)
 
 
 def rounded_up(value: float) -> str:

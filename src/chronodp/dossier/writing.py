@@ -15,6 +15,8 @@ from pathlib import Path
 from chronodp.dossier.answers import answers_json, answers_markdown
 from chronodp.dossier.facts import Facts, Published, gather
 from chronodp.dossier.formats import FORMATS
+from chronodp.dossier.label import label
+from chronodp.dossier.manifest import signed_manifest
 from chronodp.dossier.owner import Owner
 from chronodp.dossier.page import render, render_shelf
 from chronodp.dossier.streams import PublishedStream
@@ -36,7 +38,7 @@ or run: python verify.py (in this folder; it needs Python and the package crypto
 With chronodp: chronodp verify FOLDER --public-key KEY
 The key that signed: {key}
 Compare it with one that you had from the owner by another way: a forger would write another.
-manifest.json lists every file with its SHA-256; chain.json holds all certificates of the dataset.
+manifest.json lists every file with its SHA-256, and is signed; chain.json holds all certificates of the dataset.
 Made {made:%Y-%m-%d %H:%M} UTC by chronodp {version}.
 """
 
@@ -109,27 +111,16 @@ def _write(folder: Path, facts: Facts) -> None:
     listed = []
     for name, pieces in sorted(_contents(facts)):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        digest, size = _put(folder / name, pieces)
-        listed.append({"path": name, "sha256": digest, "bytes": size})
-    manifest = {
-        "kind": "dossier",
-        "format": 1,
-        "made": facts.made.isoformat(),
-        "version": facts.version,
-        "dataset": facts.dataset,
-        "public_key": facts.public_key,
-        "head": facts.head,
-        "files": listed,
-    }
-    _put(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1).encode()])
+        listed.append((name, *_put(folder / name, pieces)))
+    for name, content in signed_manifest(facts, listed).items():
+        _put(folder / name, [content])
 
 
 def _contents(facts: Facts) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield every file but the manifest, by its path in the folder."""
-    label = _label(facts)
-    yield "index.html", [render(facts, label=label).encode()]
-    if label:
-        yield "label.svg", [label.encode()]
+    picture = label(facts)
+    yield "index.html", [render(facts, label=picture).encode()]
+    yield "label.svg", [picture.encode()]
     yield "chain.json", [json.dumps(facts.chain, ensure_ascii=False).encode()]
     yield "answers.md", [answers_markdown(facts).encode()]
     yield "answers.json", [answers_json(facts).encode()]
@@ -144,12 +135,10 @@ def _contents(facts: Facts) -> Iterator[tuple[str, Iterable[bytes]]]:
             yield f"streams/{number:04d}.json", [_stream(stream)]
             yield f"numbers/stream-{number:04d}.csv", [comma_separated(stream.columns, list(stream.rows())).encode()]
     for name, write in FORMATS.items():
-        content = write(facts)
-        yield f"formats/{name}", [content.encode() if isinstance(content, str) else content]
+        if (pieces := write(facts)) is not None:
+            yield name, (piece.encode() for piece in pieces)
     for name in _VERIFIERS:
-        resource = files("chronodp.dossier").joinpath("verifier", name)
-        if resource.is_file():
-            yield name, [resource.read_bytes()]
+        yield name, [files("chronodp.dossier").joinpath("verifier", name).read_bytes()]
 
 
 def _numbers(one: Published) -> Iterator[bytes]:
@@ -166,14 +155,6 @@ def _stream(stream: PublishedStream) -> bytes:
         "released": list(stream.released),
     }
     return canonical(content).encode()
-
-
-def _label(facts: Facts) -> str:
-    try:
-        from chronodp.dossier.label import label
-    except ModuleNotFoundError:
-        return ""
-    return label(facts)
 
 
 def _put(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
