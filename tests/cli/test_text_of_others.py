@@ -144,6 +144,7 @@ SILENT = {
     "device send": "prints a report",
     "device start": "prints a path that was typed",
     "explain": "prints numbers",
+    "schema": "prints our own schemas",
     "federate identity": "prints a key",
     "federate client": "prints names of letters and digits",
     "federate server": "prints names of letters and digits",

@@ -35,6 +35,7 @@ from chronodp.cli.plan import plan
 from chronodp.cli.read import read
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.schema import schema
 from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
@@ -79,6 +80,7 @@ app.add_typer(token, name="token")
 app.command()(key)
 app.command()(verify)
 app.command()(dossier)
+app.command()(schema)
 app.command()(audit)
 app.command()(demo)
 

@@ -16,7 +16,7 @@ from chronodp.dossier.facts import Facts
 __all__ = ["MANIFEST", "SIGNATURE", "files_in", "signed_manifest"]
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
-_LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # what desktops leave in folders
+_LITTER = frozenset({".DS_Store", "Thumbs.db"})  # what desktops leave in folders
 
 
 def signed_manifest(facts: Facts, listed: Sequence[tuple[str, str, int]]) -> dict[str, bytes]:

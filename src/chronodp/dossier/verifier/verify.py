@@ -18,7 +18,7 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what desktops leave in folders
+__all__ = ["check"]
 SHOWN = {"count", "sum", "scaled_sum", "histogram", "row_histogram", "active", "total"}  # in tables as they were signed
 UNSIGNED = "the signature does not match: the content was changed, or signed with another key"
 
@@ -94,7 +94,7 @@ def check(files: dict[str, bytes], given: str = "") -> Iterator[str]:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent
-    paths = [path for path in folder.rglob("*") if path.is_file() and path.name not in LITTER]
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name not in (".DS_Store", "Thumbs.db")]
     faults = list(check({path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}, *sys.argv[2:3]))
     print("\n".join(ascii(fault)[1:-1] for fault in faults) or "Valid; means and Arrow files by their digests alone.")
     sys.exit(bool(faults))
