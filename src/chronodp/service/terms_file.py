@@ -8,8 +8,7 @@ from typing import Any, get_args
 
 from chronodp.ledger import Budget
 from chronodp.privacy import check_clip
-from chronodp.series import Pays
-from chronodp.series.measures import ASKABLE
+from chronodp.series import ASKABLE, Pays
 from chronodp.service.lifetimes import lifetime_plan
 from chronodp.service.policy import Dataset
 from chronodp.service.terms import MOST_A_MONTH, LifetimeTerms
