@@ -20,7 +20,6 @@ __all__ = [
     "kinds_within",
     "registered_kinds",
     "schema_for",
-    "texts_of",
     "validator",
 ]
 
@@ -48,12 +47,12 @@ def golden_documents() -> list[dict[str, Any]]:
     for path in sorted(GOLDEN.rglob("*.sql")):
         database = sqlite3.connect(":memory:")
         database.executescript(path.read_text(encoding="utf-8"))
-        found += texts_of(database)
+        found += _texts_of(database)
         database.close()
     return found
 
 
-def texts_of(database: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+def _texts_of(database: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """Yield every text of a ledger's database that is a document."""
     tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     for (table,) in tables:

@@ -64,7 +64,9 @@ tally = "load.tally"
 groups.region = ["north"]
 analysts = ["ana"]
 """
-OWNER_FILE = 'name = "Load of Mill Town"\ncurators = ["Mill Town Utility"]\nregion = "Mill Town"\nlicence = "CC-BY-4.0"\n'
+OWNER_FILE = (
+    'name = "Load of Mill Town"\ncurators = ["Mill Town Utility"]\nregion = "Mill Town"\nlicence = "CC-BY-4.0"\n'
+)
 FILES: dict[str, tuple[str, Settings]] = {"policy": (POLICY_FILE, POLICY), "owner": (OWNER_FILE, OWNER)}
 OTHERS: tuple[Any, ...] = (True, -7, 0.5, "", "other", [], [0.5], {}, {"unknown": True})
 FINER = {"unit"}
@@ -96,6 +98,7 @@ def is_read(settings: Settings, content: Any) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_schema_and_reader_refuse_the_same(name: str) -> None:
     text, settings = FILES[name]
