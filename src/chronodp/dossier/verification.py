@@ -144,7 +144,11 @@ def _release_faults(file: Path, links: list[Any], table: Path) -> Iterator[str]:
     if not file.stem.isdecimal():
         raise UnknownDocument("a release is called by its number")
     number = int(file.stem)
-    written, signed = load_release(file)
+    try:
+        written, signed = load_release(file)
+    except CertificateInvalid as error:  # of numbers beside the text
+        yield str(error)
+        return
     if [signed.to_dict()] != links[number - 1 : number]:
         yield f"its certificate is not link {number} of the chain"
         return
