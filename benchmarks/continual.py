@@ -93,7 +93,7 @@ def measure_speed() -> Topic:
     entropy.gaussian(scale, 10**6)
 
     def ahead(steps: int, keys: int) -> None:
-        recursion.advance(recursion.start(keys), entropy.gaussian(scale, (steps, keys)))
+        recursion.shape_draws(recursion.start(keys), entropy.gaussian(scale, (steps, keys)))
 
     loop = rate(lambda: _plain_loop(shape, entropy.gaussian(scale, 2000).tolist()), 2000, seconds=1.0)
     for name, steps, keys in (("one stream, steps of 2^20", 2**20, 1), ("a million streams, one step", 1, 10**6)):
@@ -127,7 +127,7 @@ def measure_peer() -> Topic:
     seconds, entropy, recursion = time.perf_counter() - begun, secure(), Recursion(shape)
 
     def work() -> None:
-        recursion.advance(recursion.start(), entropy.gaussian(2.0**24, (2**17, 1)))
+        recursion.shape_draws(recursion.start(), entropy.gaussian(2.0**24, (2**17, 1)))
 
     work()
     pairs = [f"{mean:.3f} / {largest:.3f}" for mean, largest in ours]

@@ -43,7 +43,9 @@ def write_reference(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     rooms = [info.name for info in pkgutil.iter_modules(chronodp.__path__) if info.ispkg and info.name != "cli"]
     for room in [*rooms, "errors"]:
-        text = f"# chronodp.{room}\n\n```{{eval-rst}}\n.. automodule:: chronodp.{room}\n```\n"
+        # What people call on a ledger and on a table of records is made of parts, each with some of the methods.
+        parts = "   :inherited-members: object\n" if room in ("ledger", "dataset") else ""
+        text = f"# chronodp.{room}\n\n```{{eval-rst}}\n.. automodule:: chronodp.{room}\n{parts}```\n"
         (folder / f"{room}.md").write_text(text, encoding="utf-8")
     told = [sys.executable, "-m", "typer", "chronodp.cli.shell", "utils", "docs", "--name", "chronodp"]
     made = subprocess.run([*told, "--title", "The command line"], check=True, capture_output=True, text=True)

@@ -1,1 +1,1 @@
-"""Alerts on room air: delay and false alarms against the budget, and what sources say of noisy comparisons."""
+"""Alerts on room air: delay and needless alarms against the budget, and what sources say of noisy comparisons."""

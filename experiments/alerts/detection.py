@@ -1,4 +1,4 @@
-"""One alert a day at most, on air: how often it is false, how often it comes and how late, against the budget."""
+"""One alert a day at most, on air: how often it is needless, how often it comes and how late, against the budget."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from experiments.alerts.air import Days
 BUDGETS = (0.3, 1.0, 3.0, 10.0)
 CHANGE = 30.0  # ppm that one person is taken to add to a room
 BAD = 1000.0  # ppm from which the room should be aired
-FINE = 800.0  # ppm below which an alert is false
+FINE = 800.0  # ppm below which an alert is needless
 EVERY = 15  # minutes from one question to the next
 ALERTS = 5
-FALSE_ALARMS = 0.05  # wanted at most in a day of fine air
+NEEDLESS = 0.05  # alarms wanted at most in a day of fine air
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Detection:
         epsilon: of five alerts.
         noise: its kind.
         threshold: where the alert fires.
-        false_alarms: share of watched days on which it fired in fine air.
+        needless: share of watched days on which it fired in fine air.
         detected: share of watched days with bad air on which it fired, and not in fine air.
         delay: mean minutes from bad air to those alerts; negative if they came before.
     """
@@ -37,12 +37,12 @@ class Detection:
     epsilon: float
     noise: str
     threshold: float
-    false_alarms: float
+    needless: float
     detected: float
     delay: float
 
 
-def measure_detection(days: Days, *, runs: int = 40) -> list[Detection]:
+def measure_detection(days: Days, *, runs: int = 20) -> list[Detection]:
     """Return a row for each budget and noise."""
     kinds: tuple[Noise, ...] = (Exponential(), Laplace())
     return [_detect(days, epsilon, noise, runs) for epsilon in BUDGETS for noise in kinds]
@@ -50,8 +50,8 @@ def measure_detection(days: Days, *, runs: int = 40) -> list[Detection]:
 
 def _detect(days: Days, epsilon: float, noise: Noise, runs: int) -> Detection:
     first = _design(BAD, epsilon, noise)
-    # As low as false alarms allow, but never below what is bad; from public figures only.
-    design = _design(max(BAD, FINE + first.probabilities.gap_for(FALSE_ALARMS, steps=1440 // EVERY)), epsilon, noise)
+    # As low as needless alarms allow, but never below what is bad; from public figures only.
+    design = _design(max(BAD, FINE + first.probabilities.gap_for(NEEDLESS, steps=1440 // EVERY)), epsilon, noise)
     entropy = seeded(f"{epsilon} {noise}")
     watched, loud, wrong = 0, 0, 0
     delays: list[int] = []
@@ -65,15 +65,15 @@ def _detect(days: Days, epsilon: float, noise: Noise, runs: int) -> Detection:
             state, alarms = advance(today, replace(state, period=0), day[::EVERY], entropy)
             fired = EVERY * int(alarms.periods[0]) if len(alarms.periods) else None
             bad = np.flatnonzero(day >= BAD)
-            false = fired is not None and bool(day[fired] < FINE)
-            watched, wrong, loud = watched + 1, wrong + false, loud + bool(len(bad))
-            if fired is not None and not false and len(bad):
+            needless = fired is not None and bool(day[fired] < FINE)
+            watched, wrong, loud = watched + 1, wrong + needless, loud + bool(len(bad))
+            if fired is not None and not needless and len(bad):
                 delays.append(fired - int(bad[0]))
     return Detection(
         epsilon=epsilon,
         noise=str(noise),
         threshold=design.threshold,
-        false_alarms=wrong / watched,
+        needless=wrong / watched,
         detected=len(delays) / max(loud, 1),
         delay=float(np.mean(delays)) if delays else math.nan,
     )

@@ -1,28 +1,29 @@
-"""Buildings: the heat behind a thermometer, the beat of a room's occupancy, averages of a sensor."""
+"""The heat of a building: filters, the noise that privacy adds to them, and what one measurement's price covers."""
 
 from __future__ import annotations
 
-import math
-import tempfile
-from pathlib import Path
+from functools import cache, partial
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 import chronodp as cdp
-from chronodp import spectrum as sp, state_space as ss
+from chronodp import state_space as ss
 from chronodp.audit.exact import examine
 from chronodp.audit.mutants import MUTANTS
-from chronodp.postprocess import NoiseOnAverages, average_error
-from chronodp.privacy.touched import Touched
+from chronodp.audit.mutants.mutant import Mutant
 from chronodp.randomness import seeded
-from experiments.verdicts import Verdict
+from experiments.claims import Claim, Pair, Tolerance, above, bound, computation, equal, order, rising
+from experiments.claims.computations import scaled
 
+__all__ = ["building_claims"]
+
+PLACE = "Applications, Advanced Monitoring and Control Systems"
 EPSILON, DELTA = 2.0, 1e-6
 CHANGE = 0.2
+ADDED = (0.0, 0.5, 1.0, 2.0, 8.0)
 _MUTANT = "noise on the surprises of a filter that sees exact measurements"
 
+ROOM = ss.StateSpace(transition=[[0.95]], observation=[[1.0]], process_noise=[[0.1]], measurement_noise=[[0.5]])
 BUILDING = ss.StateSpace(
     transition=[[0.62, 0.38], [0.04, 0.95]],
     observation=[[1.0, 0.0]],
@@ -33,99 +34,177 @@ BUILDING = ss.StateSpace(
 """Air and walls of a room, a quarter of an hour on; a cause is a kilowatt of heat."""
 
 
-def read_occupancy(path: Path) -> NDArray[np.float64]:
-    """Return the share of each hour in which a room was in use, from a CSV file with date and Occupancy."""
-    table = pd.read_csv(path, usecols=["date", "Occupancy"], parse_dates=["date"])
-    hours = table.set_index("date")["Occupancy"].sort_index().resample("1h").mean().fillna(0.0)
-    first = hours.index[0].ceil("D")
-    kept = hours[first:].to_numpy(dtype=np.float64)
-    whole: NDArray[np.float64] = kept[: len(kept) // 24 * 24]
-    return whole
+@computation()
+def steady_error(added: float) -> float:
+    """Return the steady posterior variance by the Riccati equation with privacy noise added to the measurement's."""
+    return float(ss.solve_steady(ROOM, added=added).posterior[0, 0])
 
 
-def make_occupancy(days: int = 14, *, seed: int = 1) -> NDArray[np.float64]:
-    """Return made-up working days: in use from about nine to about six, with gaps; empty at the weekend."""
-    chance = np.random.default_rng(seed)
-    hour, day = np.arange(24 * days) % 24, np.arange(24 * days) // 24
-    used = (hour >= 9) & (hour < 18) & (day % 7 < 5)
-    return np.where(used, np.clip(chance.normal(0.8, 0.2, 24 * days), 0.0, 1.0), 0.0)
+@computation(doubled=scaled(2.0))
+def simulated_error(added: float, *, exact_predictions: bool, steps: int = 100_000) -> float:
+    """Return the mean square error of who follows a filter through noisy innovations.
+
+    With exact predictions the filter itself runs on exact measurements, and noise goes onto the innovations that it
+    tells; without, each prediction is made from what was told before, with the gain for both noises.
+    """
+    chance = np.random.default_rng(1)
+    onward, process, sensor = 0.95, 0.1, 0.5
+    gain = float(ss.solve_steady(ROOM, added=0.0 if exact_predictions else added).gain[0, 0])
+    moves = chance.normal(0.0, np.sqrt(process), steps)
+    errors = chance.normal(0.0, np.sqrt(sensor), steps)
+    noise = chance.normal(0.0, np.sqrt(added), steps)
+    state = filtered = followed = total = 0.0
+    for move, error, hidden in zip(moves.tolist(), errors.tolist(), noise.tolist(), strict=True):
+        state = onward * state + move
+        predicted = onward * (filtered if exact_predictions else followed)
+        innovation = state + error - predicted
+        filtered = predicted + gain * innovation
+        followed = onward * followed + gain * (innovation + hidden)
+        total += (state - followed) ** 2
+    return total / steps
 
 
-def check_heat() -> list[Verdict]:
-    """Return verdicts on filtering the heat of a building."""
-    design = ss.design_filter(BUILDING, change=CHANGE, unit=cdp.Event(), epsilon=EPSILON, delta=DELTA)
-    tried = ss.rehearse_filter(design, steps=50_000, entropy=seeded(1))
-    row = ss.errors_by_epsilon(BUILDING, [EPSILON], change=CHANGE, unit=cdp.Event(), delta=DELTA).iloc[0]
+@computation()
+def innovations_change(steps: int = 200) -> float:
+    """Return the l1 change of all innovations when one measurement moves by 1 and predictions come from exact ones."""
+    gain = float(ss.solve_steady(ROOM).gain[0, 0])
+    moved, state = 0.0, 0.0
+    for step in range(steps):
+        innovation = float(step == 0) - 0.95 * state
+        state = 0.95 * state + gain * innovation
+        moved += abs(innovation)
+    return moved
+
+
+@computation()
+def audited_innovations() -> float:
+    """Return the least ε that the auditor leaves to noise on the innovations of such a filter."""
+    return examine(_mutant().broken, _mutant().neighbours).epsilon
+
+
+@computation()
+def rehearsed_error() -> float:
+    """Return how far a rehearsed private filter of a building is off what was planned, as a ratio."""
+    return 1 + ss.rehearse_filter(_design(), steps=20_000, entropy=seeded(1)).optimism
+
+
+@computation()
+def air_error(column: str) -> float:
+    """Return the error of the air's temperature: with the gain for both noises, the old gain, or no measurement."""
+    table = ss.errors_by_epsilon(BUILDING, [EPSILON], change=CHANGE, unit=cdp.Event(), delta=DELTA)
+    return float(table.iloc[0][column])
+
+
+@computation()
+def guest_over_measurement() -> float:
+    """Return what a guest of 0.1 kW for four hours moves of all measurements, in measurements that are paid for."""
     guest = ss.design_filter(
         BUILDING, change=ss.CausedChange(0.1), unit=cdp.Window(16), horizon=2880, epsilon=EPSILON, delta=DELTA
     )
-    times = guest.noise.sensitivity / design.noise.sensitivity
+    return guest.noise.sensitivity / _design().noise.sensitivity
+
+
+def building_claims() -> list[Claim]:
+    """Return the claims on filters."""
+    claim = partial(Claim, source="applications", place=PLACE)
+    room = "ours: a scalar system with A = 0.95, Q = 0.1, R = 0.5"
     return [
-        Verdict(
-            "the steady Riccati equation tells the error of a private filter",
-            "a direct function of the variance of the noise",
-            f"simulated {tried.optimism:+.1%} from it over 50,000 steps",
-            "holds" if abs(tried.optimism) < 0.05 else "false",
+        claim(
+            id="A12",
+            says="To a Kalman filter, privacy noise on its innovations is additional measurement noise.",
+            rule=equal,
+            stated="the error is that of R + v",
+            tolerance=Tolerance(relative=0.05),
+            readings={
+                "the filter predicts from exact measurements": lambda: _as_measurement_noise(exact_predictions=True),
+                "predictions use the noisy measurements": lambda: _as_measurement_noise(exact_predictions=False),
+            },
+            tokens=("indistinguishable from additional measurement noise",),
+            parameters=room,
         ),
-        Verdict(
-            "private noise is additional measurement noise to the filter",
-            "indistinguishable",
-            f"if the gain is made for both: error of the air {row['rmse']:.3f}; with the old gain "
-            f"{row['rmse_old_gain']:.3f}; without measurements {row['rmse_blind']:.3f}",
-            "holds, not tight" if row["rmse"] < row["rmse_old_gain"] else "holds",
+        claim(
+            id="A13",
+            says="By the steady Riccati equation the posterior variance grows with the variance of the privacy noise.",
+            rule=rising,
+            stated="rises with v",
+            readings={"v = 0, 0.5, 1, 2, 8": lambda: [steady_error(added) for added in ADDED]},
+            tokens=("posterior estimation error variance increases as a direct function",),
+            parameters=room,
         ),
-        _innovations(),
-        Verdict(
-            "noise for one measurement hides occupancy that shows in the heat",
-            "related to occupancy patterns",
-            f"a guest of 0.1 kW for four hours moves all measurements together by {times:.1f} times what it pays for",
-            "false" if times > 1 else "holds",
+        claim(
+            id="A14",
+            says="Noise on the innovations protects at the price of one measurement (implied).",
+            rule=bound,
+            stated="all innovations change by what the measurement changes",
+            readings={
+                "predictions from exact measurements": lambda: [
+                    Pair(innovations_change(), 1.0, "l1 change per unit of one measurement")
+                ]
+            },
+            tokens=("*innovation* sequence",),
+            parameters=room,
+        ),
+        claim(
+            id="N04d",
+            place="beside A14",
+            says="Of a small filter that predicts from exact measurements and tells noisy innovations at ε = 8 for one "
+            "measurement, the auditor leaves no ε below 12.",
+            rule=above,
+            stated=8.0,
+            readings={"enumerated": audited_innovations},
+            origin="ours",
+        ),
+        claim(
+            id="N21",
+            place="beside A13",
+            says="A private filter of a building, rehearsed over 20,000 steps, has the error that the Riccati equation "
+            "tells.",
+            rule=equal,
+            stated="as planned",
+            tolerance=Tolerance(relative=0.05),
+            readings={"rehearsed / planned": lambda: [Pair(rehearsed_error(), 1.0, "20,000 steps")]},
+            origin="ours",
+        ),
+        claim(
+            id="N22",
+            place="beside A12",
+            says="A gain made for both noises tells the air's temperature better than the old gain, and that better "
+            "than no measurement.",
+            rule=order,
+            stated="both noises < old gain < blind",
+            readings={
+                "error of the air": lambda: [
+                    Pair(air_error("rmse"), air_error("rmse_old_gain"), "against the old gain"),
+                    Pair(air_error("rmse_old_gain"), air_error("rmse_blind"), "the old gain against none"),
+                ]
+            },
+            origin="ours",
+        ),
+        claim(
+            id="N04c",
+            place="beside A14",
+            says="Noise for one measurement does not hide occupancy that shows in the heat: a guest of 0.1 kW for four "
+            "hours moves all measurements together by several times what is paid for.",
+            rule=above,
+            stated=1.0,
+            readings={"times one measurement": guest_over_measurement},
+            origin="ours",
         ),
     ]
 
 
-def check_signals(occupancy: NDArray[np.float64]) -> list[Verdict]:
-    """Return verdicts on spectra and moving averages."""
-    days = len(occupancy) // 24
-    room = sp.Spectrum(occupancy, change=1.0, unit=cdp.Event())
-    single = sp.spectral_sensitivity((days,), len(occupancy), Touched(1, together=True)).l2
-    with tempfile.TemporaryDirectory() as folder, cdp.Ledger(Path(folder) / "budget.db") as ledger:
-        ledger.open("room", unit=cdp.Event(), epsilon=EPSILON)
-        plan = room.plan(sp.Strongest(1, among=4 * days), epsilon=EPSILON)
-        made = plan.release(ledger, dataset="room", request="beat", entropy=seeded(1), progress=lambda _: None)
-    apart, every = (
-        average_error(placement, window=24, sensor_deviation=0.1, change=CHANGE, epsilon=1.0)
-        for placement in (NoiseOnAverages(), NoiseOnAverages(stride=1))
-    )
+def _as_measurement_noise(*, exact_predictions: bool) -> list[Pair]:
     return [
-        Verdict(
-            "one coefficient of a spectrum, one sample in [0, 1] changed: l2 sensitivity",
-            "1",
-            f"{single:.6f}",
-            "holds" if math.isclose(single, 1.0, rel_tol=1e-6) else "false",
-        ),
-        Verdict(
-            f"the beat of a room's occupancy over {days} days, ε = {EPSILON:g}, one hour protected",
-            "private exploration of frequency content",
-            f"the strongest harmonic told is {made.harmonics[1]}, the daily one {days}",
-            "holds" if made.harmonics[1] == days else "false",
-        ),
-        Verdict(
-            "a moving average over 24 readings: its error is sensor noise and privacy noise",
-            "cleanly decomposes",
-            f"{apart.sensor:.2g} + {apart.privacy:.2g}; with a window at every reading, each reading is in 24 of them: "
-            f"{every.sensor:.2g} + {every.privacy:.2g}",
-            "holds",
-        ),
+        Pair(simulated_error(added, exact_predictions=exact_predictions), steady_error(added), f"v = {added:g}")
+        for added in (0.5, 2.0)
     ]
 
 
-def _innovations() -> Verdict:
-    mutant = next(mutant for mutant in MUTANTS if mutant.name == _MUTANT)
-    found = examine(mutant.broken, mutant.neighbours)
-    return Verdict(
-        "noise on the innovations of a filter is private at the price of one measurement",
-        f"ε = {mutant.epsilon:g}",
-        f"if predictions come from exact measurements, at least {found.epsilon:.3g} at δ = 0",
-        "false" if found.refutes(mutant.epsilon, mutant.delta) else "holds",
-    )
+@cache
+def _design() -> ss.FilterDesign:
+    return ss.design_filter(BUILDING, change=CHANGE, unit=cdp.Event(), epsilon=EPSILON, delta=DELTA)
+
+
+@cache
+def _mutant() -> Mutant:
+    return next(mutant for mutant in MUTANTS if mutant.name == _MUTANT)

@@ -45,6 +45,21 @@ def read_panel(path: Path, *, days: int) -> Panel:
     return Panel(str(chosen.index[0].date()), chosen.to_numpy(dtype=np.float64).T)
 
 
+def read_loads(path: Path) -> Panel:
+    """Return hourly sums of a CSV file with one row a consumer and one column a half-hour."""
+    halves = pd.read_csv(path).to_numpy(dtype=np.float64)
+    return Panel("2026-06-01", halves.reshape(len(halves), -1, 2).sum(axis=2))
+
+
+def read_pulses(path: Path, *, hours: int = 24, most: int = 4000) -> Panel:
+    """Return the first hours of pulses of a CSV file (patient, ICULOS, HR); a gap takes the value before it."""
+    table = pd.read_csv(path, usecols=["patient", "ICULOS", "HR"])
+    long = table.groupby("patient")["ICULOS"].transform("max") >= hours
+    pulses = table[long & (table["ICULOS"] <= hours)].pivot(index="patient", columns="ICULOS", values="HR")
+    filled = pulses.ffill(axis="columns").bfill(axis="columns").dropna().head(most)
+    return Panel("2026-06-01", filled.to_numpy(dtype=np.float64).round())
+
+
 def make_meters(people: int = 400, *, days: int = 30, seed: int = 1) -> Panel:
     """Return made-up households: an evening peak of their own hour and height, and appliances that come and go."""
     chance = np.random.default_rng(seed)
@@ -66,3 +81,12 @@ def make_steps(people: int = 33, *, days: int = 14, seed: int = 1) -> Panel:
     steps = awake * (chance.random((people, 24 * days)) < 0.85) * pace * chance.gamma(1.5, 0.7, (people, 24 * days))
     steps += (hour == walks) * (chance.random((people, 24 * days)) < 0.7) * chance.gamma(9.0, 300.0, steps.shape)
     return Panel("2016-04-12", steps.round())
+
+
+def make_pulses(people: int = 1000, *, hours: int = 24, seed: int = 1) -> Panel:
+    """Return made-up patients: a pulse of their own that wanders from hour to hour, in whole beats."""
+    chance = np.random.default_rng(seed)
+    wander = chance.normal(0.0, 6.0, (people, hours))
+    for hour in range(1, hours):
+        wander[:, hour] = 0.9 * wander[:, hour - 1] + np.sqrt(1 - 0.9**2) * wander[:, hour]
+    return Panel("2026-06-01", (chance.normal(84.0, 14.0, (people, 1)) + wander).round())

@@ -102,6 +102,11 @@ class Finding:
         return f"holds only: {agreeing[0]}" if agreeing else "false"
 
     @property
+    def contradicted(self) -> bool:
+        """Whether no reading agrees with what is stated."""
+        return self.word in {"false", "not as expected"}
+
+    @property
     def verdict(self) -> str:
         """The verdict as it is shown, with whose parameters and which data it rests on."""
         claim, word = self.claim, self.word

@@ -116,8 +116,8 @@ def _bound_nudged(value: Sequence[Pair], stated: Any, tolerance: Tolerance) -> A
 
 
 def _worst(value: Sequence[Pair]) -> str:
-    worst = max(value, key=lambda pair: pair.found - pair.against)
-    beyond = sum(pair.found > pair.against for pair in value)
+    worst = max(value, key=lambda pair: round(pair.found - pair.against, 12))
+    beyond = sum(round(pair.found - pair.against, 12) > 0 for pair in value)
     if len(value) == 1:
         return str(worst)
     return (
@@ -140,8 +140,13 @@ def _equal_nudged(value: Sequence[Pair], stated: Any, tolerance: Tolerance) -> A
 
 
 def _furthest(value: Sequence[Pair]) -> str:
-    worst = max(value, key=lambda pair: abs(pair.found - pair.against))
-    return str(worst) if len(value) == 1 else f"{len(value):,} compared; the furthest apart {worst}"
+    # What rounding alone tells apart is alike: the first is shown, on every processor.
+    worst = max(value, key=lambda pair: round(abs(pair.found - pair.against), 12))
+    if len(value) == 1:
+        return str(worst)
+    if not round(abs(worst.found - worst.against), 12):
+        return f"all {len(value):,} alike; {worst}"
+    return f"{len(value):,} compared; the furthest apart {worst}"
 
 
 equal = Rule("equal", _equal, _equal_nudged, lambda s, t: f"{s}{t}", _furthest)

@@ -41,4 +41,4 @@ def short(number: float) -> str:
     """Return a number as a table shows it: four digits, whole numbers whole."""
     if number == int(number) if abs(number) < 1e15 else False:
         return f"{int(number):,}"
-    return f"{number:.4g}" if abs(number) < 1e-3 or abs(number) >= 1e6 else f"{number:,.4f}".rstrip("0")
+    return f"{number:.4g}" if abs(number) < 1e-3 or abs(number) >= 1e6 else f"{number:,.4f}".rstrip("0").rstrip(".")

@@ -2,59 +2,104 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.correlated import CouplingMarkovChain, Leakage, LeakageModel, Mean, leakage, simulate
+from chronodp.correlated import CouplingMarkovChain, LeakageModel, Mean, leakage, simulate
+from chronodp.correlated.exact import Adversary
 from chronodp.correlated.fit import fit
-from experiments.correlated_sequences.figure_3 import Curve
-from experiments.verdicts import Verdict
+from experiments.claims import Claim, Given, Pair, Tolerance, computation, equal, falling
+from experiments.claims.computations import inverted
+from experiments.correlated_sequences.row import added, row
+from experiments.figures import Curve, Figure, Panel
+
+__all__ = ["claims", "figures", "read"]
 
 SIGNS = ("HR", "O2Sat", "SBP", "Resp")
 EDGES = {"HR": (75.0, 95.0), "O2Sat": (95.0, 98.0), "SBP": (110.0, 135.0), "Resp": (16.0, 22.0)}
 HOURS = 12
 AGES = (0, 1, 2, 4, 8)
 
+_MADE_UP = "400 patients of a chain of ours"
 
-def check(data: Path | None) -> list[Verdict]:
-    series = _made_up() if data is None else read(data)
-    gauge = LeakageModel(fit(series[::2], states=3).model)
-    found = [leakage(gauge, query=Mean(), ages=age, epsilon=1.0) for age in AGES]
-    held_out = fit(series[1::2], states=3).model
-    other = leakage(LeakageModel(held_out), query=Mean(), ages=4, epsilon=1.0)
-    falls = ", ".join(f"{one.exact:.3f}" for one in found)
-    name = "made-up vitals" if data is None else "vitals"
+
+@computation(
+    **{
+        "inverse": inverted,
+        "by the half": lambda f: lambda path, half, *rest: (1 + half) * f(path, half, *rest),
+    }
+)
+def told(path: Path | None, half: int, age: int, adversary: Adversary = "knows_others") -> float:
+    """Return what the mean sign of a patient, so many hours old, tells of the present, by a model of one half."""
+    return _told(path, half, age, adversary)
+
+
+def claims(given: Given) -> list[Claim]:
+    """Return the rows on vital signs."""
+    path = given.path("vitals")
+    data = given.mark("vitals", _MADE_UP)
     return [
-        Verdict(
-            f"{name}, {len(series):,} patients, mean of {len(SIGNS)} signs in 3 bins, ε_C = 1, ages {AGES}: "
-            "ageing protects the present",
-            "leakage decays with age",
-            f"{falls}; about the record 1 at every age",
-            "holds" if _sinks(found) else "false",
+        row(
+            id="N11",
+            place="IV-C 1), on data of patients",
+            says="ageing lowers what a release tells of the present",
+            rule=falling,
+            stated="falls with age",
+            readings={"mean of four signs in three bins, ages 0 to 8": lambda: [told(path, 0, age) for age in AGES]},
+            parameters="ours: the bins, ε_C = 1, hours 1 to 12 of each patient",
+            data=data,
+            files=("vitals",),
+            note="about the record that was read it stays 1 at every age",
         ),
-        Verdict(
-            f"{name}: a model of one half of the patients serves for the other",
-            "(not in the paper)",
-            f"at age 4: {found[3].exact:.3f} by the one, {other.exact:.3f} by the other",
-            "holds" if abs((found[3].exact or 0.0) - (other.exact or 0.0)) < 0.1 else "false",
+        added(
+            id="N39",
+            place="VII",
+            says="a model fitted to one half of the patients serves for the other",
+            rule=equal,
+            stated="both halves give the same leakage",
+            tolerance=Tolerance(absolute=0.1),
+            readings={"age 4": lambda: [Pair(told(path, 0, 4), told(path, 1, 4))]},
+            parameters="ours: the bins, ε_C = 1, hours 1 to 12 of each patient",
+            data=data,
+            files=("vitals",),
         ),
     ]
 
 
-def curves(data: Path | None) -> dict[str, list[Curve]]:
-    gauge = LeakageModel(fit((_made_up() if data is None else read(data))[::2], states=3).model)
-    ages = [float(age) for age in range(9)]
-    known = [leakage(gauge, query=Mean(), ages=int(age), epsilon=1.0) for age in ages]
-    blind = [leakage(gauge, query=Mean(), ages=int(age), epsilon=1.0, adversary="knows_none") for age in ages]
-    return {
-        "Vitals: leakage against age, ε_C = 1": [
-            ("all others known", ages, [one.certified for one in known]),
-            ("nothing else known", ages, [one.certified for one in blind]),
-            ("record", ages, [one.record for one in known]),
-        ]
-    }
+def figures(given: Given) -> list[Figure]:
+    """Return leakage against age on vital signs."""
+    tells = partial(told, given.path("vitals"), 0)
+    ages = list(range(9))
+    known, blind = [tells(age) for age in ages], [tells(age, "knows_none") for age in ages]
+    return [
+        Figure(
+            name="correlated-vitals",
+            source="correlated",
+            title="Leakage about a patient's present against age, mean of four binned signs",
+            panels=[
+                Panel(
+                    gallery="found",
+                    title="A chain fitted to every second patient, ε_C = 1",
+                    x_title="age (hours)",
+                    y_title="leakage ε_S",
+                    curves=[
+                        Curve(name="all other signs known", x=ages, y=known),
+                        Curve(name="nothing else known", x=ages, y=blind),
+                        Curve(name="about the record that was read", x=ages, y=[1.0] * len(ages), style="dashed"),
+                    ],
+                )
+            ],
+            paper_caption="The paper has no data of patients.",
+            found_caption=f"What is told of the present falls from {known[0]:.3f} to {known[-1]:.3f} in eight hours "
+            f"if all other signs are known, and from {blind[0]:.3f} to {blind[-1]:.3f} if nothing is; the record that "
+            "was read is told by 1 at every age.",
+            data=given.mark("vitals", _MADE_UP),
+            files=("vitals",),
+        )
+    ]
 
 
 def read(path: Path) -> NDArray[np.int64]:
@@ -71,12 +116,18 @@ def read(path: Path) -> NDArray[np.int64]:
     return binned.reshape(-1, HOURS, len(SIGNS)).astype(np.int64)
 
 
+@cache
+def _told(path: Path | None, half: int, age: int, adversary: Adversary) -> float:
+    return leakage(_gauge(path, half), query=Mean(), ages=age, epsilon=1.0, adversary=adversary).certified
+
+
+@cache
+def _gauge(path: Path | None, half: int) -> LeakageModel:
+    series = _made_up() if path is None else read(path)
+    return LeakageModel(fit(series[half::2], states=3).model)
+
+
 def _made_up(patients: int = 400) -> NDArray[np.int64]:
     sticky = np.array([[0.85, 0.1, 0.02], [0.13, 0.8, 0.13], [0.02, 0.1, 0.85]])
     coupling = 0.85 * np.eye(4) + 0.05 * (1 - np.eye(4))
     return simulate(CouplingMarkovChain(sticky, coupling), HOURS, seed=7, runs=patients)
-
-
-def _sinks(found: list[Leakage]) -> bool:
-    values = [one.certified for one in found]
-    return values == sorted(values, reverse=True)

@@ -1,209 +1,160 @@
-"""Figure 7 and Table II: counting, moving averages and clustering, against noise on the values."""
+"""Errors of counts and moving averages of prices after perturbation, and what unit costs foretell of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chronodp.randomness import Entropy, seeded
-from chronodp.temporal import Backward, BlockShuffle, Forward, Threshold, frequency_counting, moving_average
-from experiments.temporal_perturbation.clustering import k_medoids, mutual_information
-from experiments.temporal_perturbation.data import daily_prices, trajectories
-from experiments.verdicts import Verdict
+from chronodp.randomness import seeded
+from chronodp.temporal import UnitCosts, frequency_counting, moving_average
+from experiments.claims import computation
+from experiments.claims.computations import inverted, scaled
+from experiments.temporal_perturbation.costs import KINDS
+from experiments.temporal_perturbation.data import Floats, daily_prices
 
-Floats = NDArray[np.float64]
+__all__ = [
+    "BUDGETS",
+    "NOISE",
+    "REPORTED",
+    "RUNS",
+    "UNBIASED",
+    "average_error",
+    "count_bias",
+    "counting_error",
+    "predicted_average_ratio",
+    "predicted_counting_ratio",
+    "spread",
+]
+
 WINDOW = 10
+RUNS = 48
 BUDGETS = tuple(float(epsilon) for epsilon in range(1, 9))
-KINDS: dict[str, Any] = {
-    "Backward": Backward,
-    "Forward": Forward,
-    "Threshold": Threshold,
-    "block shuffle": BlockShuffle,
-}
+REPORTED = "randomised response, as reported"
+UNBIASED = "randomised response, unbiased"
+NOISE = "Laplace noise"
+_NOISY_RUNS = 4  # of noise on values, whose errors hardly differ from run to run
 
 
-def check(
-    prices: Path | None = None, vitals: Path | None = None, *, days: int = 14_058, people: int = 600, times: int = 8
-) -> list[Verdict]:
-    series = daily_prices(prices, days)
-    return [
-        *_counting(series, times),
-        *_averages(series, times),
-        _synthetic(seeded("synthetic"), 10**6 if days > 10_000 else 10**5),
-        _clustering(trajectories(vitals, people, 48)),
-    ]
+@computation(inverted=inverted)
+def counting_error(path: Path | None, kind: str, epsilon: float) -> float:
+    """Return the mean squared error of the running count of days on which the price rose."""
+    return float(np.mean(_count_errors(path, kind, epsilon)))
 
 
-def _counting(prices: Floats, times: int) -> list[Verdict]:
-    up = (np.diff(prices, prepend=prices[0]) > 0).astype(np.float64)
-    entropy = seeded("counting")
-    truth = np.cumsum(up)
-
-    def error(released: Floats) -> float:
-        return float(np.mean((np.cumsum(np.nan_to_num(released)) - truth) ** 2))
-
-    found = {
-        name: [_mean(kind(WINDOW, part), up, error, times, entropy) for part in BUDGETS] for name, kind in KINDS.items()
-    }
-    found["randomised response"] = [
-        float(np.mean([error(_respond(up, part, entropy)) for _ in range(times)])) for part in BUDGETS
-    ]
-    share = float(up.mean())
-    costs = frequency_counting(window=WINDOW, length=len(up), share=share, other_share=1 - share)
-    return [
-        _ranking("Fig. 7(a): counting, Threshold has the least error in most cases", found, "randomised response"),
-        _prediction(
-            "Fig. 7(b): unit costs foretell whether Threshold beats Backward in counting", found, Backward, costs
-        ),
-    ]
+@computation(other_sign=scaled(-1.0))
+def count_bias(path: Path | None, kind: str, epsilon: float) -> float:
+    """Return by how much the last count is too large, on average."""
+    return float(np.mean(_errors(path, kind, epsilon).too_large))
 
 
-def _averages(prices: Floats, times: int) -> list[Verdict]:
-    entropy = seeded("averages")
-    truth = _moving(prices)
-
-    def error(released: Floats) -> float:
-        return float(np.nanmean((_moving(released) - truth)[WINDOW:] ** 2))
-
-    found = {
-        name: [_mean(kind(WINDOW, part), prices, error, times, entropy) for part in BUDGETS]
-        for name, kind in KINDS.items()
-    }
-    spread = float(np.ptp(prices))
-    found["Laplace noise"] = [error(_laplace(prices, 2 * spread / part, entropy)) for part in BUDGETS]
-    near = float(np.mean([np.var(prices[start : start + WINDOW]) for start in range(0, len(prices), WINDOW)]))
-    costs = moving_average(window=WINDOW, length=WINDOW, variance=near)
-    papers = ("Backward", "Forward", "Threshold")
-    beaten = all(max(found[name][place] for name in papers) < found["Laplace noise"][place] for place in range(8))
-    ahead = sum(one < two for one, two in zip(found["Forward"], found["Backward"], strict=True))
-    return [
-        _ranking("Fig. 7(c): moving average, Threshold has the least error in most cases", found, "Laplace noise"),
-        Verdict(
-            "Fig. 7(c): all three beat Laplace noise, and Forward beats Backward",
-            "k = 10, ε = 1 to 8",
-            f"all beat it: {beaten}; Forward beats Backward in {ahead} of 8",
-            "holds" if beaten and ahead >= 7 else "false",
-        ),
-        _prediction(
-            "Fig. 7(d): unit costs foretell whether Threshold beats Forward in averages", found, Forward, costs
-        ),
-    ]
+@computation(inverted=inverted)
+def average_error(path: Path | None, kind: str, epsilon: float, *, lag_removed: bool = False) -> float:
+    """Return the mean squared error of moving averages over ten days, by the clock or at the best constant lag."""
+    errors = _noise_errors(path, epsilon) if kind == NOISE else _errors(path, kind, epsilon).averages
+    lags = errors.mean(axis=0)
+    return float(lags.min() if lag_removed else lags[0])
 
 
-def _ranking(claim: str, found: dict[str, list[float]], noisy: str) -> Verdict:
-    papers = ("Backward", "Forward", "Threshold")
-    rivals = [name for name in found if name not in ("Threshold", "block shuffle")]
-    wins = sum(found["Threshold"][place] < min(found[name][place] for name in rivals) for place in range(len(BUDGETS)))
-    ours = sum(
-        found["block shuffle"][place] <= min(found[name][place] for name in (*papers, noisy))
-        for place in range(len(BUDGETS))
-    )
-    at = BUDGETS.index(5.0)
-    shown = "; ".join(f"{name} {errors[at]:.3g}" for name, errors in found.items())
-    return Verdict(
-        claim,
-        "k = 10, ε = 1 to 8",
-        f"in {wins} of {len(BUDGETS)}; the block shuffle, read by label, beats all in {ours}; mean squared error at "
-        f"ε = 5: {shown}",
-        "holds" if wins > len(BUDGETS) / 2 else "false",
-    )
+@computation(inverted=inverted, ten_times=scaled(10.0))
+def predicted_counting_ratio(path: Path | None, epsilon: float) -> float:
+    """Return the expected cost of Backward over that of Threshold, by the printed unit costs of counting."""
+    share = float(_rises(path).mean())
+    costs = frequency_counting(window=WINDOW, length=len(_rises(path)), share=share, other_share=1 - share)
+    return _cost("Backward", epsilon, costs) / _cost("Threshold", epsilon, costs)
 
 
-def _prediction(claim: str, found: dict[str, list[float]], rival: Any, costs: Any) -> Verdict:
-    right, texts = 0, []
-    for place, epsilon in enumerate(BUDGETS):
-        base, ours = rival(WINDOW, epsilon).expected.cost(costs), Threshold(WINDOW, epsilon).expected.cost(costs)
-        seen = found[rival.__name__][place] / found["Threshold"][place]
-        right += (base > ours) == (seen > 1)
-        texts.append(f"{base / ours:.2g}/{seen:.2g}")
-    return Verdict(
-        claim,
-        "predicted and measured ratios have the same trend",
-        f"the winner is right in {right} of {len(BUDGETS)}; ratio predicted / measured at ε = 1 to 8: "
-        f"{', '.join(texts)}",
-        "holds" if right >= len(BUDGETS) - 2 else "false",
-    )
+@computation(inverted=inverted, ten_times=scaled(10.0))
+def predicted_average_ratio(epsilon: float, delay: float | None = None) -> float:
+    """Return the expected cost of Forward over that of Threshold, by the unit costs of moving averages.
+
+    The variance cancels. A delay costs k M / d as printed, or what is given.
+    """
+    printed = moving_average(window=WINDOW, length=WINDOW, variance=1.0)
+    costs = printed if delay is None else UnitCosts(printed.missing, printed.repeated, printed.empty, delay)
+    return _cost("Forward", epsilon, costs) / _cost("Threshold", epsilon, costs)
 
 
-def _synthetic(entropy: Entropy, length: int) -> Verdict:
-    values = entropy.integers(101, length).astype(np.float64)
-    truth = np.cumsum(values == 50)
-    errors = {}
-    for name, kind in KINDS.items():
-        released = _filled(kind(20, 5.0), values, entropy)
-        errors[name] = float(np.mean((np.cumsum(released == 50) - truth) ** 2))
-    shown = "; ".join(f"{name} {error:.3g}" for name, error in errors.items())
-    least = min(("Backward", "Forward", "Threshold"), key=lambda name: errors[name])
-    return Verdict(
-        f"SyntheticTS, {length:,} whole numbers from 0 to 100: counting one of them, k = 20, ε = 5",
-        "Threshold is best",
-        f"mean squared error: {shown}",
-        "holds" if least == "Threshold" else "false",
-    )
+def spread(path: Path | None, kind: str, epsilon: float) -> float:
+    """Return the standard error of a counting error, as a share of it."""
+    errors = _count_errors(path, kind, epsilon)
+    return float(np.std(errors, ddof=1) / math.sqrt(len(errors)) / np.mean(errors))
 
 
-def _clustering(people: Floats) -> Verdict:
-    entropy = seeded("clustering")
-    truth = k_medoids(people, 6)
-    spread = float(np.ptp(people))
-    rows: dict[str, list[float]] = {"Laplace noise": [], "Threshold": [], "block shuffle": []}
-    for epsilon in BUDGETS:
-        rows["Laplace noise"].append(
-            mutual_information(truth, k_medoids(_laplace(people, 2 * spread / epsilon, entropy), 6))
-        )
-        for name in ("Threshold", "block shuffle"):
-            moved = KINDS[name](WINDOW, epsilon).perturb_panel(people, entropy=entropy).values.filled(np.nan)
-            rows[name].append(mutual_information(truth, k_medoids(_carried(moved), 6)))
-    shown = "; ".join(f"{name} {', '.join(f'{part:.2f}' for part in parts)}" for name, parts in rows.items())
-    better = all(two > one for one, two in zip(rows["Laplace noise"], rows["Threshold"], strict=True))
-    return Verdict(
-        f"Table II: clusters survive temporal perturbation better than noise on values; {len(people)} series",
-        "NMI .57 to .77 against .003 to .007",
-        f"ε = 1 to 8: {shown}",
-        "holds" if better else "false",
-    )
+def _count_errors(path: Path | None, kind: str, epsilon: float) -> Floats:
+    if kind in KINDS:
+        return _errors(path, kind, epsilon).counts
+    return _response_errors(path, epsilon, unbiased=kind == UNBIASED)[0]
 
 
-def _mean(mechanism: Any, values: Floats, error: Callable[[Floats], float], times: int, entropy: Entropy) -> float:
-    return float(np.mean([error(_filled(mechanism, values, entropy)) for _ in range(times)]))
+def _cost(kind: str, epsilon: float, costs: UnitCosts) -> float:
+    return float(KINDS[kind](WINDOW, epsilon).expected.cost(costs))
 
 
-def _filled(mechanism: Any, values: Floats, entropy: Entropy) -> Floats:
-    filled: Floats = mechanism.perturb(values, entropy=entropy).values.filled(np.nan)
-    return filled
+@cache
+def _rises(path: Path | None) -> Floats:
+    prices = daily_prices(path)
+    return (np.diff(prices, prepend=prices[0]) > 0).astype(np.float64)
 
 
-def _moving(values: Floats) -> Floats:
-    """The mean over the last d periods, of those at which there is a value."""
-    there = np.isfinite(values)
-    totals = np.cumsum(np.where(there, values, 0.0))
-    counts = np.cumsum(there)
-    totals[WINDOW:] -= totals[:-WINDOW].copy()
-    counts[WINDOW:] -= counts[:-WINDOW].copy()
+@dataclass(frozen=True)
+class _Errors:
+    """Of every run: the error of its counts, by how much the last is too large, and that of its averages by lag."""
+
+    counts: Floats
+    too_large: Floats
+    averages: Floats
+
+
+@cache
+def _errors(path: Path | None, kind: str, epsilon: float) -> _Errors:
+    """Return what runs of a temporal mechanism do to counts and averages."""
+    prices, rises = daily_prices(path), _rises(path)
+    days = np.broadcast_to(np.arange(len(prices)), (RUNS, len(prices)))
+    source = KINDS[kind](WINDOW, epsilon).perturb_panel(days, entropy=seeded(f"{kind} {epsilon}")).source
+    there = source >= 0
+    counts = _count_gaps(np.where(there, rises[source], 0.0), rises)
+    return _Errors(*counts, _lagged_errors(np.where(there, prices[source], np.nan), prices, WINDOW))
+
+
+@cache
+def _response_errors(path: Path | None, epsilon: float, *, unbiased: bool) -> tuple[Floats, Floats]:
+    """Return what randomised response does to counts, its answers counted as they are or made unbiased."""
+    rises = _rises(path)
+    truth = 1 / (1 + math.exp(-epsilon / 2))  # e^{ε/2} times as often as not
+    coins = seeded(f"responses {epsilon}").coins(math.floor(truth * 2**53), 2**53, RUNS * len(rises))
+    answers = np.where(coins.reshape(RUNS, len(rises)), rises, 1 - rises)
+    return _count_gaps((answers - (1 - truth)) / (2 * truth - 1) if unbiased else answers, rises)
+
+
+@cache
+def _noise_errors(path: Path | None, epsilon: float) -> Floats:
+    """Return what Laplace noise on each price does to averages."""
+    prices = daily_prices(path)
+    step = 2 * float(np.ptp(prices)) / epsilon / 2**20
+    noise = seeded(f"noise {epsilon}").laplace(2.0**20, (_NOISY_RUNS, len(prices)))
+    return _lagged_errors(prices + step * noise, prices, 1)
+
+
+def _count_gaps(released: Floats, truth: Floats) -> tuple[Floats, Floats]:
+    gaps = np.cumsum(released, axis=1) - np.cumsum(truth)
+    return np.mean(gaps**2, axis=1), gaps[:, -1]
+
+
+def _lagged_errors(released: Floats, prices: Floats, lags: int) -> Floats:
+    """Return the error of moving averages when they are read so many days late, runs by lags."""
+    found, truth = _moving(released)[:, 2 * WINDOW :], _moving(prices[None])[0]
+    late = [truth[2 * WINDOW - lag : len(truth) - lag] for lag in range(lags)]
+    return np.stack([np.nanmean((found - one) ** 2, axis=1) for one in late], axis=1)
+
+
+def _moving(rows: Floats) -> Floats:
+    """Return means over the last ten days, of those on which there is a value."""
+    there = np.isfinite(rows)
+    totals, counts = np.cumsum(np.where(there, rows, 0.0), axis=1), np.cumsum(there, axis=1)
+    totals[:, WINDOW:] -= totals[:, :-WINDOW].copy()
+    counts[:, WINDOW:] -= counts[:, :-WINDOW].copy()
     return np.asarray(totals / np.where(counts, counts, np.nan), dtype=np.float64)
-
-
-def _carried(rows: Floats) -> Floats:
-    """Each empty time shows the value before it, and the first ones the mean."""
-    places = np.where(np.isfinite(rows), np.arange(rows.shape[1]), -1)
-    last = np.maximum.accumulate(places, axis=1)
-    found = np.take_along_axis(rows, np.maximum(last, 0), axis=1)
-    return np.where(last < 0, np.nanmean(rows, axis=1, keepdims=True), found)
-
-
-def _laplace(values: Floats, scale: float, entropy: Entropy) -> Floats:
-    step = scale / 2**20
-    return np.asarray(values + step * entropy.laplace(2.0**20, values.shape), dtype=np.float64)
-
-
-def _respond(bits: Floats, epsilon: float, entropy: Entropy) -> Floats:
-    """Randomised response with e^{ε/2}, made unbiased: kinder to it than counting its answers as they are."""
-    truth = 1 / (1 + math.exp(-epsilon / 2))
-    lies = ~entropy.coins(math.floor(truth * 2**53), 2**53, len(bits))
-    answers = np.where(lies, 1 - bits, bits)
-    return np.asarray((answers - (1 - truth)) / (2 * truth - 1), dtype=np.float64)

@@ -1,23 +1,27 @@
-"""Series to experiment with: a file's, or made up alike."""
+"""Series to experiment with: a file's, an installed package's, or made up alike."""
 
 from __future__ import annotations
 
-import sys
+import importlib
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from chronodp.randomness import seeded
+
+__all__ = ["MADE_UP_PRICES", "MADE_UP_PULSES", "Floats", "daily_prices", "flights", "pulses", "synthetic", "tracks"]
+
 Floats = NDArray[np.float64]
 
-
-def option(name: str) -> Path | None:
-    """Return the path given after ``--name`` on the command line, if any."""
-    words = sys.argv[1:]
-    return Path(words[words.index(f"--{name}") + 1]) if f"--{name}" in words[:-1] else None
+MADE_UP_PRICES = "a walk of 14,058 days with drift and changing volatility"
+MADE_UP_PULSES = "hourly pulses of 700 people of six kinds"
 
 
+@cache
 def daily_prices(path: Path | None, days: int = 14_058) -> Floats:
     """Return closing prices: of a CSV with a column Close, or a made-up walk with drift and changing volatility."""
     if path is not None:
@@ -27,15 +31,41 @@ def daily_prices(path: Path | None, days: int = 14_058) -> Floats:
     return 0.62 * np.exp(np.cumsum(rng.normal(0.0003, 0.012, days) * calm))
 
 
-def trajectories(path: Path | None, people: int, length: int) -> Floats:
-    """Return people by times: hourly pulses of a CSV with patient, ICULOS and HR, or made-up walks of six kinds."""
+@cache
+def pulses(path: Path | None, people: int = 700, hours: int = 48) -> Floats:
+    """Return people by hours: pulses of a CSV with patient, ICULOS and HR, or made-up ones of six kinds."""
     if path is not None:
         table = pd.read_csv(path, usecols=["patient", "ICULOS", "HR"])
         wide = table.pivot_table(index="patient", columns="ICULOS", values="HR").interpolate(axis=1).bfill(axis=1)
-        return wide.iloc[:, :length].dropna().to_numpy(dtype=np.float64)[:people]
+        return wide.iloc[:, :hours].dropna().to_numpy(dtype=np.float64)[:people]
     rng = np.random.default_rng(6)
-    hours = np.arange(length)
+    times = np.arange(hours)
     kinds = rng.integers(0, 6, people)
     level = np.array([60, 75, 90, 105, 75, 90])[kinds, None]
-    wave = np.where(kinds[:, None] >= 4, 15 * np.sin(2 * np.pi * hours / 24), 0)
-    return np.asarray(level + wave + rng.normal(0, 4, (people, length)), dtype=np.float64)
+    wave = np.where(kinds[:, None] >= 4, 15 * np.sin(2 * np.pi * times / 24), 0)
+    return np.asarray(level + wave + rng.normal(0, 4, (people, hours)), dtype=np.float64)
+
+
+@cache
+def flights(people: int = 700, points: int = 60) -> Floats | None:
+    """Return flights over Switzerland by times by latitude and longitude, from the package ``traffic`` if it is there.
+
+    Its sample has a position every ten seconds. Nothing of it is kept here.
+    """
+    try:
+        sample = importlib.import_module("traffic.data.samples").switzerland
+    except (ImportError, AttributeError):
+        return None
+    return tracks((flight.data for flight in sample), people, points)
+
+
+def tracks(tables: Iterable[pd.DataFrame], people: int, points: int) -> Floats:
+    """Return the first positions of those flights that have enough of them."""
+    whole = (table[["latitude", "longitude"]].dropna().to_numpy(dtype=np.float64) for table in tables)
+    return np.array([track[:points] for track in whole if len(track) >= points][:people])
+
+
+@cache
+def synthetic(length: int = 1_000_000) -> Floats:
+    """Return whole numbers drawn evenly from 0 to 100: the paper's SyntheticTS, which its text specifies."""
+    return np.asarray(seeded("SyntheticTS").integers(101, length), dtype=np.float64)

@@ -26,6 +26,13 @@ def run(*arguments: str) -> str:
     return result.output
 
 
+def pipe(text: str, *arguments: str) -> str:
+    """Run a command that must succeed, with a text as its standard input, and return what it prints."""
+    result = _runner.invoke(app, arguments, input=text, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
 def feed(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command as its own process, with a text as its standard input."""
     return warm.run("-c", "from chronodp.cli import main; main()", *arguments, text=text, cwd=Path.cwd())

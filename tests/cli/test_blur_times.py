@@ -50,7 +50,7 @@ def test_a_part_that_begins_and_ends_on_borders() -> None:
 
 
 def test_parquet_and_the_papers_mechanisms(home: Path) -> None:
-    for name in ("backward", "forward", "threshold"):
+    for name in ("backward", "forward", "threshold", "threshold-printed"):
         text = run("blur-times", "pulse.parquet", *ASKED, "--mechanism", name, "--out", "out.parquet")
         assert "marginal dispatch budget" in text
         assert "TLDP" not in text

@@ -50,6 +50,10 @@ SPENDS = ("--dataset", "meters", "--request", "x")
 SPECTRUM = (*GRID, "--value", "kwh", "--change", "1", "--lowest", "2", "--epsilon", "1", *SPENDS)
 BLUR = ("--time", "at", "--value", "kwh", "--block", "2", "--epsilon", "1", *SPENDS)
 ORDER = (*GRID, "--value", "kwh", "--up-to", "1,0,0", "--epsilon", "1", *SPENDS)
+FRAN = ("--epsilon", "1", "--dataset", "meters")
+ONE = {"transitions": [[0.5, 0.5], [0.5, 0.5]], "coupling": [[1.0]]}
+AGED = (*GRID, "--sequence", "kwh", "--states", "2", "--epsilon", "1", *SPENDS)
+CHECK = ("--above", "1", "--change", "1", "--epsilon", "1", *SPENDS)
 STREAM = ("s", "--dataset", "meters", "--horizon", "9", "--change", "1", "--epsilon", "1")
 WATCH = ("a", "--dataset", "meters", "--above", "1", "--change", "1", "--epsilon", "1")
 FEDERATED = ("--holder", "h", "--token-file")
@@ -81,6 +85,13 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("spectrum", "data"): ("FILE", *SPECTRUM),
     ("blur-times", "data"): ("FILE", *BLUR),
     ("choose-order", "data"): ("FILE", *ORDER),
+    ("chain fit", "data"): ("FILE", *AGED),
+    ("chain simulate", "model"): ("FILE", "--out", "drawn.csv"),
+    ("fran tune", "model"): ("FILE", "--error", "0.1"),
+    ("fran plan", "model"): ("FILE", "--epsilon", "1"),
+    ("fran release", "data"): ("FILE", *AGED, "--model", "one.json"),
+    ("fran release", "model"): ("x.csv", *AGED, "--model", "FILE"),
+    ("fran run", "model"): ("alarms", "--model", "FILE", *FRAN),
     ("live", "settings"): ("FILE",),
     ("rehearse", "example"): ("FILE", "--window", "2", "--change", "1", "--epsilon", "1"),
     ("leakage", "model"): ("FILE", "--epsilon", "1"),
@@ -143,6 +154,11 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
             "spectrum": ("x.csv", *SPECTRUM),
             "blur-times": ("x.csv", *BLUR),
             "choose-order": ("x.csv", *ORDER),
+            "chain fit": ("x.csv", *AGED),
+            "fran release": ("x.csv", *AGED, "--model", "one.json"),
+            "fran run": ("alarms", "--model", "one.json", *FRAN),
+            "check": CHECK,
+            "choose": ("a", "b", "--change", "1", "--epsilon", "1", *SPENDS),
             "serve": ("--policy", "policy.toml"),
             "lifetime open": OPEN,
             "lifetime issue": ("x.csv", *ISSUE),
@@ -187,6 +203,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "chain.json").write_text(json.dumps(ledger.export("meters")), encoding="utf-8")
     (tmp_path / "x.csv").write_text("at,who,kwh\n2026-01-01,a,1\n", encoding="utf-8")
     (tmp_path / "policy.toml").write_text("", encoding="utf-8")
+    (tmp_path / "one.json").write_text(json.dumps(ONE), encoding="utf-8")
     return tmp_path
 
 

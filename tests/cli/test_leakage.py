@@ -25,6 +25,7 @@ def test_the_table_says_what_is_true_and_what_the_paper_says(model: str) -> None
     assert "0.6031" in text
     assert "0.49" in text
     assert "neither is a bound" in " ".join(text.split())
+    assert "At age 3 and at any older one: at most" in " ".join(text.split())
     assert "Beside it" not in text
     single = run("leakage", model, "--epsilon", "1", "--ages", "1")
     for name in ("group ceiling", "age-dependent", "dependent", "plain Laplace", "refuted"):
@@ -39,19 +40,40 @@ def test_json_holds_everything_and_both_adversaries(model: str) -> None:
     assert first["record"] == 1.0
     assert first["certified_by"] == "exact"
     assert found["ages"][0]["knows_none"]["adversary"] == "knows_none"
+    assert first["certified"] <= found["ages"][0]["any_pair"] >= found["ages"][1]["any_pair"]
     weighted = json.loads(
         run("leakage", model, "--epsilon", "1", "--ages", "1", "--query", "weighted:1,2", "--releases", "2", "--json")
     )
     assert weighted["ages"][0]["knows_others"]["series"] == 2.0
 
 
+def test_baselines_stand_beside_every_age(model: str, tmp_path: Path) -> None:
+    words = ("leakage", model, "--epsilon", "1", "--ages", "0:2", "--baselines", "--releases", "3")
+    text = run(*words)
+    for name in ("group ceiling", "plain Laplace", "age-dependent", "dependent", "Temporal leakage"):
+        assert name in text
+    found = json.loads(run(*words, "--json"))["baselines"]
+    assert [row["age"] for row in found["by_age"]] == [0, 1, 2]
+    aged = {one["name"]: one["epsilon"] for one in found["by_age"][1]["definitions"]}
+    assert round(aged["leakage, all others known"], 4) == 0.6031
+    assert found["over_time"][0]["bounds_present"] is False
+    assert found["notes"] == []
+    one = tmp_path / "one.json"
+    one.write_text(json.dumps({"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[1.0]]}), encoding="utf-8")
+    text = " ".join(run("leakage", str(one), "--epsilon", "1", "--ages", "1", "--releases", "24").split())
+    assert "noise of scale 6.724 is enough where a record changes 1; without it 24." in text
+
+
 @pytest.mark.long
 def test_the_plot_is_a_page_that_stands_alone(model: str, tmp_path: Path) -> None:
     page = tmp_path / "leakage.html"
-    assert str(page) in run("leakage", model, "--epsilon", "1", "--page", str(page)).replace("\n", "")
+    text = run("leakage", model, "--epsilon", "1", "--baselines", "--page", str(page))
+    assert str(page) in text.replace("\n", "")
     text = page.read_text(encoding="utf-8")
     assert "Leakage by age" in text
     assert "Theorem 1 (no bound)" in text
+    assert "age-dependent (no bound)" in text
+    assert "Released with differential privacy" not in text
 
 
 def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
@@ -61,6 +83,8 @@ def test_a_large_group_says_why_it_is_not_exact(tmp_path: Path) -> None:
     path.write_text(json.dumps({"sequences": size, "edges": edges, "transitions": [[0.6, 0.4], [0.4, 0.6]]}))
     text = run("leakage", str(path), "--epsilon", "1", "--ages", "3", "--query", "max")
     assert "Not exact: a group of 40 sequences has 2^40 joint states" in text
+    assert "Dobrushin" in text  # what certified, all others known
+    assert "memory" in text  # and nothing else known
     assert "–" in text
 
 

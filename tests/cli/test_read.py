@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 import chronodp as cdp
+from chronodp.postprocess import Growing, Method, NonNegative, RandomWalk
+from chronodp.series import ReadingRequest, View, read_view, smooth_view
 from tests.cli.conftest import run
 from tests.series.readings.towns import released, town
 
@@ -132,3 +134,21 @@ def test_what_cannot_be_read_is_refused(refuse: Callable[..., str]) -> None:
         assert f"{option[0][2:]} must be used with a change" in refuse("read", "laplace.json", *option)
     assert "coverage must be used with a rule" in refuse("read", "laplace.json", "--coverage", "each")
     assert "used with a share, a ratio or a change" in refuse("read", "laplace.json", "--simultaneous")
+
+
+@pytest.mark.usefixtures("saved")
+def test_smoothing_is_that_of_views(refuse: Callable[..., str]) -> None:
+    release = released()["laplace"]
+    asked: dict[tuple[str, ...], tuple[View, Method]] = {
+        ("--over-all", "--smooth", "nonnegative:whole"): (release.over(), NonNegative(whole=True)),
+        ("--running-total", "--smooth", "growing"): (release.running_total(), Growing()),
+        ("--smooth", "walk"): (read_view(release, ReadingRequest()), RandomWalk()),
+    }
+    for options, (view, method) in asked.items():
+        told = json.loads(run("read", "laplace.json", *options, "--json"))
+        smoothed = smooth_view(view, method=method)
+        assert [row["value"] for row in told["series"]] == pytest.approx(smoothed.to_pandas()["value"].tolist())
+        assert told["steps"] == list(smoothed.certificate.processing)
+    assert "smooth must be one of nonnegative" in refuse("read", "laplace.json", "--smooth", "spline")
+    assert "smooth must be left out with ratios" in refuse("read", "laplace.json", "--smooth", "walk", "--share")
+    assert "smooth must be used on release.running_total()" in refuse("read", "laplace.json", "--smooth", "growing")

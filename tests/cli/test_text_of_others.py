@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import shutil
@@ -127,11 +128,23 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         (*TABLE, "--value", COLUMN, "--block", "2", "--request", "blur", *PAID),
         (*TABLE, "--value", COLUMN, "--block", "2", "--request", "blur", *PAID, "--json"),
     ),
+    "choose": ((KEY, "b", "--change", "1", "--request", KEY, *PAID),),
     "choose-order": ((*TABLE, "--value", KEY, "--user", "who", "--up-to", "2", "--request", "order", *PAID),),
+    "chain fit": (
+        (*TABLE, "--sequence", KEY, *GRID[4:], "--states", "2", "--request", "chain", *PAID),
+        (*TABLE, "--sequence", COLUMN, *GRID[4:], "--states", "2", "--request", "chain", *PAID),
+        (*TABLE, "--sequence", "kwh", *GRID[4:], "--states", "2", "--public"),
+    ),
+    "chain simulate": (("live.toml", "--out", "drawn.csv"), (KEY, "--out", "drawn.csv")),
+    "check": (("--above", "1", "--change", "1", "--request", KEY, *PAID),),
     "collect": (("release.json", "release.json"),),
     "device plan": ((KEY, "--epsilon", "1", "--protocol", "fresh:30", "--choices", "3", "--out", "device.json"),),
     "federate simulate": (("live.toml",), (KEY,)),
     "federate token": (("live.toml", "--holder", KEY, "--out", "token"),),
+    "fran plan": (("live.toml", "--epsilon", "1"), (KEY, "--epsilon", "1")),
+    "fran release": ((*TABLE, "--model", KEY, "--sequence", KEY, *GRID[4:], "--states", "2", "--request", KEY, *PAID),),
+    "fran run": ((KEY,), (HOSTILE, "--replay"), (f"new{KEY}", "--model", KEY, *PAID)),
+    "fran tune": (("live.toml", "--error", "1"), (KEY, "--error", "1")),
     "leakage": (("live.toml", "--epsilon", "1"), (KEY, "--epsilon", "1")),
 }
 SILENT = {
@@ -144,10 +157,12 @@ SILENT = {
     "device send": "prints a report",
     "device start": "prints a path that was typed",
     "explain": "prints numbers",
+    "schema": "prints our own schemas",
     "federate identity": "prints a key",
     "federate client": "prints names of letters and digits",
     "federate server": "prints names of letters and digits",
     "plan-alert": "prints numbers",
+    "plan-blur": "prints our own mechanisms",
     "rehearse": "makes up its data",
     "serve": "its log is below",
 }
@@ -207,6 +222,7 @@ def say(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
     def call(*arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["chronodp", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.StringIO("1\n"))
         with pytest.raises(SystemExit):
             main()
         said = capsys.readouterr()

@@ -14,7 +14,7 @@ from tests.service.town import write_policy
 from chronodp import tokens
 from chronodp.errors import AccessDenied, NotSignedIn, UnreadableSource
 from chronodp.federated.transport.tokens import holder_of, issue_token
-from chronodp.ledger.debits import now
+from chronodp.ledger.accounts import now
 from chronodp.service.curator import Curator
 from chronodp.service.policy_file import read_policy
 from chronodp.service.tokens import add_token, check_token

@@ -124,6 +124,7 @@ def test_no_bound_is_below_the_truth_at_the_edges_of_floats(trials: Trials) -> N
             )
             read = LeakageModel(model).measure(released, adversary)
             bounds = read.bounds | LeakageModel(model, largest=0).bounds(released, adversary)
+            bounds["window"] = LeakageModel(model).by_window(released, adversary, np.arange(model.sequences))
             for name, bound in bounds.items():
                 assert all(here >= there for here, there in zip(bound, truth, strict=True)), (name, bound, truth, case)
             if np.isnan(read.exact).any():

@@ -18,6 +18,7 @@ from chronodp.correlated.joint import JointChain
 from chronodp.correlated.model_file import model_from_json, model_to_json, read_model
 from chronodp.correlated.spectrum import mixing_time, spectrum
 from chronodp.errors import BudgetExhausted, ChronodpError, InvalidArgument, RequestConflict, UnknownDocument
+from chronodp.ledger import verify
 from chronodp.randomness import Entropy
 from tests.correlated.chains import PAPER, draw, two
 
@@ -73,6 +74,8 @@ def test_a_private_fit_is_paid_once_and_repeats_itself(tmp_path: Path) -> None:
         assert made.model.fingerprint == again.model.fingerprint
         assert ledger.status("ward").charges == 1
         assert made.certificate.guarantee.epsilon == 2.0
+        assert again.signed == made.signed
+        assert verify(made.signed, ledger.public_key, release=made.text).request == "fit"
         snapshots = JointChain(TRUTH).snapshots
         assert made.model.next_laws(snapshots) == pytest.approx(TRUTH.next_laws(snapshots), abs=0.1)
         with pytest.raises(RequestConflict):
@@ -81,9 +84,14 @@ def test_a_private_fit_is_paid_once_and_repeats_itself(tmp_path: Path) -> None:
             fit_privately(series, states=2, epsilon=4.0, ledger=ledger, dataset="ward", request="more")
         with pytest.raises(InvalidArgument, match="a Ledger"):
             fit_privately(series, states=2, epsilon=1.0, ledger="x", dataset="ward", request="y")  # type: ignore[arg-type]
-        wide = np.zeros((3, 20), dtype=int)
-        with pytest.raises(InvalidArgument, match="fewer ties"):
-            fit_privately(wide, states=2, epsilon=1.0, ledger=ledger, dataset="ward", request="y")
+        for epsilon in (1e-12, 1e12):  # noise that cannot be drawn is refused before anything is debited
+            with pytest.raises(InvalidArgument, match=r"epsilon must be from 5\.6e-09 to"):
+                fit_privately(series, states=2, epsilon=epsilon, ledger=ledger, dataset="ward", request="y")
+        assert ledger.status("ward").charges == 1
+        for count in (20, 1_100):
+            wide = np.zeros((3, count), dtype=int)
+            with pytest.raises(InvalidArgument, match="fewer ties"):
+                fit_privately(wide, states=2, epsilon=1.0, ledger=ledger, dataset="ward", request="y")
 
 
 def test_what_one_record_changes_in_all_counts_is_listed() -> None:

@@ -134,6 +134,9 @@ def test_what_is_paid_and_what_is_said(ledger: cdp.Ledger) -> None:
     assert live.present.knows_others < 0.09
     assert f"{live.present.knows_others:.4g} about a present" in certificate.mechanism
     many = leakage(two(0.75), query=Mean(), ages=2, epsilon=0.5, releases=5)
+    assert live.present.later is not None
+    assert live.present.knows_others <= live.present.later
+    assert f"any later one {live.present.later:.4g}" in certificate.mechanism
     assert live.present.all_releases is not None
     assert many.certified <= live.present.all_releases == pytest.approx(np.log(49 / 9))
     claim = live.present.claim

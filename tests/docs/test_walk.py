@@ -63,6 +63,7 @@ def loads() -> None:
     pd.DataFrame({"read_at": np.tile(np.arange(60), 4), "meter_id": who, "kwh": values}).to_csv(
         "loads.csv", index=False
     )
+    Path("peaks.csv").write_text("morning,310\nevening,940\nnight,520\n", encoding="utf-8")
     hours = pd.date_range("2025-01-01", "2026-01-01", freq="1h", inclusive="left", tz="UTC")
     pd.DataFrame({"hour": hours, "visitors": CHANCE.poisson(30, len(hours))}).to_csv("hall.csv", index=False)
 
@@ -146,6 +147,7 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/publish-ratios.md": winter,
     "docs/how-to/release-a-series.md": visits,
     "docs/how-to/release-a-spectrum.md": beats,
+    "docs/how-to/smooth-a-release.md": winter,
     "docs/how-to/watch-a-stream.md": counts,
     "docs/how-to/watch-for-alerts.md": quiet,
 }
@@ -159,8 +161,10 @@ def type_in(line: list[list[str]]) -> None:
             result = CliRunner().invoke(app, words[1:], input=given, catch_exceptions=False)
             assert result.exit_code == 0, result.output
             given = result.output
-        elif words[0] == "tail":
+        elif words[0] in {"cat", "tail"}:
             given = Path(words[-1]).read_text(encoding="utf-8")
+            if "+2" in words:  # from the second line on, after the names of columns
+                given = given.partition("\n")[2]
         elif words[0] == "echo":
             given = f"{words[1]}\n"
 

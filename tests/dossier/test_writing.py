@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +172,22 @@ def test_what_fails_on_the_way_leaves_nothing(
     with pytest.raises(InvalidArgument, match="one that says it all"):
         write_dossier(everything, "empty", tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.processes
+def test_a_kill_leaves_no_half_dossier(tmp_path: Path) -> None:
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=1.0)
+    code = (
+        "import os, signal, sys, chronodp as cdp\n"
+        "from chronodp.dossier import write_dossier\n"
+        "from chronodp.dossier.formats import FORMATS\n"
+        "FORMATS['formats/last.json'] = lambda facts: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_dossier(cdp.Ledger(sys.argv[1]), 'meters', sys.argv[2])\n"
+    )
+    address, place = str(tmp_path / "budget.db"), tmp_path / "out"
+    done = subprocess.run([sys.executable, "-c", code, address, str(place)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert not place.exists()
+    with cdp.Ledger(address) as ledger:
+        assert (write_dossier(ledger, "meters", place) / "manifest.json").is_file()

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from chronodp.engines.choice import PRIME, Seeds, priorities, seeds_of, seeds_of_none, seeds_of_words
 from chronodp.engines.entries import words_of
-from chronodp.engines.statement import SEEDS, person_digest, seed_terms
+from chronodp.engines.seeds import SEEDS, person_digest, seed_terms
 from tests.conftest import Trials
 
 PERIODS, KEPT = 48, 12

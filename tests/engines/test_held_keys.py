@@ -18,7 +18,7 @@ import chronodp.engines.embedded_keys as embedded_keys_module
 import chronodp.engines.numbered_keys as numbered_keys_module
 import chronodp.engines.people_index as people_index_module
 from chronodp.engines import DuckDB, HeldKeys, KeysQuestion, Record, Reference, find_source, reference_held_keys
-from chronodp.engines.attach import Session, attached
+from chronodp.engines.attach import attached
 from chronodp.engines.choice import PRIME, Words
 from chronodp.engines.embedded_keys import Limits
 from chronodp.engines.held_keys import number_of
@@ -26,6 +26,7 @@ from chronodp.engines.keys_kernel import Layout, choose
 from chronodp.engines.keys_statement import people_statement, weights_statement
 from chronodp.engines.numbered_keys import NumberedKeys, number_keys
 from chronodp.engines.partitions import Partitions
+from chronodp.engines.session import Session
 from chronodp.engines.text_codes import NO_CODE, Hashes, TextCodes
 from chronodp.errors import InvalidArgument
 from tests.conftest import Trials

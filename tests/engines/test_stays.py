@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from chronodp.engines import DuckDB, Question, Record, find_source, reference_totals
-from chronodp.engines.attach import Session, answered
-from chronodp.engines.question import Totals
+from chronodp.engines.attach import answered
+from chronodp.engines.session import Session
 from chronodp.engines.statement import statement, tally_statement
+from chronodp.engines.totals import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import Calendar, Event, Grid, User, UserPeriod, Window, presence_of
 from chronodp.privacy.units import RecordUnit

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 from experiments.model_selection.accuracy import ORDERS, accuracy, generated_people, people_losses, utilities_of
-from experiments.model_selection.claims import check
+from experiments.model_selection.claims import claims
+from tests.experiments.rooms import check_room, check_words, find_all, series
 
 from chronodp.selection import ExponentialMechanism, PermuteAndFlip
 
@@ -10,13 +11,11 @@ pytestmark = pytest.mark.long
 
 
 def test_votes_find_the_order_and_raw_losses_do_not() -> None:
-    people = generated_people(people=60, length=120)
-    verdicts = {verdict.claim.split(";")[0]: verdict for verdict in check(people)}
-    assert verdicts["the choice is ε-differentially private, with e^(ε u / 2Δ)"].verdict == "holds"
-    assert verdicts["without the 2 it still is, where a person is replaced"].verdict == "false"
-    assert verdicts["validation loss of one fit as the utility: one value changes one term"].verdict == "false"
-    assert verdicts["the best order is found: votes, permute-and-flip"].verdict == "holds"
-    assert verdicts["the best order is found: raw loss, permute-and-flip"].verdict == "false"
+    findings = find_all(claims(series()))
+    check_words(findings, "model_selection.json", {})
+    assert findings["A20"].word == "holds only: utilities whose sensitivity is bounded"
+    assert {one.word for name, one in findings.items() if name.startswith("N")} == {"as expected"}
+    check_room(findings, "model_selection")
 
 
 def test_accuracy_grows_with_epsilon_and_is_best_by_permute_and_flip() -> None:

@@ -144,7 +144,7 @@ FREE: dict[str, Call] = {
     "NoisySort": _call(temporal.NoisySort, window=4, epsilon=1.0),
     "Backward": _call(temporal.Backward, window=4, epsilon=1.0),
     "Forward": _call(temporal.Forward, window=4, epsilon=1.0),
-    "Threshold": _call(temporal.Threshold, window=4, epsilon=1.0),
+    "Threshold": _call(temporal.Threshold, window=4, epsilon=1.0, start="printed"),
     "blur_times": _call(
         temporal.blur_times,
         data=ROWS,

@@ -26,6 +26,7 @@ from chronodp import (
 from chronodp.privacy import GaussianCost, PureCost, SampledGaussianCost
 from chronodp.randomness import Entropy, seeded
 from chronodp.series import windowed
+from chronodp.series.measures.choices import histogram_of, mean_of
 from tests.fuzz.calls import Call
 
 __all__ = ["PLAIN"]
@@ -121,6 +122,18 @@ PLAIN: dict[str, Call] = {
     "Allowance": _call(audit.Allowance, samples=100, seconds=None, runs=100, error=1e-6),
     "AuditCase": _call(audit.AuditCase, **_SUBJECT),
     "judge": _call(audit.judge, case=audit.AuditCase(**_SUBJECT), allowance=audit.Allowance(samples=100, runs=100)),
+    "MembershipTest": _call(audit.attacks.MembershipTest, inside=np.eye(2), outside=2 * np.eye(2)),
+    "MembershipTest.log_ratio": _call(
+        audit.attacks.MembershipTest(np.eye(4)).log_ratio, released=_EXAMPLE, trace=_EXAMPLE
+    ),
+    "membership_advantages": _call(
+        audit.attacks.membership_advantages, trace=_EXAMPLE, background=np.eye(4), sigma=1.0
+    ),
+    "gaussian_information": _call(correlated.gaussian_information, covariance=np.eye(3), snippet=(0, 1)),
+    "snippet_entropy": _call(
+        correlated.snippet_entropy, model=correlated.CouplingMarkovChain([[0.9, 0.2], [0.1, 0.8]], [[1.0]]), length=4
+    ),
+    "k_sensitivity": _call(correlated.k_sensitivity, query=correlated.Sum(), sequences=3, states=2, k=2),
     "LeakageModel": _call(
         correlated.LeakageModel, model=correlated.CouplingMarkovChain(np.eye(2), np.eye(1)), largest=16
     ),
@@ -202,8 +215,8 @@ PLAIN: dict[str, Call] = {
     "Histogram": _call(series.Histogram, column="kwh", edges=(0.0, 1.0), at_most=1),
     "RowMean": _call(series.RowMean, column="kwh", clip=(0.0, 1.0), at_most=2),
     "RowHistogram": _call(series.RowHistogram, column="kwh", edges=(0.0, 1.0), at_most=2),
-    "mean_of": _call(series.measures.mean_of, column="kwh", clip=(0.0, 1.0), of="rows", at_most=2, people=None),
-    "histogram_of": _call(series.measures.histogram_of, column="kwh", edges=(0.0, 1.0), of="rows", at_most=2),
+    "mean_of": _call(mean_of, column="kwh", clip=(0.0, 1.0), of="rows", at_most=2, people=None),
+    "histogram_of": _call(histogram_of, column="kwh", edges=(0.0, 1.0), of="rows", at_most=2),
     "Total": _call(series.Total, change=1.0, name="total"),
     "Noise": _call(series.Noise, law="laplace", sensitivity=1.0, scale=1.0, step=0.5),
     "RandomWalk": _call(postprocess.RandomWalk, step=1.0),

@@ -12,6 +12,7 @@ from chronodp.cli.question_options import OPTIONS
 from chronodp.dataset import BOUNDS
 from chronodp.errors import InvalidArgument
 from chronodp.series import (
+    ASKABLE,
     Active,
     Count,
     Histogram,
@@ -23,8 +24,9 @@ from chronodp.series import (
     ScaledSum,
     Sum,
     Variance,
+    ask_for,
 )
-from chronodp.series.measures import ASKABLE, Asking, ask_for
+from chronodp.series.measures import Asking
 from chronodp.service import policy
 from chronodp.service.question import QueryRequest
 

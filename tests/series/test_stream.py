@@ -114,7 +114,7 @@ class TestRecursion:
         buffers, noise, at = recursion.start(3), [], 0
         while at < length:  # calls of any size
             size = int(chance.choice([1, 2, 31, 33, BLOCK, 2000]))
-            buffers, part = recursion.advance(buffers, draws[at : at + size])
+            buffers, part = recursion.shape_draws(buffers, draws[at : at + size])
             noise.append(part)
             at += size
         column = shape.coefficients(length)
@@ -177,7 +177,7 @@ def told_back(design: StreamDesign, output: NDArray[np.int64], values: NDArray[n
     again = Recursion(shape)
     state = again.start()
     for at in range(len(draws)):
-        state, part = again.advance(state, draws[at : at + 1, None])
+        state, part = again.shape_draws(state, draws[at : at + 1, None])
         assert int(part[0, 0]) == int(noise[at])
     return draws
 

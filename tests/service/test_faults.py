@@ -14,7 +14,7 @@ from chronodp.ledger import Ledger
 from chronodp.service.curator import WITNESS, Caller, Curator
 from chronodp.service.holds import list_holds
 from chronodp.service.issue_rules import IssueAsked
-from chronodp.service.jobs import Job
+from chronodp.service.job import Job
 from chronodp.service.pacing import Unpaced
 from chronodp.service.policy_file import read_policy
 from chronodp.service.question import QueryRequest

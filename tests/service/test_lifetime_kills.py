@@ -18,7 +18,7 @@ from chronodp.ledger import Ledger
 from chronodp.service import issuing
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.issue_rules import IssueAsked
-from chronodp.service.jobs import Job
+from chronodp.service.job import Job
 from chronodp.service.pacing import Unpaced
 from chronodp.service.policy_file import read_policy
 from chronodp.service.runner import Runner

@@ -15,7 +15,7 @@ from chronodp.errors import NotAllowed, NotFound, TallyMismatch
 from chronodp.ledger import Ledger
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.issue_rules import IssueAsked
-from chronodp.service.jobs import Job
+from chronodp.service.job import Job
 from chronodp.service.pacing import Pace, Unpaced
 from chronodp.service.runner import Runner
 from tests.service.lives import LIFETIMES, charges, month, started, write_life_policy, write_months

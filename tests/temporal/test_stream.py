@@ -22,7 +22,15 @@ from chronodp.temporal.online import advance, start
 from tests import warm
 from tests.conftest import Trials
 
-EVERY: list[Online] = [BlockShuffle(3, 0.8), Backward(3, 0.8), Forward(3, 0.8), Threshold(3, 1.0), Threshold(4, 0.5)]
+EVERY: list[Online] = [
+    BlockShuffle(3, 0.8),
+    Backward(3, 0.8),
+    Forward(3, 0.8),
+    Threshold(3, 1.0),
+    Threshold(4, 0.5),
+    Threshold(3, 1.0, start="printed"),
+    Threshold(4, 0.5, start="printed"),
+]
 ACCEPTED = ("times are not protected",)
 
 

@@ -14,18 +14,16 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
 from typing import Protocol, TypeVar
 
-import numpy as np
-
 from chronodp.audit.enumerated_entropy import BITS, EnumeratedEntropy, Unfollowed, exponential
+from chronodp.audit.frozen import freeze
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import settle
 from chronodp.randomness import Entropy
 
-__all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "freeze", "outcomes", "total"]
+__all__ = ["Finding", "Mechanism", "Outcomes", "compare_outcomes", "examine", "outcomes", "total"]
 
 Data_contra = TypeVar("Data_contra", contravariant=True)
 Anything = TypeVar("Anything")
@@ -34,7 +32,6 @@ _MOST_RUNS = 1_000_000
 _NOTHING = Fraction(0)
 _ROUNDED = 2.0**-50  # more than what two rounded quotients are wrong by, as a share of them
 _LEAST = 1e-300  # above it a quotient loses no digits
-_PLAIN = frozenset({int, bool, str, bytes, type(None)})  # kinds that are compared as they are
 
 
 class Mechanism(Protocol[Data_contra]):
@@ -275,29 +272,3 @@ def _log(ratio: Fraction) -> float:
 
     with mpmath.workprec(BITS):
         return float(mpmath.log(mpmath.mpf(ratio.numerator)) - mpmath.log(mpmath.mpf(ratio.denominator)))
-
-
-def freeze(value: object) -> Hashable:
-    """Return an output or input as something that can be compared and counted."""
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, np.ndarray):
-        parts = value.ravel().tolist()
-        return (value.shape, *(map(freeze, parts) if value.dtype.kind in "fO" else parts))
-    if isinstance(value, np.generic):
-        item: Hashable = value.item()
-        return item
-    if isinstance(value, float) and math.isnan(value):
-        return "not a number"  # which is otherwise unequal to itself
-    if isinstance(value, list | tuple):
-        return tuple(freeze(part) for part in value)
-    if isinstance(value, dict):
-        return tuple(sorted((str(key), freeze(part)) for key, part in value.items()))
-    if isinstance(value, Hashable) and (value is None or isinstance(value, Enum) or _compares(value)):
-        return value
-    raise InvalidArgument("mechanism", value, "a mechanism whose output can be compared: numbers, tuples or arrays")
-
-
-def _compares(value: object) -> bool:
-    """Whether equality means more than being the same object, which no two runs would return."""
-    return type(value).__eq__ is not object.__eq__

@@ -8,7 +8,7 @@ import numpy as np
 
 from chronodp.audit.bounds import Counts, PointRule, refutes
 from chronodp.audit.case import AuditCase, Unfit
-from chronodp.audit.exact import freeze
+from chronodp.audit.frozen import freeze
 from chronodp.audit.outputs import Outputs, collect
 from chronodp.audit.scores import learn
 from chronodp.errors import InvalidArgument

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.audit.case import Unfit
-from chronodp.audit.exact import freeze
+from chronodp.audit.frozen import freeze
 from chronodp.errors import InvalidArgument
 
 __all__ = ["Outputs", "collect"]

@@ -159,7 +159,7 @@ class Asked:
 
     def _measure(self, find: FindBounds) -> dict[str, Any]:
         """Return the measure in words, with the options that it has."""
-        from chronodp.series.measures import ASKABLE
+        from chronodp.series import ASKABLE
 
         options = self.options
         asked = [name for name in ASKABLE if options.get(name)]

@@ -30,7 +30,11 @@ def blur_times(
     epsilon: Annotated[float, typer.Option(help="Epsilon of the guarantee; 0 shuffles evenly.")],
     user: Annotated[str | None, typer.Option(help="The column with the person; one person if not given.")] = None,
     mechanism: Annotated[
-        str, typer.Option(help="`block-shuffle`, `noisy-sort`; or `backward`, `forward`, `threshold` of the paper.")
+        str,
+        typer.Option(
+            help="`block-shuffle`, `noisy-sort`; or `backward`, `forward`, `threshold` of the paper, "
+            "`threshold-printed` to start as it prints."
+        ),
     ] = "block-shuffle",
     resample: Annotated[
         str | None, typer.Option(help="First put times on an even grid: `15min`, `1h`, `1D`; the last value stays.")
@@ -117,7 +121,11 @@ def parse_mechanism(name: str, block: int, epsilon: float) -> Mechanism:
             return Forward(block, epsilon)
         case "threshold":
             return Threshold(block, epsilon)
-    raise InvalidArgument("mechanism", name, "block-shuffle, noisy-sort, backward, forward or threshold")
+        case "threshold-printed":
+            return Threshold(block, epsilon, start="printed")
+    raise InvalidArgument(
+        "mechanism", name, "block-shuffle, noisy-sort, backward, forward, threshold or threshold-printed"
+    )
 
 
 def _show(made: BlurredTable, out: Path | None, page: Path | None, *, as_json: bool) -> None:

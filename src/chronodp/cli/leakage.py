@@ -3,70 +3,96 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from chronodp.cli.baselines import Baselines, find_baselines
+from chronodp.cli.coupled import Model, QueryWords, parse_ages, parse_query
 from chronodp.cli.options import Json
 from chronodp.cli.places import check_place
 from chronodp.cli.terminal import print_json, terminal
-from chronodp.errors import InvalidArgument
+from chronodp.privacy import counted
 from chronodp.report import Line, Page, series_figure, watching, write_page
 
 if TYPE_CHECKING:
-    from chronodp.correlated import Leakage, Published, Query
+    from chronodp.correlated import Leakage
 
-__all__ = ["leakage", "parse_ages", "parse_query"]
+__all__ = ["leakage"]
 
-_MOST_AGES = 1_000
 _COLUMNS = (
     "age",
     "exact",
     "certified",
     "by",
     "nothing else known",
+    "then by",
     "record",
     "Theorem 1 (no bound)",
     "Theorem 2 (no bound)",
 )
+_OLDER = "this age or older"
+
+
+class _Found(NamedTuple):
+    """What is told at an age: to who knows all others, to who knows nothing else, and of any two presents."""
+
+    age: int
+    others: Leakage
+    none: Leakage
+    any_pair: float
 
 
 def leakage(
-    model: Annotated[Path, typer.Argument(help="The model: a JSON file with `transitions` and `coupling` or `edges`.")],
+    model: Model,
     epsilon: Annotated[float, typer.Option(help="Of each release: sensitivity over scale of the noise.")],
     ages: Annotated[str, typer.Option(help="How old what is read is: `3`, `0:10`, or `0,2,5`.")] = "0:10",
-    query: Annotated[str, typer.Option(help="`mean`, `sum`, `max`, `weighted:1,0.5,2`.")] = "mean",
+    query: QueryWords = "mean",
     releases: Annotated[int, typer.Option(help="How many releases in a row are seen.")] = 1,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Show other definitions of privacy beside it, for every age.")
+    ] = False,
     page: Annotated[Path | None, typer.Option(help="Where to write a page with the plot, .html.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a release reveals about the present of any sequence, and about the record it was made of.
 
-    **Example**
+    **Examples**
 
     `chronodp leakage model.json --epsilon 1 --ages 0:10 --page leakage.html`
 
+    `chronodp leakage model.json --epsilon 1 --ages 0:5 --baselines` with age-dependent and dependent differential
+    privacy, plain noise and the group's ceiling beside it; with `--releases 24` temporal leakage too
+
     A model is `{"transitions": [[0.7, 0.3], [0.3, 0.7]], "coupling": [[0.75, 0.25], [0.25, 0.75]]}`: columns of
-    transitions and rows of coupling sum to one. With a single age other definitions of privacy are shown beside it.
+    transitions and rows of coupling sum to one. `chronodp chain fit` makes one from a table. With a single age the
+    baselines are always shown.
+
+    Of several sequences an older release may tell more about one of them than a younger one; what is shown last, of
+    any two presents of a group, holds at the oldest age shown and at every older one.
     """
-    from chronodp.correlated import LeakageModel, compare_definitions, leakage as measure, read_model
+    from chronodp.correlated import LeakageModel, leakage as measure, read_model
 
     asked, wanted = parse_query(query), parse_ages(ages)
     check_place("page", page, ".html")
     gauge = LeakageModel(read_model(model))
-    found: list[tuple[int, Leakage, Leakage]] = []
+    found: list[_Found] = []
     with watching("Measuring leakage") as tell:
         for number, age in enumerate(wanted):
             others = measure(gauge, query=asked, ages=age, epsilon=epsilon, releases=releases)
             none = measure(gauge, query=asked, ages=age, epsilon=epsilon, releases=releases, adversary="knows_none")
-            found.append((age, others, none))
+            pairs = gauge.any_pair(query=asked, ages=age, epsilon=epsilon, releases=releases)
+            found.append(_Found(age, others, none, pairs))
             tell((number + 1) / len(wanted))
-    beside = compare_definitions(gauge, query=asked, ages=wanted[0], epsilon=epsilon) if len(wanted) == 1 else []
-    title = f"{asked} of {gauge.model.sequences:,} sequences of {gauge.model.states} states, ε_C = {epsilon:g}"
+    beside: Baselines | None = None
+    if baselines or len(wanted) == 1:
+        beside = find_baselines(gauge, query=asked, ages=wanted, epsilon=epsilon, releases=releases)
+    count = counted(gauge.model.sequences, "sequence")
+    title = f"{asked} of {count} of {gauge.model.states} states, ε_C = {epsilon:g}"
     if page is not None:
-        _write_plot(page, title, found)
+        _write_plot(page, title, found, beside if baselines else None)
     if as_json:
         print_json(_as_json(title, found, beside))
         return
@@ -75,43 +101,7 @@ def leakage(
         terminal(soft_wrap=True).print(Text.assemble("Look at ", (str(page), "bold")))
 
 
-def parse_query(text: str) -> Query:
-    """Return the query that a text such as ``weighted:1,0.5`` names."""
-    from chronodp.correlated import Maximum, Mean, Sum, WeightedSum
-
-    kind, _, detail = text.partition(":")
-    match kind:
-        case "mean":
-            return Mean()
-        case "sum":
-            return Sum()
-        case "max":
-            return Maximum()
-        case "weighted":
-            try:
-                return WeightedSum(tuple(float(part) for part in detail.split(",")))
-            except ValueError:
-                pass
-    raise InvalidArgument("query", text, "mean, sum, max or weighted:1,0.5,2 with a number for each sequence")
-
-
-def parse_ages(text: str) -> list[int]:
-    """Return the ages that a text such as ``0:10`` or ``0,2,5`` names."""
-    try:
-        if ":" in text:
-            first, last = (int(part) for part in text.split(":"))
-            found = list(range(first, min(last, first + _MOST_AGES) + 1))
-        else:
-            found = [int(part) for part in text.split(",")]
-    except ValueError:
-        found = []
-    if not found or min(found) < 0 or len(found) > _MOST_AGES:
-        allowed = f"one age such as 3, a range such as 0:10, or a list such as 0,2,5; at most {_MOST_AGES:,} ages"
-        raise InvalidArgument("ages", text, allowed)
-    return found
-
-
-def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:
+def _rows(found: list[_Found]) -> list[tuple[Any, ...]]:
     return [
         (
             age,
@@ -119,39 +109,47 @@ def _rows(found: list[tuple[int, Leakage, Leakage]]) -> list[tuple[Any, ...]]:
             others.certified,
             others.certified_by,
             none.certified,
+            none.certified_by,
             others.record,
             others.paper_theorem_1,
             others.paper_theorem_2,
         )
-        for age, others, none in found
+        for age, others, none, _ in found
     ]
 
 
-def _show(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> None:
+def _show(title: str, found: list[_Found], beside: Baselines | None) -> None:
     console = terminal()
     table = Table(*_COLUMNS, title=title, title_justify="left", title_style="bold")
     for row in _rows(found):
         table.add_row(*(_cell(cell) for cell in row))
     console.print(table)
-    if beside:
-        other = Table("definition", "epsilon", "bounds the present", "says", title="Beside it", title_justify="left")
-        for one in beside:
-            other.add_row(one.name, _cell(one.epsilon), "yes" if one.bounds_present else "no", one.says)
-        console.print(other)
-    for reason in found[0][1].reasons:
+    if beside is not None:
+        beside.show()
+    for reason in found[0].others.reasons:
         console.print(f"Not exact: {reason}.")
     console.print(
-        "Certified: about the present, if the data follow the model. Record: about what is read, whatever the data; "
-        "ages do not help it, and a ledger pays it. The paper's theorems are for comparison: neither is a bound."
+        "Certified: about the present, if the data follow the model; by: exact, or the bound that is least. "
+        "Record: about what is read, whatever the data; ages do not help it, and a ledger pays it. "
+        "The paper's theorems are for comparison: neither is a bound."
+    )
+    oldest, most = max(one.age for one in found), min(one.any_pair for one in found)
+    console.print(
+        f"At age {oldest} and at any older one: at most {most:.4g} about any two presents of a group. "
+        "About one of several sequences an older release may tell more than a younger one."
     )
 
 
-def _as_json(title: str, found: list[tuple[int, Leakage, Leakage]], beside: list[Published]) -> dict[str, Any]:
-    names = ("name", "epsilon", "bounds_present", "says")
+def _as_json(title: str, found: list[_Found], beside: Baselines | None) -> dict[str, Any]:
+    content = None if beside is None else beside.to_dict()
     return {
         "title": title,
-        "ages": [{"age": age, "knows_others": _short(a), "knows_none": _short(b)} for age, a, b in found],
-        "beside": [{name: getattr(row, name) for name in names} for row in beside],
+        "ages": [
+            {"age": age, "knows_others": _short(others), "knows_none": _short(none), "any_pair": pairs}
+            for age, others, none, pairs in found
+        ],
+        "beside": content["by_age"][0]["definitions"] if content and len(found) == 1 else [],
+        "baselines": content,
     }
 
 
@@ -168,16 +166,19 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]]) -> None:
-    ages = [age for age, _, _ in found]
+def _write_plot(path: Path, title: str, found: list[_Found], beside: Baselines | None) -> None:
+    ages = [one.age for one in found]
     curves: list[tuple[str, list[float]]] = [
-        ("present, all others known", [others.certified for _, others, _ in found]),
-        ("present, nothing else known", [none.certified for _, _, none in found]),
-        ("record", [others.record for _, others, _ in found]),
+        ("present, all others known", [one.others.certified for one in found]),
+        ("present, nothing else known", [one.none.certified for one in found]),
+        (f"any two presents, {_OLDER}", [one.any_pair for one in found]),
+        ("record", [one.others.record for one in found]),
     ]
-    formulas = [others.paper_theorem_1 for _, others, _ in found]
+    formulas = [one.others.paper_theorem_1 for one in found]
     if None not in formulas:
         curves.append(("Theorem 1 (no bound)", [formula for formula in formulas if formula is not None]))
+    if beside is not None:
+        curves += beside.curves()
     lines = [Line(name, ages, values, values, values) for name, values in curves]
     figure = series_figure(lines, title="Leakage by age", value_name="log odds")
     figure.update_yaxes(type="log")
@@ -188,11 +189,17 @@ def _write_plot(path: Path, title: str, found: list[tuple[int, Leakage, Leakage]
         "data follow the model, and about the record that was read, whatever the data.",
         facts=(
             ("Adversaries", "one knows the present of all other sequences of the group, one knows nothing else"),
-            ("Certified by", ", ".join(sorted({others.certified_by for _, others, _ in found}))),
+            (
+                "Certified by",
+                ", ".join(sorted({told.certified_by for one in found for told in (one.others, one.none)})),
+            ),
         ),
         certificate="No data was read and nothing was released: this page follows from the model and the parameters.",
-        columns=_COLUMNS,
-        rows=_rows(found),
+        columns=(*_COLUMNS, _OLDER),
+        rows=[(*row, one.any_pair) for row, one in zip(_rows(found), found, strict=True)],
         figure=figure,
+        kind="Computed before anything is released",
+        caption="Each line shows what one definition says of a release, by the age of what is read.",
+        details="How it was made",
     )
     write_page(page, path)

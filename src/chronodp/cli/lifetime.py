@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from chronodp.cli.asking import Asked, asking
-from chronodp.cli.options import Address, Analyst, Data, Json, Keys, Payer, Request, existing_ledger
+from chronodp.cli.lifetime_purchase import open_life, plan_life
+from chronodp.cli.options import Address, Data, Json, Keys, Request, SeriesName, TallyFolder, existing_ledger
 from chronodp.cli.telling import Level, Out, PageFile, check_form, check_places, tell_release
-from chronodp.cli.terminal import print_json, print_line, table_of, terminal
+from chronodp.cli.terminal import print_json, print_line, terminal
 from chronodp.display import shown
 from chronodp.errors import InvalidArgument, LedgerSetBack, TallyMismatch
-from chronodp.privacy import Calendar, parse_record_unit, to_document
+from chronodp.privacy import to_document
 
 if TYPE_CHECKING:
     from chronodp.dataset import Lifetime
     from chronodp.ledger import Ledger
-    from chronodp.lifetime import LifetimePlan
 
 __all__ = ["lifetime"]
 
@@ -28,105 +27,19 @@ lifetime = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Buy a series once, and issue it for ever at that price."
 )
 
-Name = Annotated[str, typer.Option(help="The name of the series.")]
-Folder = Annotated[
-    Path, typer.Option("--tally", help="The folder with what each person has used, sealed; keep it with the ledger.")
-]
 Ids = Annotated[
     Path, typer.Option(help="A file with people's ids, as the table has them, one a line; `-` reads standard input.")
 ]
-Pays = Annotated[
-    str | None,
-    typer.Option(
-        help="`own`: each pays for what they add; `share`: whoever counts pays as much as anybody. Own if not given, "
-        "where it costs nothing more."
-    ),
-]
-Reissues = Annotated[int, typer.Option(help="How often each issue may be corrected, paid for now.")]
-Stagger = Annotated[
-    bool, typer.Option("--stagger", help="Those in the first issue stop counting one after another, not all at once.")
-]
 
-# What an option means where a life is bought: all issues, not one release.
-_FOR_EVER: dict[str, Any] = {
-    "data": Annotated[str | None, typer.Argument(hidden=True)],  # refused in words
-    "start": Annotated[str | None, typer.Option(help="When the first issue begins, such as 2026-01-01.")],
-    "end": Annotated[str | None, typer.Option(help="When the first issue ends.")],
-    "max_periods": Annotated[
-        int | None, typer.Option(help="How many full periods of one person count, ever: the longest stay to cover.")
-    ],
-    "epsilon": Annotated[float | None, typer.Option(help="Epsilon of all issues together, for ever.")],
-    "delta": Annotated[float | None, typer.Option(help="Delta of all issues together, for ever.")],
-}
-
-
-@lifetime.command("plan")
-@asking(**_FOR_EVER)
-def plan_life(
-    *, asked: Asked, pays: Pays = None, reissues: Reissues = 0, stagger: Stagger = False, as_json: Json = False
-) -> None:
-    """Show what a series would protect, cost and get wrong, for ever, beside other lives. Free: no data is read.
-
-    **Examples**
-
-    `chronodp lifetime plan --time read_at --user meter_id --every 1mo --start 2026-01-01 --end 2026-02-01 --sum kwh
-    --clip 0 900 --by region=north,south --epsilon 1 --delta 1e-6 --max-periods 120`
-
-    `chronodp lifetime plan --config load.toml --max-periods 600`
-    """
-    made = _planned(asked, pays, reissues, stagger=stagger)
-    if as_json:
-        print_json(_content(made), indent=2)
-    else:
-        _show(made)
-
-
-@lifetime.command("open")
-@asking(**_FOR_EVER)
-def open_life(
-    *,
-    asked: Asked,
-    dataset: Payer,
-    name: Name,
-    tally: Folder,
-    analyst: Analyst = "",
-    pays: Pays = None,
-    reissues: Reissues = 0,
-    stagger: Stagger = False,
-    as_json: Json = False,
-    ledger: Address = "budget.db",
-    keys: Keys = None,
-) -> None:
-    """Buy a series: the budget is debited once, for all issues there will ever be. No data is read.
-
-    Look first: `chronodp lifetime plan` with the same options spends nothing.
-
-    **Example**
-
-    `chronodp lifetime open --time read_at --user meter_id --every 1mo --start 2026-01-01 --end 2026-02-01 --sum kwh
-    --clip 0 900 --by region=north,south --epsilon 1 --delta 1e-6 --max-periods 120 --dataset meters --name load
-    --tally load.tally`
-    """
-    from chronodp.ledger import Ledger
-
-    made = _planned(asked, pays, reissues, stagger=stagger)
-    with Ledger(ledger, keys=keys) as opened:
-        made.open(opened, dataset=dataset, name=name, tally=tally, analyst=analyst)
-    if as_json:
-        print_json({"dataset": dataset, "name": name, **_content(made)}, indent=2)
-        return
-    _show(made)
-    console = terminal(soft_wrap=True)
-    told = f"{name} is open and paid for. Next: chronodp lifetime issue TABLE --name {name} --tally {tally} ..."
-    console.print(shown(told))
-    console.print("Keep the folder of the tally as you keep the ledger: without it the series ends.")
+lifetime.command("plan")(plan_life)
+lifetime.command("open")(open_life)
 
 
 @lifetime.command()
 def issue(
     data: Data,
-    name: Name,
-    tally: Folder,
+    name: SeriesName,
+    tally: TallyFolder,
     start: Annotated[str, typer.Option(help="When the first period of this issue begins, such as 2026-01-01.")],
     end: Annotated[str, typer.Option(help="When its last period ends.")],
     request: Request,
@@ -169,7 +82,7 @@ def issue(
 
 
 @lifetime.command()
-def status(name: Name, as_json: Json = False, ledger: Address = "budget.db", keys: Keys = None) -> None:
+def status(name: SeriesName, as_json: Json = False, ledger: Address = "budget.db", keys: Keys = None) -> None:
     """Show what anybody may know of a series: its terms, its price and its issues. The tally is not looked at.
 
     **Example**
@@ -188,7 +101,9 @@ def status(name: Name, as_json: Json = False, ledger: Address = "budget.db", key
 
 
 @lifetime.command()
-def verify(name: Name, tally: Folder, as_json: Json = False, ledger: Address = "budget.db", keys: Keys = None) -> None:
+def verify(
+    name: SeriesName, tally: TallyFolder, as_json: Json = False, ledger: Address = "budget.db", keys: Keys = None
+) -> None:
     """Check tally and ledger against each other. Exit code 1 if they differ, with what to do about it.
 
     **Example**
@@ -212,7 +127,7 @@ def verify(name: Name, tally: Folder, as_json: Json = False, ledger: Address = "
 
 
 @lifetime.command()
-def compact(name: Name, tally: Folder, ledger: Address = "budget.db", keys: Keys = None) -> None:
+def compact(name: SeriesName, tally: TallyFolder, ledger: Address = "budget.db", keys: Keys = None) -> None:
     """Merge the files of a tally into one, which is quicker to read; once a year will do. Nothing else changes.
 
     **Example**
@@ -225,7 +140,7 @@ def compact(name: Name, tally: Folder, ledger: Address = "budget.db", keys: Keys
 
 
 @lifetime.command()
-def forget(name: Name, tally: Folder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
+def forget(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
     """Set people to used up: they count no more, also if they come back. Ids are read from a file, one a line.
 
     Their rows are yours to erase. What stays in the tally are 16 keyed bytes each, so that nobody counts anew.
@@ -245,7 +160,7 @@ def forget(name: Name, tally: Folder, ids: Ids, ledger: Address = "budget.db", k
 
 
 @lifetime.command()
-def same(name: Name, tally: Folder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
+def same(name: SeriesName, tally: TallyFolder, ids: Ids, ledger: Address = "budget.db", keys: Keys = None) -> None:
     """Say that two ids are one person: a file holds the old one and the new one, in two lines.
 
     The old one counts no more; the new one has used what both have together. One pair a run: told twice, the new one is
@@ -267,38 +182,6 @@ def same(name: Name, tally: Folder, ids: Ids, ledger: Address = "budget.db", key
         console.print(f"for this person it holds at {lives:.3g} lives' price.")
 
 
-def _planned(asked: Asked, pays: str | None, reissues: int, *, stagger: bool) -> LifetimePlan[Lifetime]:
-    """Return the plan of a series that asks this question for ever."""
-    given = asked.options
-    if given.get("data") is not None:
-        allowed = "left out: a series is bought before any table is there; `chronodp lifetime issue` reads one"
-        raise InvalidArgument("data", given["data"], allowed)
-    for option in ("missing", "missing_assume"):
-        if given.get(option) is not None:
-            allowed = "left out: what bounds take away would be paid for with every issue; `chronodp release` tells it"
-            raise InvalidArgument(option, given[option], allowed)
-    dates = (asked.needed("every"), asked.needed("start"), asked.needed("end"))
-    limited = parse_record_unit(given.get("unit", "user")).limited
-    # A life takes the place of the series' own limit, and its tables come later, one with each issue.
-    periods = len(Calendar(*dates, given.get("timezone", "UTC"))) if limited else None
-    question = Asked({**given, "data": "the table of each issue", "max_periods": periods})
-    return question.query().lifetime(
-        epsilon=asked.needed("epsilon"),
-        delta=given.get("delta", 0.0),
-        max_periods=asked.needed("max_periods"),
-        pays=_named(pays),
-        reissues=reissues,
-        stagger=stagger,
-    )
-
-
-def _named(pays: str | None) -> Literal["own", "share"] | None:
-    match pays:
-        case None | "own" | "share":
-            return pays
-    raise InvalidArgument("pays", pays, "own or share")
-
-
 def _resumed(ledger: Ledger, name: str, tally: Path) -> Lifetime:
     from chronodp.dataset import Lifetime
 
@@ -315,17 +198,3 @@ def _lines(ids: Path) -> list[str]:
     if not lines:
         raise InvalidArgument("ids", str(ids), "a file with an id in each line; it has none")
     return lines
-
-
-def _content(made: LifetimePlan[Lifetime]) -> dict[str, Any]:
-    return {
-        "design": to_document(made.design),
-        "half_width": made.half_width(),
-        "alternatives": made.alternatives.to_dict("records"),
-    }
-
-
-def _show(made: LifetimePlan[Lifetime]) -> None:
-    console = terminal()
-    console.print(str(made))
-    console.print(table_of(made.alternatives, "Other lives at the same price"))

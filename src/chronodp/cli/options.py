@@ -22,6 +22,8 @@ __all__ = [
     "Keys",
     "Payer",
     "Request",
+    "SeriesName",
+    "TallyFolder",
     "Time",
     "Units",
     "check_ledger_file",
@@ -39,6 +41,10 @@ JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.
 Keys = Annotated[Path | None, typer.Option("--keys", help="The owner's keys; by default beside the ledger's file.")]
 Payer = Annotated[str, typer.Option(help="Whose budget pays.")]
 Request = Annotated[str, typer.Option(help="An id of your choice, once for each release.")]
+SeriesName = Annotated[str, typer.Option(help="The name of the series.")]
+TallyFolder = Annotated[
+    Path, typer.Option("--tally", help="The folder with what each person has used, sealed; keep it with the ledger.")
+]
 Time = Annotated[str, typer.Option(help="The column with the time.")]
 Units = Annotated[str, typer.Option(help="`event`, `user`, `window:24`, `window:24@1h`; `/replace` after it.")]
 

@@ -17,9 +17,10 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import text_kind
 
 if TYPE_CHECKING:
+    from chronodp.postprocess import Method
     from chronodp.series import Release, View
 
-__all__ = ["read"]
+__all__ = ["parse_smooth", "read"]
 
 _READ = ("release", "quantiles", "together")
 
@@ -57,6 +58,13 @@ def read(
     match: Annotated[str | None, typer.Option(help="weekday: compare with the same weekday.")] = None,
     statistic: Annotated[str, typer.Option(help="Of the baseline: mean or median.")] = "mean",
     scale: Annotated[str, typer.Option(help="percent, or index with 100 at the baseline.")] = "percent",
+    smooth: Annotated[
+        str | None,
+        typer.Option(
+            help="What is known or supposed of the truth: `nonnegative`, `growing` (of --running-total), each with "
+            "`:whole` for whole numbers; `walk` or `trend` where it moves little from row to row."
+        ),
+    ] = None,
     publish_relative: Annotated[
         float | None, typer.Option(help="Show cells whose interval is within so many times the value, such as 0.2.")
     ] = None,
@@ -73,7 +81,8 @@ def read(
 ) -> None:
     """Read a saved release: add up, divide, compare with a baseline, and leave out what is not reliable. Free.
 
-    Steps are taken in this order: keys, sums over groups, longer periods, rolling means or totals, then the ratio.
+    Steps are taken in this order: keys, sums over groups, longer periods, rolling means or totals, then the ratio, or
+    the smoothing.
 
     **Examples**
 
@@ -84,13 +93,19 @@ def read(
     `chronodp read trips.json --part stay --ratio-to all --within 0 1 --json`
 
     `chronodp read lengths.json --quantile 0.5 --resample 1W`
+
+    `chronodp read visits.json --over-all --running-total --smooth growing:whole`
     """
     for path in out or ():
         check_place("out", path, *TABLES)
     check_place("page", page, ".html")
 
-    from chronodp.series import ReadingRequest, read_view
+    from chronodp.series import ReadingRequest, read_view, smooth_view
 
+    method = None if smooth is None else parse_smooth(smooth)
+    shown_elsewhere = (change, ratio_to, ratio_at, publish_relative, publish_points)
+    if method is not None and (share or any(one is not None for one in shown_elsewhere)):
+        raise InvalidArgument("smooth", smooth, "left out with ratios, shares, changes and --publish-...")
     request = ReadingRequest(
         places=places,
         at=at or (),
@@ -115,7 +130,29 @@ def read(
     )
     other = None if ratio_to is None else _other(file, ratio_to, level)
     view = read_view(_opened(file, part, level, quantile, resample), request, other=other)
+    if method is not None:
+        try:
+            view = smooth_view(view, method=method)
+        except InvalidArgument as error:
+            raise InvalidArgument("smooth", smooth, error.allowed) from None
     _tell(view, out or [], page, as_json=as_json)
+
+
+def parse_smooth(text: str) -> Method:
+    """Return what is known or supposed of the truth, from a text such as ``growing:whole``."""
+    from chronodp.postprocess import Growing, NonNegative, RandomWalk, Trend
+
+    methods: dict[str, Method] = {
+        "nonnegative": NonNegative(),
+        "nonnegative:whole": NonNegative(whole=True),
+        "growing": Growing(),
+        "growing:whole": Growing(whole=True),
+        "walk": RandomWalk(),
+        "trend": Trend(),
+    }
+    if text not in methods:
+        raise InvalidArgument("smooth", text, f"one of {', '.join(methods)}")
+    return methods[text]
 
 
 def _tell(view: View, out: list[Path], page: Path | None, *, as_json: bool) -> None:

@@ -17,6 +17,9 @@ from chronodp.cli.account import account
 from chronodp.cli.audit import audit
 from chronodp.cli.blur_times import blur_times
 from chronodp.cli.budget import budget
+from chronodp.cli.chain import chain
+from chronodp.cli.check import check
+from chronodp.cli.choose import choose
 from chronodp.cli.choose_order import choose_order
 from chronodp.cli.collect import collect
 from chronodp.cli.compare import compare
@@ -27,14 +30,17 @@ from chronodp.cli.diagnose import diagnose
 from chronodp.cli.dossier import dossier
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
+from chronodp.cli.fran import fran
 from chronodp.cli.key import key
 from chronodp.cli.leakage import leakage
 from chronodp.cli.lifetime import lifetime
 from chronodp.cli.live import live
 from chronodp.cli.plan import plan
+from chronodp.cli.plan_blur import plan_blur
 from chronodp.cli.read import read
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.schema import schema
 from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
@@ -62,11 +68,16 @@ app.command()(spectrum)
 app.command()(watch)
 app.command()(live)
 app.command()(plan_alert)
+app.command()(check)
 app.command()(blur_times)
+app.command()(plan_blur)
 app.command()(compare)
 app.command()(rehearse)
+app.command()(choose)
 app.command("choose-order")(choose_order)
+app.add_typer(chain, name="chain")
 app.command()(leakage)
+app.add_typer(fran, name="fran")
 app.command()(account)
 app.command()(explain)
 app.add_typer(budget, name="budget")
@@ -79,6 +90,7 @@ app.add_typer(token, name="token")
 app.command()(key)
 app.command()(verify)
 app.command()(dossier)
+app.command()(schema)
 app.command()(audit)
 app.command()(demo)
 

@@ -43,7 +43,7 @@ def _settings_of(query: Section) -> Settings:
 
 def _is_about_another(query: Section) -> bool:
     """Return whether ``of`` names a query above; beside a measure it says what a mean or a histogram is of."""
-    from chronodp.series.measures import ASKABLE
+    from chronodp.series import ASKABLE
 
     return "of" in query and not any(kind in query for kind in ASKABLE)
 

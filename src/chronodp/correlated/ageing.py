@@ -1,6 +1,6 @@
 """The law of what is released, given the present: each sequence read as long ago as its age says.
 
-*Law of the past* under "Exact leakage" in ``docs/explanation/proofs/correlated.md``.
+*Law of the past* and *Older is safer* under "Exact leakage" in ``docs/explanation/proofs/correlated.md``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.correlated.chain import Floats
-from chronodp.correlated.joint import JointChain
+from chronodp.correlated.joint import Joint, JointChain
 from chronodp.correlated.query import QueryTable
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
@@ -39,7 +39,7 @@ def check_ages(ages: Ages, sequences: int, *, horizon: int | None = None) -> NDA
     return np.asarray(given, dtype=np.int64)
 
 
-def aged_outputs(joint: JointChain, outputs: QueryTable, ages: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def aged_outputs(joint: Joint, outputs: QueryTable, ages: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return the values that the outputs can take, one a row, and P(value, present snapshot) of each.
 
     Args:
@@ -55,10 +55,10 @@ def aged_outputs(joint: JointChain, outputs: QueryTable, ages: NDArray[np.int64]
     law = joint.stationary[None]
     oldest = int(each.max())
     for age in sorted(set(each.ravel().tolist()), reverse=True):
-        law = _carried(law, joint, oldest - age)
+        law = joint.carried(law, oldest - age)
         values, law = _put_in(values, law, outputs, _contributions(joint, outputs, each == age))
         oldest = age
-    return values, _carried(law, joint, oldest)
+    return values, joint.carried(law, oldest)
 
 
 def aged_law(joint: JointChain, ages: NDArray[np.int64]) -> Floats:
@@ -76,15 +76,7 @@ def aged_law(joint: JointChain, ages: NDArray[np.int64]) -> Floats:
     return given
 
 
-def _carried(law: Floats, joint: JointChain, steps: int) -> Floats:
-    if steps > 2 * int(np.log2(len(joint.snapshots)) + 1):
-        return law @ joint.power(steps).T
-    for _ in range(steps):
-        law = law @ joint.kernel.T
-    return law
-
-
-def _contributions(joint: JointChain, outputs: QueryTable, now: NDArray[np.bool_]) -> Floats:
+def _contributions(joint: Joint, outputs: QueryTable, now: NDArray[np.bool_]) -> Floats:
     """What the sequences that are read now put into each output, for every snapshot (a row)."""
     made = np.broadcast_to(outputs.nothing(), (len(joint.snapshots), len(outputs.largest))).copy()
     for output in np.flatnonzero(now.any(axis=1)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,21 +16,34 @@ from chronodp.correlated.chain import CouplingMarkovChain, Integers
 from chronodp.correlated.fit import Patterns, check_hears, check_series, fit_patterns
 from chronodp.correlated.fran.present import ARGUMENT, ONE_RECORD
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import Ledger, check_ledger
+from chronodp.ledger import Ledger, SignedLink, check_ledger
 from chronodp.privacy import Certificate, Claim, Guarantee, LaplaceCost, check_epsilon
 from chronodp.randomness import Entropy, check_entropy
 
 __all__ = ["PrivateFit", "fit_privately", "record_reach"]
 
 _MOST_CELLS = 1_000_000
+_WIDEST, _NARROWEST = 2.0**30, 2.0**-30  # counts: the scales of noise that the sampler draws
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateFit:
-    """A model fitted to noisy counts, and the certificate of their release."""
+    """A model fitted to noisy counts, and what was released to fit it.
+
+    Attributes:
+        model: the likeliest chain, public from then on.
+        text: the noisy counts, as they were stored and signed.
+        signed: their link in the dataset's chain of certificates.
+    """
 
     model: CouplingMarkovChain
-    certificate: Certificate
+    text: str = field(repr=False)
+    signed: SignedLink = field(repr=False)
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is promised, by which argument."""
+        return self.signed.link.certificate
 
 
 def fit_privately(
@@ -70,10 +83,13 @@ def fit_privately(
     check_epsilon(epsilon)
     check_ledger(ledger)
     bits = check_entropy(entropy)
-    cells = int(sum(float(states) ** (1 + int(count)) for count in mask.sum(axis=1)))
-    if cells > _MOST_CELLS:
-        raise InvalidArgument("hears", cells, f"fewer ties: at most {_MOST_CELLS:,} counts in all")
+    heard = mask.sum(axis=1).tolist()
+    if sum(states ** (1 + count) for count in heard) > _MOST_CELLS:
+        allowed = f"fewer ties: at most {_MOST_CELLS:,} counts of patterns in all"
+        raise InvalidArgument("hears", f"{max(heard)} heard by one", allowed)
     reach = record_reach(mask)
+    if not _NARROWEST < reach / epsilon < _WIDEST:  # refused here: after the debit it would be lost
+        raise InvalidArgument("epsilon", epsilon, f"from {reach / _WIDEST:.1e} to {reach / _NARROWEST:.1e}")
     cost = LaplaceCost(sensitivity=float(reach), scale=reach / epsilon * (1 + 1e-15))
     certificate = Certificate(
         mechanism=f"counts of transitions of {rows.shape[2]} sequences with Laplace noise",
@@ -102,7 +118,7 @@ def fit_privately(
         analyst=analyst,
     )
     patterns = [_patterns(counts, np.flatnonzero(mask[j]), states) for j, counts in enumerate(json.loads(made.release))]
-    return PrivateFit(fit_patterns(patterns, states).model, certificate)
+    return PrivateFit(fit_patterns(patterns, states).model, made.release, made.signed)
 
 
 def record_reach(hears: NDArray[np.bool_]) -> int:

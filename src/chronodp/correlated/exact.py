@@ -4,7 +4,7 @@ The adversary knows all about sequences outside the target's group, past and pre
 all others, or nothing (`Adversary`).
 
 "Exact leakage" of ``docs/explanation/proofs/correlated.md``: *Noise* says why extremes lie at support points, *Groups*
-which levels outside are tried.
+which levels outside are tried, *Older is safer* what is told of any two presents.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from numpy.typing import NDArray
 
 from chronodp.correlated.ageing import aged_outputs
 from chronodp.correlated.chain import Floats, Integers
-from chronodp.correlated.joint import LEAST, JointChain
+from chronodp.correlated.joint import LEAST, Joint
 from chronodp.correlated.mixtures import log_densities
 from chronodp.correlated.query import QueryTable
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_word
 
-__all__ = ["Adversary", "check_adversary", "exact_leakage", "outside_values"]
+__all__ = ["Adversary", "Compared", "check_adversary", "exact_leakage", "outside_values"]
 
 Adversary: TypeAlias = Literal["knows_others", "knows_none"]
+Compared: TypeAlias = Adversary | Literal["any_pair"]
+"""Whose presents are compared: those that differ in one sequence, for an adversary, or any two of the whole group."""
 
 _MOST_POINTS = 2**12  # of a grid of outputs; each is compared with each value
 _MOST_CASES = 2**8  # of levels outside
@@ -37,12 +39,12 @@ def check_adversary(value: object) -> Adversary:
 
 
 def exact_leakage(
-    joint: JointChain,
+    joint: Joint,
     outputs: QueryTable,
     ages: NDArray[np.int64],
     *,
     scale: float,
-    adversary: Adversary,
+    adversary: Compared,
     outside: Floats,
 ) -> Floats:
     """Return for each sequence of the group the largest |ln p(y | a) / p(y | b)| over outputs and pairs of its states.
@@ -52,7 +54,8 @@ def exact_leakage(
         outputs: what the group contributes.
         ages: of the group.
         scale: of the Laplace noise on each output.
-        adversary: what it knows within the group.
+        adversary: what it knows within the group; with "any_pair", presents that differ in any number of sequences are
+            compared too, and the group's largest stands for each of its sequences.
         outside: what the sequences outside the group may contribute, one case a row.
     """
     _check_outputs(joint, outputs)
@@ -87,7 +90,7 @@ def outside_values(outputs: QueryTable, members: Integers, *, releases: int = 1)
     return np.asarray([sum(rows, ()) for rows in itertools.product(sorted(reached), repeat=releases)])
 
 
-def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adversary: Adversary) -> Floats:
+def _leakage(joint: Joint, values: Floats, law: Floats, scale: float, adversary: Compared) -> Floats:
     count = joint.model.sequences
     tensor = law.reshape(len(values), *joint.shape)
     worst = np.zeros(count)
@@ -97,13 +100,16 @@ def _leakage(joint: JointChain, values: Floats, law: Floats, scale: float, adver
             densities = _log_conditionals(values, tensor.sum(axis=others), scale)
             worst[target] = _apart(densities, axis=0)
         return worst
-    densities = _log_conditionals(values, law, scale).reshape(*joint.shape, -1)
+    densities = _log_conditionals(values, law, scale)
+    if adversary == "any_pair":
+        return np.full(count, _apart(densities, axis=0))
+    densities = densities.reshape(*joint.shape, -1)
     for target in range(count):
         worst[target] = _apart(densities, axis=target)
     return worst
 
 
-def _check_outputs(joint: JointChain, outputs: QueryTable) -> None:
+def _check_outputs(joint: Joint, outputs: QueryTable) -> None:
     """Raise if several outputs have so many values that their grid cannot be walked."""
     count = 1.0
     for output in range(len(outputs.largest)):

@@ -19,6 +19,7 @@ from chronodp.privacy import check_whole
 __all__ = ["Fit", "Patterns", "check_hears", "check_series", "count_patterns", "fit", "fit_patterns"]
 
 _MOST_STATES = 10_000
+_MOST_NUMBERS = 2**26  # of all matrices together, half a gigabyte
 _ROUNDS = 2_000
 _STILL = 1e-10  # change of mean log-likelihood at which rounds end
 
@@ -67,6 +68,8 @@ def fit(series: ArrayLike, *, states: int, hears: ArrayLike | None = None) -> Fi
     """
     rows = check_series(series, states)
     mask = check_hears(hears, rows.shape[2])
+    if int(mask.sum()) * states**2 > _MOST_NUMBERS:
+        raise InvalidArgument("states", states, f"fewer, or fewer ties: matrices of at most {_MOST_NUMBERS:,} numbers")
     return fit_patterns([count_patterns(rows, j, np.flatnonzero(mask[j])) for j in range(rows.shape[2])], states)
 
 

@@ -8,19 +8,46 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
 from chronodp.errors import InvalidArgument
 
-__all__ = ["LARGEST", "LEAST", "JointChain"]
+__all__ = ["LARGEST", "LEAST", "Joint", "JointChain"]
 
 LARGEST = 2**12
 LEAST = 1e-290  # a probability below it may have lost digits, or itself
 _RAREST = 1e-280  # of snapshots, so that all that is lost on the way there is nothing beside them
 _BLOCK = 64  # states eliminated before the rest of the matrix is brought up to date
+
+
+class Joint(Protocol):
+    """What exact leakage needs of a group: its snapshots, their stationary law, and how laws go on."""
+
+    @property
+    def model(self) -> CouplingMarkovChain:
+        """The sequences of the group."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """States of each sequence."""
+
+    @property
+    def snapshots(self) -> Integers:
+        """Every joint state, one a row, the last sequence counting fastest."""
+
+    @property
+    def stationary(self) -> Floats:
+        """The stationary law, up to a factor."""
+
+    @property
+    def log_smallest(self) -> float:
+        """A logarithm that no step's probability lies below."""
+
+    def carried(self, laws: Floats, steps: int) -> Floats:
+        """Return every law (a row) so many steps later."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +159,14 @@ class JointChain:
         """Whether the past given the present has the law of the future: π(x) K(x'|x) = π(x') K(x|x') for all pairs."""
         flow = self.kernel * self.stationary
         return bool(np.all(np.abs(flow - flow.T) <= 1e-12 * (flow + flow.T)))
+
+    def carried(self, laws: Floats, steps: int) -> Floats:
+        """Return every law (a row over snapshots) so many steps later."""
+        if steps > 2 * int(np.log2(len(self.snapshots)) + 1):
+            return np.asarray(laws @ self.power(steps).T)
+        for _ in range(steps):
+            laws = laws @ self.kernel.T
+        return laws
 
     def power(self, steps: int) -> Floats:
         """Return the kernel of so many steps."""

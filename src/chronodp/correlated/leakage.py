@@ -36,7 +36,8 @@ class Leakage:
             For the adversary who knows none it is the group's ceiling. Ages do not help it: what is released at an age
             now is the record of that time.
         series: about all records of one sequence that the releases read.
-        paper_theorem_1: d(k) Δ_k ε_C, which is no bound; None where the joint law is out of reach.
+        paper_theorem_1: d(k) Δ_k ε_C with the k of the paper's definition, which is no bound; None where the joint law
+            is out of reach.
         paper_theorem_2: Δ̄ ε_C, which is no bound.
         target: the sequence about which most is told, from 0.
         adversary: what the adversary knows.
@@ -87,6 +88,9 @@ def leakage(
     Guarantee: if the data follow the model, no output changes the log odds of two states of one sequence's present by
     more than ``certified``, for the adversary named. Whether or not they do, the release is ε_C-differentially
     private for one record. The argument stands in ``docs/explanation/proofs/correlated.md``.
+
+    An older release is not always the safer one: of several sequences it may tell more about one of them. Of a single
+    sequence it never does; `LeakageModel.any_pair` has what holds at an age and at every older one.
 
     Args:
         model: the chain; or a `LeakageModel` of it, for many calls.

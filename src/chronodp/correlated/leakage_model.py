@@ -6,31 +6,37 @@ several true bounds is one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.correlated.ageing import Ages, check_ages
 from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.influences import Influences, influences
 from chronodp.correlated.bounds.memory import memory
 from chronodp.correlated.bounds.one_step import one_step
 from chronodp.correlated.bounds.ratios import least_ratios
+from chronodp.correlated.bounds.reader import Reader
 from chronodp.correlated.bounds.rounding import round_up
 from chronodp.correlated.bounds.space_time import reach_of_release, space_time
 from chronodp.correlated.bounds.total_variation import total_variation
+from chronodp.correlated.bounds.window import Windows
 from chronodp.correlated.chain import CouplingMarkovChain, Floats, Integers
-from chronodp.correlated.exact import Adversary, exact_leakage, outside_values
-from chronodp.correlated.joint import LARGEST, LEAST, JointChain
-from chronodp.correlated.query import QueryTable
+from chronodp.correlated.exact import Adversary, Compared, exact_leakage, outside_values
+from chronodp.correlated.joint import LARGEST, LEAST, Joint, JointChain
+from chronodp.correlated.query import Query, QueryTable, check_query, tabulate
+from chronodp.correlated.sparse_joint import SparseJointChain
 from chronodp.errors import InvalidArgument
-from chronodp.privacy import check_whole
+from chronodp.privacy import check_epsilon, check_whole
 
 __all__ = ["LeakageModel", "Reading", "Released"]
 
 _MOST_GROUPS = 1_000
 _SPARE = 23.0  # e^23: more than the sums have terms
+_SPARSE = 16  # times as many joint states where coupling is sparse
 _LISTED = 2**10  # joint states up to which the whole law of the past is listed
 
 
@@ -96,7 +102,8 @@ class LeakageModel:
 
     Args:
         model: the chain.
-        largest: groups of up to so many joint states are computed exactly.
+        largest: groups of up to so many joint states are computed exactly; up to sixteen times as many where each
+            sequence hears few others (paths, rings, trees).
     """
 
     def __init__(self, model: CouplingMarkovChain, *, largest: int = 2**10) -> None:
@@ -125,6 +132,20 @@ class LeakageModel:
         return {number: joint for number, joint in made.items() if joint.has_law}
 
     @cached_property
+    def sparse_joints(self) -> dict[int, SparseJointChain]:
+        """Groups too large to be listed with their kernel, but whose laws can be carried on without it, by number."""
+        if len(self.groups) > _MOST_GROUPS:
+            return {}
+        m, most = self.model.states, self.largest * _SPARSE
+        between = [
+            number
+            for number, members in enumerate(self.groups)
+            if np.log(max(self.largest, 1)) + 1e-9 < len(members) * np.log(m) <= np.log(max(most, 1)) + 1e-9
+        ]
+        made = {number: SparseJointChain(self.model.part(self.groups[number])) for number in between}
+        return {number: joint for number, joint in made.items() if joint.most_laws() > 1 and joint.has_law}
+
+    @cached_property
     def least(self) -> Floats:
         """The least ratios of the last step."""
         return least_ratios(self.model)
@@ -135,11 +156,17 @@ class LeakageModel:
         return influences(self.model)
 
     @cached_property
+    def windows(self) -> Windows:
+        """Windows of the past around each sequence."""
+        return Windows(self.model)
+
+    @cached_property
     def reasons(self) -> tuple[str, ...]:
         """Why some groups are not computed exactly."""
         if len(self.groups) > _MOST_GROUPS:
             return (f"{len(self.groups):,} groups are too many to be computed one by one: bounds instead",)
-        sizes = [len(members) for number, members in enumerate(self.groups) if number not in self.joints]
+        exact = self.joints.keys() | self.sparse_joints.keys()
+        sizes = [len(members) for number, members in enumerate(self.groups) if number not in exact]
         if not sizes:
             return ()
         size = max(sizes)
@@ -153,20 +180,50 @@ class LeakageModel:
 
     def measure(self, released: Released, adversary: Adversary) -> Reading:
         """Return exact leakage where it is in reach, and bounds where it is not."""
-        exact, reasons = self._exact(released, adversary)
-        found = {"exact": round_up(np.where(np.isnan(exact), np.inf, exact))}
-        if not np.isfinite(exact).all():
-            found |= self.bounds(released, adversary)
-            if adversary == "knows_others" and released.releases == 1:
-                found["total variation"] = round_up(self._by_distance(released))
-        return Reading(exact, found, reasons)
+        read = self._read(released, adversary, {**self.joints, **self.sparse_joints})
+        if not np.isfinite(read.exact).all():
+            read.bounds["window"] = self.by_window(released, adversary, np.flatnonzero(np.isnan(read.exact)))
+        return read
 
     def certify(self, released: Released, adversary: Adversary) -> tuple[float, str]:
         """Return the certified leakage about any sequence's present, and what certified it."""
-        bounds = self.measure(released, adversary).bounds
-        least = np.min(list(bounds.values()), axis=0)
-        worst = int(least.argmax())
-        return float(least[worst]), min(bounds, key=lambda name: float(bounds[name][worst]))
+        return _largest_of_least(self.measure(released, adversary).bounds)
+
+    def certify_quickly(self, released: Released, adversary: Adversary) -> tuple[float, str]:
+        """Return the same for searches that ask again and again: what takes a second, elimination and windows, is out.
+
+        It is certified as well, and no smaller.
+        """
+        return _largest_of_least(self._read(released, adversary, self.joints).bounds)
+
+    def any_pair(self, *, query: Query, ages: Ages, epsilon: float, releases: int = 1) -> float:
+        """Return what a release tells about any two presents of a group, at these ages or older ones; certified.
+
+        With several sequences an older release may tell more of one of them than a younger one. About any two presents,
+        that may differ in every sequence of the group, it never does: no release whose ages are all older by the same
+        number of periods, and neither adversary, learns more than this.
+
+        Args:
+            query: what is asked of the aged states.
+            ages: how old what is read is, for all sequences or for each.
+            epsilon: sensitivity of the query divided by the scale of the noise (ε_C).
+            releases: how many in a row, one a period, are seen.
+
+        >>> from chronodp.correlated.query import Mean
+        >>> slow = CouplingMarkovChain([[0.999, 0.001], [0.001, 0.999]], [[0.5, 0.5], [0.5, 0.5]])
+        >>> gauge = LeakageModel(slow)
+        >>> [round(gauge.any_pair(query=Mean(), ages=age, epsilon=3.0), 3) for age in (0, 1, 2, 3)]
+        [6.0, 5.96, 5.766, 5.545]
+        """
+        outputs = tabulate(check_query(query), self.model.sequences, self.model.states)
+        each = check_ages(ages, self.model.sequences)
+        released = Released(outputs, each, check_epsilon(epsilon), check_whole("releases", releases))
+        return self.certify_any_pair(released)
+
+    def certify_any_pair(self, released: Released) -> float:
+        """Return the certified leakage about any two presents of a group, now or later."""
+        exact, hidden, _ = self._exact(released, "any_pair", self.joints)
+        return float(round_up(np.fmin(exact + hidden, self._heard(released))).max())
 
     def bounds(self, released: Released, adversary: Adversary) -> dict[str, Floats]:
         """Return every bound that needs no list of joint states, for every sequence, rounded up."""
@@ -190,6 +247,16 @@ class LeakageModel:
             name: self.sound(bound) if name != "group ceiling" else round_up(bound) for name, bound in found.items()
         }
 
+    def by_window(self, released: Released, adversary: Adversary, targets: Integers) -> Floats:
+        """Return the bound by windows of the past, for the sequences asked for; infinite for the others."""
+        outputs, ages = released.part(np.arange(self.model.sequences))
+        scale = released.outputs.sensitivity / released.epsilon
+        each = np.broadcast_to(ages, outputs.parts.shape[:2])
+        reader = Reader(outputs, each, scale, adversary == "knows_others", self._heard(released))
+        found = np.full(self.model.sequences, np.inf)
+        found[targets] = self.windows.bounds(targets, reader) + released.direct[targets]
+        return self.sound(found)
+
     def sound(self, bound: Floats) -> Floats:
         """Round up; what rests on probabilities that floats do not hold, or came out as no number, bounds nothing."""
         return round_up(np.where(np.isnan(bound) | (self.model.smallest < LEAST), np.inf, bound))
@@ -206,14 +273,30 @@ class LeakageModel:
     def _heard(self, released: Released) -> Floats:
         return group_spans(self.model, released.outputs) * released.epsilon * released.releases
 
-    def _exact(self, released: Released, adversary: Adversary) -> tuple[Floats, tuple[str, ...]]:
-        exact = np.full(self.model.sequences, np.nan)
+    def _read(self, released: Released, adversary: Adversary, joints: Mapping[int, Joint]) -> Reading:
+        exact, hidden, reasons = self._exact(released, adversary, joints)
+        found = {"exact": round_up(np.where(np.isnan(exact), np.inf, exact + hidden))}
+        if not np.isfinite(exact).all():
+            found |= self.bounds(released, adversary)
+            if adversary == "knows_others" and released.releases == 1:
+                found["total variation"] = round_up(self._by_distance(released))
+        return Reading(exact, found, reasons)
+
+    def _exact(
+        self, released: Released, adversary: Compared, joints: Mapping[int, Joint]
+    ) -> tuple[Floats, Floats, tuple[str, ...]]:
+        """Return exact leakage, what rounding may hide in it beyond the margin of every bound, and why some is none."""
+        exact, hidden = np.full(self.model.sequences, np.nan), np.zeros(self.model.sequences)
         reasons = self.reasons
         scale, heard = released.outputs.sensitivity / released.epsilon, self._heard(released)
-        for number, joint in self.joints.items():
+        for number, joint in joints.items():
             members = self.groups[number]
             outputs, ages = released.part(members)
             try:
+                if isinstance(joint, SparseJointChain):
+                    joint.check_work(outputs, int(ages.max()))
+                    # Two conditional densities, each a quotient of two sums of entries.
+                    hidden[members] = 4 * joint.carried_error(int(ages.max()))
                 outside = outside_values(released.outputs, members, releases=released.releases)
                 told = exact_leakage(joint, outputs, ages, scale=scale, adversary=adversary, outside=outside)
                 if _keeps_digits(joint, int(ages.max()), float(heard[members[0]])):
@@ -222,10 +305,16 @@ class LeakageModel:
                     reasons = (*self.reasons, "some probabilities are too small for floats: bounds instead")
             except InvalidArgument:
                 reasons = (*self.reasons, "the outputs take too many values together: bounds instead")
-        return exact, reasons
+        return exact, hidden, reasons
 
 
-def _keeps_digits(joint: JointChain, oldest: int, heard: float) -> bool:
+def _largest_of_least(bounds: dict[str, Floats]) -> tuple[float, str]:
+    least = np.min(list(bounds.values()), axis=0)
+    worst = int(least.argmax())
+    return float(least[worst]), min(bounds, key=lambda name: float(bounds[name][worst]))
+
+
+def _keeps_digits(joint: Joint, oldest: int, heard: float) -> bool:
     """Whether what is too small for floats counts for nothing: there is none, or noise hides it (e^-heard)."""
     rarest = float(np.log(joint.stationary[joint.stationary > 0].min()))
     return bool(rarest - min(heard, -oldest * joint.log_smallest) >= np.log(LEAST) + _SPARE)

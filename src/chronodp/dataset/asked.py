@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from chronodp.dataset.query import Queries, Query
+from chronodp.dataset.queries import Queries
+from chronodp.dataset.query import Query
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_flag
-from chronodp.series import Discover, Find, Places
+from chronodp.series import ASKABLE, Discover, Find, Places, ask_for
 from chronodp.series.finding import edges_shape
-from chronodp.series.measures import ASKABLE, Active, ask_for
 
 __all__ = ["BOUNDS", "FindBounds", "ask_question"]
 
@@ -115,9 +115,7 @@ def _measured(
         raise InvalidArgument("clip", "found", "left out of what is found beside norm, which takes its place")
     if not names:
         measure = ask_for(said)
-        if isinstance(measure, Active):
-            return series.active(measure.window, max_stays=measure.max_stays, max_periods=max_periods)
-        return series.ask(measure)
+        return series.ask(measure, max_periods=None if measure.presence is None else max_periods)
     # What stands where a size is found is the reference that it is a multiple of, as `Queries.sum` and `count` have it.
     reference: dict[str, Any] = {
         "clip": (0.0, 1.0) if finding.from_zero else (-1.0, 1.0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chronodp.dataset.query import Queries
+from chronodp.dataset.queries import Queries
 from chronodp.dataset.records import Records
 from chronodp.engines import Engine, Reading, derived_as
 from chronodp.errors import InvalidArgument, MissingBound

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from chronodp.errors import InvalidArgument
-from chronodp.settings import Settings, load_settings, text, texts
+from chronodp.settings import Setting, Settings, load_settings, text, texts
 
-__all__ = ["ACCESS", "PRODUCTS", "SECTORS", "SOURCES", "UNKNOWN", "Owner", "load_owner"]
+__all__ = ["ACCESS", "OWNER", "PRODUCTS", "SECTORS", "SOURCES", "UNKNOWN", "Owner", "load_owner"]
 
 UNKNOWN = "not known to chronodp"
 """What a dossier says where the owner has said nothing."""
@@ -101,6 +101,17 @@ _LISTS = ("authors", "curators")
 _WORDS = {"product": PRODUCTS, "sector": SECTORS, "source_type": SOURCES, "access_type": ACCESS}
 
 
+def _setting(name: str) -> Setting:
+    if name in _LISTS:
+        return texts()
+    said = text(longest=_LONGEST)
+    return replace(said, schema={"enum": list(_WORDS[name])}) if name in _WORDS else said
+
+
+OWNER: Settings = {field.name: _setting(field.name) for field in fields(Owner)}
+"""What an owner's file may hold."""
+
+
 def load_owner(path: str | Path) -> Owner:
     """Return what an owner's TOML file says; a key that is not known, or is of another kind, is refused.
 
@@ -112,10 +123,6 @@ def load_owner(path: str | Path) -> Owner:
         intended_use = "Planning of the grid"
         region = "Mill Town"
     """
-    said = load_settings("owner", path, _settings())
+    said = load_settings("owner", path, OWNER)
     with said.pointing():
         return Owner(**dict(said))
-
-
-def _settings() -> Settings:
-    return {field.name: texts() if field.name in _LISTS else text(longest=_LONGEST) for field in fields(Owner)}

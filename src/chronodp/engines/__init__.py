@@ -27,13 +27,7 @@ from chronodp.engines.lives import (
     entry_of as entry_of,
 )
 from chronodp.engines.losses import LossesQuestion as LossesQuestion
-from chronodp.engines.question import (
-    BoundsReport as BoundsReport,
-    Grouping as Grouping,
-    Progress as Progress,
-    Question as Question,
-    Totals as Totals,
-)
+from chronodp.engines.question import Grouping as Grouping, Progress as Progress, Question as Question
 from chronodp.engines.reading import ColumnCheck as ColumnCheck, Reading, ReadingCheck as ReadingCheck
 from chronodp.engines.reference import (
     Reference as Reference,
@@ -58,6 +52,7 @@ from chronodp.engines.sources import (
 )
 from chronodp.engines.spark import Spark, Volume, estimate_volume, local_session
 from chronodp.engines.statement import MissingQuestion as MissingQuestion, statement as statement
+from chronodp.engines.totals import BoundsReport as BoundsReport, Totals as Totals
 from chronodp.engines.whole_series import read_panel as read_panel, read_rows as read_rows, read_series as read_series
 
 __all__ = [

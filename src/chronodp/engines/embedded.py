@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.attach import Session, answered
+from chronodp.engines.attach import answered
 from chronodp.engines.choice import Seeds
 from chronodp.engines.embedded_keys import Limits, gather_held_keys
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
@@ -25,12 +25,14 @@ from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
 from chronodp.engines.partitions import Partitions, ahead
 from chronodp.engines.people_index import Entries, PeopleIndex
-from chronodp.engines.question import TALLIED, BoundsReport, Progress, Question, Totals
+from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.rows import rows_select
+from chronodp.engines.session import Session
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, find_source
 from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement
+from chronodp.engines.totals import BoundsReport, Totals
 from chronodp.privacy import check_whole
 
 __all__ = ["DuckDB"]

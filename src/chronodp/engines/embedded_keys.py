@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.attach import Session
 from chronodp.engines.choice import Seeds, Words
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion, Weigher
 from chronodp.engines.keys_kernel import Chosen, Layout, choose
@@ -20,6 +19,7 @@ from chronodp.engines.keys_statement import keyed_select
 from chronodp.engines.numbered_keys import Coder, NumberedKeys, code_people, number_keys
 from chronodp.engines.partitions import Partitions, ahead
 from chronodp.engines.people_index import PeopleIndex
+from chronodp.engines.session import Session
 from chronodp.engines.text_codes import NO_CODE
 
 __all__ = ["Limits", "gather_held_keys"]

@@ -7,11 +7,12 @@ from typing import Protocol
 from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.lives import Booked, LifeQuestion, Tally
 from chronodp.engines.losses import LossesQuestion
-from chronodp.engines.question import BoundsReport, Progress, Question, Totals
+from chronodp.engines.question import Progress, Question
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.sizes import Sizes, SizesQuestion
 from chronodp.engines.sources import Source
 from chronodp.engines.statement import MissingQuestion
+from chronodp.engines.totals import BoundsReport, Totals
 
 __all__ = ["Engine"]
 

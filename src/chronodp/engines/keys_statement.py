@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from chronodp.engines.choice import PRIME, priority_text
+from chronodp.engines.chosen import keys_tables, text_of
 from chronodp.engines.held_keys import KeysQuestion
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, columns_for, counted_rows, lookup, period_number, placed_select, whole
-from chronodp.engines.statement import SEEDS, hexadecimal, keys_tables, seed_terms, text_of
+from chronodp.engines.seeds import SEEDS, hexadecimal, seed_terms
 
 __all__ = ["fits", "key_number", "keyed_select", "people_statement", "weights_statement"]
 

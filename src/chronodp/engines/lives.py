@@ -19,7 +19,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.engines.question import Question, Totals
+from chronodp.engines.question import Question
+from chronodp.engines.totals import Totals
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
 

@@ -13,21 +13,13 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from chronodp.engines.choice import priority_text
+from chronodp.engines.chosen import chosen_tables, exact_sum, keys_tables, text_of, within_limits
 from chronodp.engines.entries import entry_digits
 from chronodp.engines.lives import LifeQuestion, OwnPrice
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, rows_select, whole
-from chronodp.engines.statement import (
-    SEEDS,
-    added_select,
-    chosen_tables,
-    exact_sum,
-    keys_tables,
-    person_digest,
-    seeds_of_digest,
-    text_of,
-    within_limits,
-)
+from chronodp.engines.seeds import SEEDS, person_digest, seeds_of_digest
+from chronodp.engines.statement import added_select
 
 __all__ = ["booked_totals_statement", "entries_statement", "kept_statement", "paid_statement"]
 

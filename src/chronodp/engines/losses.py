@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from chronodp.engines.chosen import exact_sum, held_size, held_tables, text_of
 from chronodp.engines.lengths import rounded_up_root, sum_of_squares, wide
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, whole
-from chronodp.engines.statement import exact_sum, held_size, held_tables, text_of
 
 __all__ = ["LossesQuestion", "losses_of_rows", "losses_statement"]
 

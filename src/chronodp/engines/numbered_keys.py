@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from chronodp.engines.attach import Session
 from chronodp.engines.choice import Words
 from chronodp.engines.held_keys import MOST_KEYS, KeysQuestion
 from chronodp.engines.keys_statement import fits, key_number, keyed_select
 from chronodp.engines.reading import Wanted
 from chronodp.engines.rows import names_select
+from chronodp.engines.session import Session
 from chronodp.engines.text_codes import NO_CODE, Hashes, TextCodes
 from chronodp.errors import UnreadableSource
 

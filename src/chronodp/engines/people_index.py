@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from chronodp.engines.attach import Session
 from chronodp.engines.choice import Seeds, seeds_of_none, seeds_of_words
 from chronodp.engines.entries import entry_digits, words_of
 from chronodp.engines.lives import Digests
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Term, Wanted
 from chronodp.engines.rows import names_select
-from chronodp.engines.statement import person_digest
+from chronodp.engines.seeds import person_digest
+from chronodp.engines.session import Session
 
 __all__ = ["Entries", "PeopleIndex"]
 

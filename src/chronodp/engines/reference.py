@@ -15,7 +15,7 @@ from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.lengths import scaled_cell
 from chronodp.engines.lives import Booked, LifeQuestion, Tally
 from chronodp.engines.losses import LossesQuestion
-from chronodp.engines.question import BoundsReport, Progress, Question, Totals
+from chronodp.engines.question import Progress, Question
 from chronodp.engines.reading import ReadingCheck
 from chronodp.engines.reference_cells import (
     Record,
@@ -31,6 +31,7 @@ from chronodp.engines.reference_lives import reference_book
 from chronodp.engines.sizes import Sizes, SizesQuestion
 from chronodp.engines.sources import Source
 from chronodp.engines.statement import MissingQuestion
+from chronodp.engines.totals import BoundsReport, Totals
 from chronodp.errors import UnreadableSource
 
 __all__ = [

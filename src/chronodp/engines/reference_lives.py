@@ -12,8 +12,9 @@ import numpy as np
 
 from chronodp.engines.choice import priority, seeds_of
 from chronodp.engines.lives import Booked, LifeQuestion, OwnPrice, Tally, WholePrice, entry_of
-from chronodp.engines.question import Question, Totals
+from chronodp.engines.question import Question
 from chronodp.engines.reference_cells import PersonCell, Record, chosen_cells, counted_rows, held_cells
+from chronodp.engines.totals import Totals
 
 __all__ = ["reference_book", "reference_kept"]
 

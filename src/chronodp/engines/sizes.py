@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from chronodp.engines.chosen import exact_sum, held_size, held_tables, keys_tables, text_of
 from chronodp.engines.lengths import wide
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Part
 from chronodp.engines.rows import Term, between, lookup, rows_select, whole
-from chronodp.engines.statement import exact_sum, held_size, held_tables, keys_tables, text_of
 
 __all__ = ["Sizes", "SizesQuestion", "sizes_statement"]
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from chronodp.engines.attach import Session, answered
+from chronodp.engines.attach import answered
 from chronodp.engines.question import Question
 from chronodp.engines.reading import Columns, Reading, Role, Wanted, check_reading
 from chronodp.engines.rows import cells_of, rows_select, union
+from chronodp.engines.session import Session
 from chronodp.engines.sources import Source
 from chronodp.privacy import Calendar, Grid, check_whole
 
@@ -59,11 +60,13 @@ def read_panel(source: Source, *, time: str, user: str, value: str, longest: int
     return answered(source, list(wanted.values()), Reading(), ask, memory=_MEMORY)
 
 
-def read_series(source: Source, calendar: Calendar, *, time: str, value: str) -> NDArray[np.float64]:
+def read_series(
+    source: Source, calendar: Calendar, *, time: str, value: str, where: str | None = None
+) -> NDArray[np.float64]:
     """Return one number a period of a public grid: the mean of its rows, NaN where there is none.
 
-    A row counts in the period of its time, whatever other rows there are. It is left out beyond the grid, or without a
-    time or a finite number; none can cause a refusal.
+    A row counts in the period of its time, whatever other rows there are. It is left out beyond the grid, without a
+    time or a finite number, or where it does not meet ``where``; none can cause a refusal.
 
     >>> import pyarrow
     >>> from chronodp.engines import find_source
@@ -72,7 +75,7 @@ def read_series(source: Source, calendar: Calendar, *, time: str, value: str) ->
     >>> read_series(find_source(table), days, time="day", value="kwh").tolist()
     [nan, 4.0, nan, 7.0]
     """
-    question = Question(calendar, time, None, value, Grid(1.0), (0, 1))
+    question = Question(calendar, time, None, value, Grid(1.0), (0, 1), where=where)
 
     def ask(session: Session) -> NDArray[np.float64]:
         rows = rows_select(question, session.parts).select(exp.column("number")).subquery("rows_").sql("duckdb")

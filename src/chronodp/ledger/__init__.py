@@ -1,5 +1,6 @@
 """Durable budgets: no release without a committed debit, none twice, and certificates that anyone can verify."""
 
+from chronodp.ledger.accounts import now as now
 from chronodp.ledger.address import open_store as open_store
 from chronodp.ledger.askers import asked_by as asked_by, asker as asker, asker_of as asker_of
 from chronodp.ledger.budget import Budget, Dates as Dates, Renewal as Renewal
@@ -24,7 +25,7 @@ from chronodp.ledger.codec import (
     framed_codec as framed_codec,
     unframe as unframe,
 )
-from chronodp.ledger.debits import Charge as Charge, Spend, now as now
+from chronodp.ledger.debits import Charge as Charge, Spend
 from chronodp.ledger.durable import DurableStream as DurableStream
 from chronodp.ledger.feeding import (
     Feeding as Feeding,

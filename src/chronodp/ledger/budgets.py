@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from chronodp.errors import BudgetConflict, InvalidArgument
+from chronodp.ledger.accounts import find_budget, find_known, newest_period, now, read_terms, spent_in
 from chronodp.ledger.askers import asked_by
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.debits import find_budget, find_known, newest_period, now, read_terms, spent_in
 from chronodp.ledger.meanings import Known, Meaning, read_meaning, read_meanings, with_meaning, write_meaning
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_name, check_new_name

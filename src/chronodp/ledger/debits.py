@@ -12,36 +12,24 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import time
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TypeAlias
 
 from chronodp.accounting import enlarge, gather
-from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch, UnknownBudget
+from chronodp.errors import BudgetConflict, BudgetExhausted, UnitMismatch
+from chronodp.ledger.accounts import account_name, find_budget, find_known, now, spent_in
 from chronodp.ledger.booking import start_account
 from chronodp.ledger.budget import Budget, Dates, check_dates
 from chronodp.ledger.filters import CAP, Amounts
-from chronodp.ledger.meanings import Known, read_meaning, settle, with_meaning
+from chronodp.ledger.meanings import Known, settle
 from chronodp.ledger.migrations import SPENT
 from chronodp.ledger.names import check_account
 from chronodp.ledger.store import Transaction
-from chronodp.privacy import FIRST, LAST, Cost, Unit, check_cost, check_text, dump, load, microseconds_of, price
+from chronodp.privacy import FIRST, LAST, Cost, Unit, check_cost, check_text, dump, microseconds_of, price
 from chronodp.privacy.units import StretchUnit, check_unit
 
-__all__ = [
-    "Charge",
-    "Spend",
-    "Terms",
-    "check_fits",
-    "debit",
-    "find_budget",
-    "find_known",
-    "newest_period",
-    "now",
-    "read_terms",
-    "spent_in",
-]
+__all__ = ["Charge", "Spend", "Terms", "check_fits", "debit"]
 
 Terms: TypeAlias = dict[tuple[str, str], Known]
 """Budgets by dataset and analyst."""
@@ -141,55 +129,6 @@ def _used(spent: Amounts, priced: _Price) -> float:
     return min((before + more) / most for before, more, most in native if most > 0)
 
 
-def find_budget(transaction: Transaction, dataset: str, analyst: str) -> Budget:
-    """Return the terms of an open budget."""
-    check_account(dataset, analyst)
-    rows = transaction.run("SELECT terms, closed FROM budgets WHERE dataset = ? AND analyst = ?", (dataset, analyst))
-    if not rows:
-        known = transaction.run("SELECT dataset, analyst FROM budgets ORDER BY dataset, analyst LIMIT 50")
-        names = ", ".join(name + (f" for {who}" if who else "") for name, who in known) or "none yet"
-        raise UnknownBudget(f"no budget is open for {_name(dataset, analyst)}; known: {names}")
-    if rows[0][1] is not None:
-        raise BudgetConflict(f"the budget for {_name(dataset, analyst)} is closed")
-    return read_terms(rows[0][0])
-
-
-def find_known(transaction: Transaction, dataset: str, analyst: str) -> Known:
-    """Return the terms of an open budget with what its charges turned out to mean."""
-    return with_meaning(find_budget(transaction, dataset, analyst), read_meaning(transaction, dataset))
-
-
-@lru_cache(maxsize=16_384)  # of a curator's every dataset and part
-def read_terms(terms: str) -> Budget:
-    """Return the budget that its stored terms describe."""
-    budget: Budget = load(terms, Budget)
-    return budget
-
-
-def spent_in(transaction: Transaction, budget: Budget, dataset: str, analyst: str, period: str) -> tuple[Amounts, int]:
-    """Return the native sums of an account, in quanta and the reserve last, and how many charges made them."""
-    count = len(budget.filter.components)
-    rows = transaction.run(
-        f"SELECT {', '.join(SPENT[:count])}, reserved, charges FROM accounts "
-        "WHERE dataset = ? AND analyst = ? AND period = ?",
-        (dataset, analyst, period),
-    )
-    if not rows:
-        return (0,) * (count + 1), 0
-    return tuple(int(part) for part in rows[0][:-1]), int(rows[0][-1])
-
-
-def newest_period(transaction: Transaction, dataset: str, analyst: str) -> str:
-    """Return the newest period of a budget that renews, empty if nothing was charged yet."""
-    rows = transaction.run("SELECT MAX(period) FROM accounts WHERE dataset = ? AND analyst = ?", (dataset, analyst))
-    return rows[0][0] or ""
-
-
-def now() -> int:
-    """Return the time in microseconds since 1970, UTC."""
-    return time.time_ns() // 1000
-
-
 def _concerned(transaction: Transaction, spend: Spend, terms: Terms) -> list[tuple[str, Known]]:
     """Return the analysts (the whole's is empty) and terms of every budget that a spend is charged to."""
     whole = _terms(transaction, spend.dataset, "", terms)
@@ -284,7 +223,7 @@ def _charge(transaction: Transaction, known: Known, spend: Spend, analyst: str, 
     rows = transaction.run(_conditional_update(len(amounts) - 1), [*parameters, spend.dataset, analyst, priced.terms])
     if not rows:
         if find_budget(transaction, spend.dataset, analyst) != known.opened:  # raises if it was closed or is not there
-            raise BudgetConflict(f"the ledger of {_name(spend.dataset, analyst)} was replaced: open it anew")
+            raise BudgetConflict(f"the ledger of {account_name(spend.dataset, analyst)} was replaced: open it anew")
         raise _exhausted(spent_in(transaction, budget, *key)[0], budget, key, priced)
     number, made = (int(part) for part in rows[0])
     transaction.run(
@@ -331,10 +270,10 @@ def _exhausted(spent: Amounts, budget: Budget, key: tuple[str, str, str], priced
     part = parts[shown]
     asked = ("more than " if amounts[shown] == CAP else "") + f"{part.value(amounts[shown]):.6g}"
     left = max(0, rule.ceilings[shown] - spent[shown])
-    period = f" in {key[2]}" if key[2] else ""
+    whose = account_name(key[0], key[1]) + (f" in {key[2]}" if key[2] else "")
     used, most, rest = part.value(spent[shown]), part.value(rule.ceilings[shown]), part.value(left)
     return BudgetExhausted(
-        f"the budget for {_name(key[0], key[1])}{period} cannot pay {priced.cost}: asked {asked} of {part.name}, spent "
+        f"the budget for {whose} cannot pay {priced.cost}: asked {asked} of {part.name}, spent "
         f"{used:.6g} of {most:.6g}, left {rest:.6g}; `status` shows what would fit",
         measure=part.name,
         asked=part.value(amounts[shown]),
@@ -342,7 +281,3 @@ def _exhausted(spent: Amounts, budget: Budget, key: tuple[str, str, str], priced
         limit=most,
         left=rest,
     )
-
-
-def _name(dataset: str, analyst: str) -> str:
-    return f"{dataset!r}" + (f" and analyst {analyst!r}" if analyst else "")

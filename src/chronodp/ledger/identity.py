@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chronodp.errors import CertificateInvalid, KeysMismatch, LedgerUnavailable
+from chronodp.ledger.accounts import now
 from chronodp.ledger.certificates import SignedLink
-from chronodp.ledger.debits import now
 from chronodp.ledger.keyfile import KeyFile, create_keys, name_ledger, read_keys
 from chronodp.ledger.keys import Keys, check_signature, state_context
 from chronodp.ledger.restoration import read_restoration

@@ -10,6 +10,7 @@ from __future__ import annotations
 from chronodp.errors import InvalidArgument, RequestConflict, StreamConflict
 from chronodp.ledger.certificates import digest
 from chronodp.ledger.choices import Produce
+from chronodp.ledger.names import check_name
 from chronodp.ledger.numbers import Written
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.releases import Fulfilled, check_certified, find_release, hand_out, take_request, write_release
@@ -18,59 +19,85 @@ from chronodp.ledger.streams import StreamState, check_step, write_step
 from chronodp.privacy import Cost, Unit, check_cost, check_text, dump
 from chronodp.privacy.units import check_unit
 
-__all__ = ["issue", "stored_issue"]
+__all__ = ["LedgerIssues"]
 
 
-def stored_issue(opened: Opened, dataset: str, request: str, plan: str) -> Fulfilled | None:
-    """Return what a request released before; None if it is new. Whatever the tables hold now, it is the same."""
-    check_text("plan", plan, private=True)
-    with opened.store.snapshot() as transaction:
-        stored = _find(transaction, dataset, request, plan)
-    return None if stored is None else hand_out(opened, dataset, request, stored)
+class LedgerIssues:
+    """What a `Ledger` does for series that were paid for when they opened."""
 
+    _opened: Opened
 
-def issue(
-    opened: Opened,
-    before: StreamState,
-    *,
-    request: str,
-    plan: str,
-    cost: Cost,
-    unit: Unit,
-    state: bytes,
-    value: str,
-    produce: Produce,
-) -> tuple[StreamState, Fulfilled]:
-    """Draw the noise of the next step in memory, then commit the step and the release, all or nothing."""
-    check_text("plan", plan, private=True)
-    check_cost("cost", cost)
-    check_unit("unit", unit)
-    check_step([value], state)
-    _ = opened.own_keys
-    if before.finished:
-        raise StreamConflict(f"stream {before.name!r} has ended: it is finished, or its ledger was restored since")
-    with opened.store.snapshot() as transaction:  # before anything is drawn for what cannot be stored
-        _check_paid(transaction, before, cost, unit)
-        _check_new(transaction, before, request, plan)
-    made, certificate = produce()
-    written = Written.of(made)
-    check_certified(written, certificate, cost, unit, paid="paid")
-    opened.reached("noise drawn")
-    with opened.store.transaction() as transaction:
-        # The stream's row first: of two jobs one waits here, and finds that the other has gone on.
-        after, stands = write_step(opened, transaction, before, values=[value], state=state, finished=False)
-        _check_paid(transaction, before, cost, unit)
-        _check_new(transaction, before, request, plan)
-        take_request(transaction, before.dataset, request, _fingerprint(plan))
-        # What was bought once renews never; a purchase within a period is refused by `_check_paid`.
-        signed, numbered = write_release(
-            opened, transaction, before.dataset, request, written, certificate, refresh="never"
-        )
-        opened.reached("issue written")
-    opened.reached("issue committed")
-    opened.watch.saw({**stands, **numbered}, sync=True)
-    opened.reached("issue marked")
-    return after, Fulfilled(written.text, signed, repeated=False, parts=written.parts)
+    def stored_issue(self, dataset: str, request: str, plan: str) -> Fulfilled | None:
+        """Return what `issue` stored under a request, which another plan cannot have; None if the request is new.
+
+        Whatever the tables hold now, it is the same.
+        """
+        check_name("dataset", dataset)
+        check_name("request", request)
+        check_text("plan", plan, private=True)
+        opened = self._opened
+        with opened.store.snapshot() as transaction:
+            stored = _find(transaction, dataset, request, plan)
+        return None if stored is None else hand_out(opened, dataset, request, stored)
+
+    def issue(
+        self,
+        before: StreamState,
+        *,
+        request: str,
+        plan: str,
+        cost: Cost,
+        unit: Unit,
+        state: bytes,
+        value: str,
+        produce: Produce,
+    ) -> tuple[StreamState, Fulfilled]:
+        """Release under a request what is the next step of a stream: all or nothing, and nothing is debited.
+
+        Ask `stored_issue` first. A step that another took meanwhile is a `StreamConflict`: what was drawn is never
+        shown, and whoever asked resumes the newest state.
+
+        Args:
+            before: where the stream stands.
+            request: an id of the caller's choice, once for each release of the dataset.
+            plan: a text that identifies the stream and what is asked of it.
+            cost: what opening the stream was charged; the certificate claims the same.
+            unit: for whom.
+            state: what the stream must remember after the step. A secret.
+            value: of the step, public.
+            produce: called once, before the transaction; returns the release as text and its certificate.
+        """
+        check_name("request", request)
+        check_text("plan", plan, private=True)
+        check_cost("cost", cost)
+        check_unit("unit", unit)
+        check_step([value], state)
+        opened = self._opened
+        _ = opened.own_keys
+        if before.finished:
+            raise StreamConflict(f"stream {before.name!r} has ended: it is finished, or its ledger was restored since")
+        with opened.store.snapshot() as transaction:  # before anything is drawn for what cannot be stored
+            _check_paid(transaction, before, cost, unit)
+            _check_new(transaction, before, request, plan)
+        made, certificate = produce()
+        written = Written.of(made)
+        check_certified(written, certificate, cost, unit, paid="paid")
+        opened.reached("noise drawn")
+        with opened.store.transaction() as transaction:
+            # The stream's row first: of two jobs one waits here, and finds that the other has gone on.
+            after, stands = write_step(opened, transaction, before, values=[value], state=state, finished=False)
+            _check_paid(transaction, before, cost, unit)
+            _check_new(transaction, before, request, plan)
+            take_request(transaction, before.dataset, request, _fingerprint(plan))
+            # What was bought once renews never; a purchase within a period is refused by `_check_paid`.
+            signed, numbered = write_release(
+                opened, transaction, before.dataset, request, written, certificate, refresh="never"
+            )
+            opened.reached("issue written")
+        opened.reached("issue committed")
+        opened.watch.saw({**stands, **numbered}, sync=True)
+        opened.reached("issue marked")
+        return after, Fulfilled(written.text, signed, repeated=False, parts=written.parts)
 
 
 def _find(transaction: Transaction, dataset: str, request: str, plan: str) -> Fulfilled | None:

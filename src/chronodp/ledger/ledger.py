@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from chronodp.errors import InvalidArgument
-from chronodp.ledger import budgets, issues, requests, streams
+from chronodp.ledger import budgets
+from chronodp.ledger.accounts import find_budget
 from chronodp.ledger.budget import Budget, Collusion, Dates, Renewal
 from chronodp.ledger.budgets import Entry, EntryPlace
-from chronodp.ledger.certificates import SignedLink, export_chain
-from chronodp.ledger.choices import Produce, Staged
+from chronodp.ledger.chains import LedgerChains
 from chronodp.ledger.claims import count_unread
-from chronodp.ledger.debits import Charge, Spend, check_fits, debit, find_budget
+from chronodp.ledger.debits import Charge, Spend, check_fits, debit
 from chronodp.ledger.filters import Kind
+from chronodp.ledger.issues import LedgerIssues
 from chronodp.ledger.keys import Keys
 from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.numbers import check_room
-from chronodp.ledger.opening import Reached, open_checked
-from chronodp.ledger.releases import Fulfilled, mark_stored, read_chain, read_head
+from chronodp.ledger.opening import Reached, open_checked, unheard
+from chronodp.ledger.requests import LedgerRequests, is_made
 from chronodp.ledger.restated import restate
 from chronodp.ledger.spending import Spending, read_spending
 from chronodp.ledger.status import Status
 from chronodp.ledger.stored import Stored
-from chronodp.ledger.streams import Opening, StreamState
+from chronodp.ledger.streams import LedgerStreams
 from chronodp.ledger.watch import charge_counters, closing_counter
 from chronodp.ledger.witness import Witness
 from chronodp.privacy import Cost, Unit, check_positive, check_text, check_whole
@@ -33,7 +33,7 @@ from chronodp.privacy import Cost, Unit, check_positive, check_text, check_whole
 __all__ = ["Ledger", "check_ledger"]
 
 
-class Ledger:
+class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
     """Durable budgets in a SQLite file or a PostgreSQL database. Safe in threads and for many processes.
 
     Guarantee: nothing is granted beyond a budget's terms, whoever asks, in whatever order, also when each next cost
@@ -65,7 +65,7 @@ class Ledger:
         keys: str | Path | None = None,
         witness: Witness | None = None,
         timeout: float = 10.0,
-        reached: Reached = lambda _: None,
+        reached: Reached = unheard,
     ) -> None:
         wait = check_positive("timeout", timeout)
         self._opened = open_checked(address, keys=keys, witness=witness, timeout=wait, reached=reached)
@@ -147,135 +147,6 @@ class Ledger:
         reached("debit marked")
         return charges[0]
 
-    def fulfil(
-        self,
-        dataset: str,
-        *,
-        request: str,
-        cost: Cost,
-        unit: Unit,
-        plan: str,
-        source: str,
-        produce: Produce | Staged,
-        analyst: str = "",
-        dates: Dates | None = None,
-        openings: tuple[Opening, ...] = (),
-        formerly: Cost | None = None,
-    ) -> Fulfilled:
-        """Debit, then let ``produce`` draw, then store and sign; the same request again returns what was stored.
-
-        Args:
-            dataset: whose budget pays.
-            request: an id of the caller's choice, once for each release.
-            cost: what the release costs.
-            unit: whom the cost protects.
-            plan: a text that identifies the plan.
-            source: a text that identifies the data.
-            produce: called once, after the debit is committed; returns the release as text and its certificate. Or
-                `Staged`: private choices that are stored one by one before what follows from them is read.
-            analyst: whose part of the budget pays.
-            dates: when the data begin and end, for a budget that renews: moments with an offset, or days on its clocks.
-            openings: streams that the same cost pays for; they are opened with the debit, all or nothing.
-            formerly: what an earlier version charged for the same plan, if not ``cost``; it is never charged now, and
-                lets a request that was paid so find what was stored.
-        """
-        check_name("request", request)
-        spend = Spend(dataset, cost, unit, analyst, dates, request)
-        return requests.fulfil(
-            self._opened,
-            spend,
-            request=request,
-            plan=plan,
-            source=source,
-            produce=produce,
-            openings=openings,
-            formerly=formerly,
-        )
-
-    def open_stream(
-        self,
-        dataset: str,
-        name: str,
-        *,
-        cost: Cost,
-        unit: Unit,
-        plan: str,
-        state: bytes,
-        analyst: str = "",
-        dates: Dates | None = None,
-    ) -> StreamState:
-        """Debit a stream's whole cost and seal its first state."""
-        opening = Opening(name, plan, state)
-        spend = Spend(dataset, cost, unit, analyst, dates, name)
-        return streams.open_stream(self._opened, spend, opening)
-
-    def advance_stream(
-        self,
-        before: StreamState,
-        *,
-        values: list[str],
-        state: bytes,
-        finished: bool = False,
-        rows: Sequence[bytes] = (),
-    ) -> StreamState:
-        """Commit the next steps of a stream: their released values, the new state and new rows, all or nothing."""
-        return streams.advance_stream(self._opened, before, values=values, state=state, finished=finished, rows=rows)
-
-    def issue(
-        self,
-        before: StreamState,
-        *,
-        request: str,
-        plan: str,
-        cost: Cost,
-        unit: Unit,
-        state: bytes,
-        value: str,
-        produce: Produce,
-    ) -> tuple[StreamState, Fulfilled]:
-        """Release under a request what is the next step of a stream: all or nothing, and nothing is debited.
-
-        Ask `stored_issue` first. A step that another took meanwhile is a `StreamConflict`: what was drawn is never
-        shown, and whoever asked resumes the newest state.
-
-        Args:
-            before: where the stream stands.
-            request: an id of the caller's choice, once for each release of the dataset.
-            plan: a text that identifies the stream and what is asked of it.
-            cost: what opening the stream was charged; the certificate claims the same.
-            unit: for whom.
-            state: what the stream must remember after the step. A secret.
-            value: of the step, public.
-            produce: called once, before the transaction; returns the release as text and its certificate.
-        """
-        check_name("request", request)
-        return issues.issue(
-            self._opened,
-            before,
-            request=request,
-            plan=plan,
-            cost=cost,
-            unit=unit,
-            state=state,
-            value=value,
-            produce=produce,
-        )
-
-    def stored_issue(self, dataset: str, request: str, plan: str) -> Fulfilled | None:
-        """Return what `issue` stored under a request, which another plan cannot have; None if the request is new."""
-        check_name("dataset", dataset)
-        check_name("request", request)
-        return issues.stored_issue(self._opened, dataset, request, plan)
-
-    def stream_rows(self, stream: StreamState) -> list[bytes]:
-        """Return what a stream keeps beside its state: secrets, in the order they were written."""
-        return streams.read_rows(self._opened, stream.name, until=stream.step)
-
-    def resume_stream(self, name: str, *, plan: str | None = None) -> StreamState:
-        """Return the newest state of a stream."""
-        check_name("name", name)
-        return streams.resume_stream(self._opened, name, plan=plan)
-
     def released_steps(self, name: str) -> list[str]:
         """Return all values that a stream released, in order."""
         check_name("name", name)
@@ -338,18 +209,6 @@ class Ledger:
             budgets.close_budget(transaction, dataset, analyst)
         self._watch.saw({closing_counter(dataset, analyst): 1}, sync=True)
 
-    def chain(self, dataset: str, *, after: int = 0, limit: int | None = None) -> list[SignedLink]:
-        """Return the signed links of a dataset's releases, oldest first: all, or so many after a number."""
-        return self._chain(dataset, after, limit)[0]
-
-    def export(self, dataset: str, *, after: int = 0, limit: int | None = None) -> dict[str, Any]:
-        """Return the chain with what is needed to verify it.
-
-        With ``limit``, so many links after the one of number ``after``; the head is that of the whole chain.
-        """
-        chain, head = self._chain(dataset, after, limit)
-        return export_chain(dataset, chain, self.public_key, head=head)
-
     def check_fits(
         self,
         dataset: str,
@@ -370,7 +229,7 @@ class Ledger:
         if request is not None:
             check_name("request", request)
         with self._store.snapshot() as transaction:
-            if request is None or not requests.is_made(transaction, dataset, request):
+            if request is None or not is_made(transaction, dataset, request):
                 if request is not None:
                     check_new_name("request", request)
                 after = check_fits(transaction, spend)
@@ -387,14 +246,6 @@ class Ledger:
         _ = self._opened.own_keys
         check_room(self._store, 0)
         self._watch.try_adding()
-
-    def may_finish(self, dataset: str, request: str) -> bool:
-        """Return whether the database went away under a request of this process, which the same request finishes."""
-        return (dataset, request) in self._opened.unfinished
-
-    def store_drawn(self, dataset: str, request: str) -> bool:
-        """Store a release that this process has drawn and could not store before; return whether there was one."""
-        return requests.store_drawn(self._opened, dataset, request)
 
     @property
     def stored(self) -> Stored:
@@ -428,14 +279,6 @@ class Ledger:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close_connection()
-
-    def _chain(self, dataset: str, after: int, limit: int | None) -> tuple[list[SignedLink], str]:
-        with self._store.snapshot() as transaction:
-            budgets.check_known(transaction, dataset)
-            chain = read_chain(transaction, dataset, after=after, limit=limit)
-            number, head = read_head(transaction, dataset)
-        mark_stored(self._store, self._watch, {dataset: number})
-        return chain, head
 
     def _open(self, dataset: str, analyst: str, budget: Budget) -> None:
         with self._store.transaction() as transaction:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chronodp.errors import InvalidArgument, LedgerSetBack, RequestConflict
+from chronodp.ledger.accounts import now
 from chronodp.ledger.certificates import BEGINNING, Link, RestoredLink, SignedLink, digest, sign
 from chronodp.ledger.claims import count_claim
-from chronodp.ledger.debits import now
 from chronodp.ledger.names import check_new_name
 from chronodp.ledger.numbers import Written, check_parts
 from chronodp.ledger.opening import Opened

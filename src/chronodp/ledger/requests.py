@@ -13,10 +13,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from chronodp.errors import LedgerSetBack, LedgerUnavailable, RequestConflict
+from chronodp.ledger.accounts import read_terms
 from chronodp.ledger.budget import Dates
 from chronodp.ledger.certificates import digest
 from chronodp.ledger.choices import Produce, Staged, kept_choices, make_choices
-from chronodp.ledger.debits import Spend, debit, read_terms
+from chronodp.ledger.debits import Spend, debit
+from chronodp.ledger.names import check_name
 from chronodp.ledger.numbers import Written, check_room
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.releases import Fulfilled, check_certified, find_release, hand_out, take_request, write_release
@@ -24,89 +26,120 @@ from chronodp.ledger.store import Transaction
 from chronodp.ledger.streams import Opening, write_stream
 from chronodp.ledger.unfinished import Drawn
 from chronodp.ledger.watch import Rooms, account_counters, charge_counters, release_counter
-from chronodp.privacy import Cost, check_text, dump
+from chronodp.privacy import Cost, Unit, check_text, dump
 
-__all__ = ["fulfil", "is_made", "store_drawn", "unreleased"]
+__all__ = ["LedgerRequests", "is_made", "unreleased"]
 
 _HIGHEST = 10**18  # no chain has more releases: what room is set aside for
 
 
-def fulfil(
-    opened: Opened,
-    spend: Spend,
-    *,
-    request: str,
-    plan: str,
-    source: str,
-    produce: Produce | Staged,
-    openings: tuple[Opening, ...],
-    formerly: Cost | None = None,
-) -> Fulfilled:
-    """Return the release of a request, made now or stored before.
+class LedgerRequests:
+    """What a `Ledger` does for releases under a request id."""
 
-    The debit is committed before ``produce`` is called. A process that dies after it leaves a request that is spent and
-    never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen. One with
-    choices before its release goes on with those it has, unless it died while it drew. Streams that it opened are paid
-    for by then, and can be resumed.
+    _opened: Opened
 
-    Nothing is debited unless its marks have room, and the disk some for the release. If a later write fails all the
-    same, the release is kept, and whoever asks for the request next has it stored, marked and returned.
-    """
-    check_text("plan", plan, private=True)
-    check_text("source", source, private=True)
-    _ = opened.own_keys  # without which nothing is spent that could not be signed
-    store, watch, reached = opened.store, opened.watch, opened.reached
-    fingerprint = _fingerprint(plan, source, spend, dump(spend.unit), _moments(spend.dates))
-    # A request that 0.1.0 fulfilled did not say what its unit means, gave days on the data's own clocks, and may have
-    # been charged by another cost.
-    charged_as = spend if formerly is None else replace(spend, cost=formerly)
-    before = _fingerprint(plan, source, charged_as, dump(spend.unit.unsaid()), str(_days(spend.dates)))
-    charged: Mapping[str, int] = {}
-    rooms: Rooms = (None, None)
-    with _doubting(opened, spend.dataset, request) as known_by, store.transaction() as transaction:
-        stored = _stored(opened, transaction, spend.dataset, request, (fingerprint, before), produce)
+    def fulfil(
+        self,
+        dataset: str,
+        *,
+        request: str,
+        cost: Cost,
+        unit: Unit,
+        plan: str,
+        source: str,
+        produce: Produce | Staged,
+        analyst: str = "",
+        dates: Dates | None = None,
+        openings: tuple[Opening, ...] = (),
+        formerly: Cost | None = None,
+    ) -> Fulfilled:
+        """Debit, then let ``produce`` draw, then store and sign; the same request again returns what was stored.
+
+        The debit is committed before ``produce`` is called. A process that dies after it leaves a request that is spent
+        and never released: it is listed, and its id cannot be used again, since noise may have been drawn and seen. One
+        with choices before its release goes on with those it has, unless it died while it drew. Streams that it opened
+        are paid for by then, and can be resumed.
+
+        Nothing is debited unless its marks have room, and the disk some for the release. If a later write fails all the
+        same, the release is kept, and whoever asks for the request next has it stored, marked and returned.
+
+        Args:
+            dataset: whose budget pays.
+            request: an id of the caller's choice, once for each release.
+            cost: what the release costs.
+            unit: whom the cost protects.
+            plan: a text that identifies the plan.
+            source: a text that identifies the data.
+            produce: called once, after the debit is committed; returns the release as text and its certificate. Or
+                `Staged`: private choices that are stored one by one before what follows from them is read.
+            analyst: whose part of the budget pays.
+            dates: when the data begin and end, for a budget that renews: moments with an offset, or days on its clocks.
+            openings: streams that the same cost pays for; they are opened with the debit, all or nothing.
+            formerly: what an earlier version charged for the same plan, if not ``cost``; it is never charged now, and
+                lets a request that was paid so find what was stored.
+        """
+        check_name("request", request)
+        spend = Spend(dataset, cost, unit, analyst, dates, request)
+        check_text("plan", plan, private=True)
+        check_text("source", source, private=True)
+        opened = self._opened
+        _ = opened.own_keys  # without which nothing is spent that could not be signed
+        store, watch, reached = opened.store, opened.watch, opened.reached
+        fingerprint = _fingerprint(plan, source, spend, dump(spend.unit), _moments(spend.dates))
+        # A request that 0.1.0 fulfilled did not say what its unit means, gave days on the data's own clocks, and may
+        # have been charged by another cost.
+        charged_as = spend if formerly is None else replace(spend, cost=formerly)
+        before = _fingerprint(plan, source, charged_as, dump(spend.unit.unsaid()), str(_days(spend.dates)))
+        charged: Mapping[str, int] = {}
+        rooms: Rooms = (None, None)
+        with _doubting(opened, spend.dataset, request) as known_by, store.transaction() as transaction:
+            stored = _stored(opened, transaction, spend.dataset, request, (fingerprint, before), produce)
+            if stored is None:
+                check_room(store, 0)
+                take_request(transaction, spend.dataset, request, fingerprint, debit=known_by)
+                charged = watch.check_ahead(_take(opened, transaction, spend, openings))
+                rooms = watch.reserve(charged, {release_counter(spend.dataset): _HIGHEST})
+                reached("debit written")
+        doubted = opened.unfinished.settle(spend.dataset, request)  # once: of two threads one goes on
+        if isinstance(stored, Fulfilled):
+            return hand_out(opened, spend.dataset, request, stored)
+        if isinstance(stored, Drawn):
+            return _store(opened, stored)
+        if stored == () and not doubted and not isinstance(produce, Staged):
+            raise RequestConflict(f"request {request!r} is under way in another thread")
         if stored is None:
-            check_room(store, 0)
-            take_request(transaction, spend.dataset, request, fingerprint, debit=known_by)
-            charged = watch.check_ahead(_take(opened, transaction, spend, openings))
-            rooms = watch.reserve(charged, {release_counter(spend.dataset): _HIGHEST})
-            reached("debit written")
-    doubted = opened.unfinished.settle(spend.dataset, request)  # once: of two threads one goes on
-    if isinstance(stored, Fulfilled):
-        return hand_out(opened, spend.dataset, request, stored)
-    if isinstance(stored, Drawn):
-        return _store(opened, stored)
-    if stored == () and not doubted and not isinstance(produce, Staged):
-        raise RequestConflict(f"request {request!r} is under way in another thread")
-    if stored is None:
-        reached("debit committed")
-        # What cannot be marked now is marked with the release: nothing is told before.
-        with suppress(Exception):  # a witness of one's own may fail in any way
-            watch.saw(charged, rooms=rooms)
-        reached("debit marked")
-    if isinstance(produce, Staged):
-        produce = make_choices(opened, spend.dataset, request, produce, stored or ())
-    made, certificate = produce()
-    written = Written.of(made)
-    check_certified(written, certificate, spend.cost, spend.unit, paid="debited")
-    reached("noise drawn")
-    return _store(opened, Drawn(spend, request, written, certificate, charged, rooms))
+            reached("debit committed")
+            # What cannot be marked now is marked with the release: nothing is told before.
+            with suppress(Exception):  # a witness of one's own may fail in any way
+                watch.saw(charged, rooms=rooms)
+            reached("debit marked")
+        if isinstance(produce, Staged):
+            produce = make_choices(opened, spend.dataset, request, produce, stored or ())
+        made, certificate = produce()
+        written = Written.of(made)
+        check_certified(written, certificate, spend.cost, spend.unit, paid="debited")
+        reached("noise drawn")
+        return _store(opened, Drawn(spend, request, written, certificate, charged, rooms))
 
+    def store_drawn(self, dataset: str, request: str) -> bool:
+        """Store a release that this process has drawn and could not store before; return whether there was one."""
+        opened = self._opened
+        drawn = opened.unfinished.take(dataset, request)
+        if drawn is None:
+            return False
+        try:
+            with opened.store.snapshot() as transaction:  # a connection that was lost may have stored it all the same
+                found = find_release(transaction, dataset, request)
+        except LedgerUnavailable:
+            opened.unfinished.put_back(drawn)
+            raise
+        if found is None or found.made is None:
+            _store(opened, drawn)
+        return True
 
-def store_drawn(opened: Opened, dataset: str, request: str) -> bool:
-    """Store a release that was drawn by this process and could not be stored then; return whether there was one."""
-    drawn = opened.unfinished.take(dataset, request)
-    if drawn is None:
-        return False
-    try:
-        with opened.store.snapshot() as transaction:  # a connection that was lost may have stored it all the same
-            found = find_release(transaction, dataset, request)
-    except LedgerUnavailable:
-        opened.unfinished.put_back(drawn)
-        raise
-    if found is None or found.made is None:
-        _store(opened, drawn)
-    return True
+    def may_finish(self, dataset: str, request: str) -> bool:
+        """Return whether the database went away under a request of this process, which the same request finishes."""
+        return (dataset, request) in self._opened.unfinished
 
 
 def _store(opened: Opened, drawn: Drawn) -> Fulfilled:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 from chronodp.accounting import enlarge
 from chronodp.errors import ChronodpError
+from chronodp.ledger.accounts import now, read_terms
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.debits import now, read_terms
 from chronodp.ledger.filters import CAP, Amounts
 from chronodp.ledger.grids import grids_of
 from chronodp.ledger.meanings import UNREAD

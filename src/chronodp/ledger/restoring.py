@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chronodp.errors import CertificateInvalid, InvalidArgument, KeysMismatch, LedgerError, UnsupportedCost
+from chronodp.ledger.accounts import now, read_terms
 from chronodp.ledger.booking import book_periods, fill_account
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.certificates import Link, SignedLink, verify_chain
-from chronodp.ledger.debits import Spend, debit, now, read_terms
+from chronodp.ledger.debits import Spend, debit
 from chronodp.ledger.identity import Identity, adopt
-from chronodp.ledger.opening import Reached, open_unchecked
+from chronodp.ledger.opening import Reached, open_unchecked, unheard
 from chronodp.ledger.releases import read_chain
 from chronodp.ledger.restoration import describe_restoration
 from chronodp.ledger.store import Transaction
@@ -59,7 +60,7 @@ def restore(
     since: Sequence[Sequence[SignedLink]] = (),
     complete: bool = False,
     timeout: float = 10.0,
-    reached: Reached = lambda _: None,
+    reached: Reached = unheard,
 ) -> Restored:
     """Make a backup the ledger from now on. Stop everything that uses the ledger before.
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from chronodp.errors import InvalidArgument
+from chronodp.ledger.accounts import find_budget, newest_period, spent_in
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.debits import find_budget, newest_period, spent_in
 from chronodp.ledger.filters import CAP, Amounts
 from chronodp.ledger.meanings import read_meaning, with_meaning
 from chronodp.ledger.store import Transaction

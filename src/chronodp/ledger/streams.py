@@ -11,25 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chronodp.errors import InvalidArgument, StreamConflict, UnknownStream
+from chronodp.ledger.budget import Dates
 from chronodp.ledger.debits import Spend, debit
 from chronodp.ledger.keys import Keys, row_context, state_context
 from chronodp.ledger.names import check_name, check_new_name
 from chronodp.ledger.opening import Opened
 from chronodp.ledger.store import Transaction
 from chronodp.ledger.watch import account_counters, charge_counters, stream_counter
-from chronodp.privacy import check_text
+from chronodp.privacy import Cost, Unit, check_text
 
-__all__ = [
-    "Opening",
-    "StreamState",
-    "advance_stream",
-    "check_step",
-    "open_stream",
-    "read_rows",
-    "resume_stream",
-    "write_step",
-    "write_stream",
-]
+__all__ = ["LedgerStreams", "Opening", "StreamState", "check_step", "write_step", "write_stream"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +51,97 @@ class StreamState:
         return f"StreamState({self.name!r}, step={self.step}, finished={self.finished})"
 
 
-def open_stream(opened: Opened, spend: Spend, opening: Opening) -> StreamState:
-    """Debit a stream's whole cost and seal its first state, in one transaction."""
-    watch, reached = opened.watch, opened.reached
-    with opened.store.transaction() as transaction:
-        write_stream(transaction, opened.own_keys, spend.dataset, opening)
-        charged = watch.check_ahead(charge_counters(debit(transaction, spend, opened.terms)))
-        rooms = watch.reserve(charged)
-        reached("stream written")
-    reached("stream committed")
-    watch.saw(charged, sync=True, rooms=rooms)  # if that fails all the same, whoever resumes it marks it first
-    reached("stream marked")
-    return StreamState(opening.name, spend.dataset, 0, opening.state, finished=False)
+class LedgerStreams:
+    """What a `Ledger` does for mechanisms with steps."""
+
+    _opened: Opened
+
+    def open_stream(
+        self,
+        dataset: str,
+        name: str,
+        *,
+        cost: Cost,
+        unit: Unit,
+        plan: str,
+        state: bytes,
+        analyst: str = "",
+        dates: Dates | None = None,
+    ) -> StreamState:
+        """Debit a stream's whole cost and seal its first state, in one transaction."""
+        opening = Opening(name, plan, state)
+        spend = Spend(dataset, cost, unit, analyst, dates, name)
+        opened = self._opened
+        watch, reached = opened.watch, opened.reached
+        with opened.store.transaction() as transaction:
+            write_stream(transaction, opened.own_keys, dataset, opening)
+            charged = watch.check_ahead(charge_counters(debit(transaction, spend, opened.terms)))
+            rooms = watch.reserve(charged)
+            reached("stream written")
+        reached("stream committed")
+        watch.saw(charged, sync=True, rooms=rooms)  # if that fails all the same, whoever resumes it marks it first
+        reached("stream marked")
+        return StreamState(name, dataset, 0, state, finished=False)
+
+    def advance_stream(
+        self,
+        before: StreamState,
+        *,
+        values: list[str],
+        state: bytes,
+        finished: bool = False,
+        rows: Sequence[bytes] = (),
+    ) -> StreamState:
+        """Commit the next steps of a stream: their released values, the new state and new rows, all or nothing.
+
+        What is released may be announced once this returns. ``rows`` are sealed beside the state, each by itself: what
+        grows is written once, not anew with every step.
+        """
+        opened = self._opened
+        reached = opened.reached
+        check_step(values, state, rows)
+        if not values:
+            return before
+        with opened.store.transaction() as transaction:
+            after, stands = write_step(
+                opened, transaction, before, values=values, state=state, finished=finished, rows=rows
+            )
+            reached("step written")
+        reached("step committed")
+        opened.watch.saw(stands)  # before anyone is told: what was announced was marked
+        reached("step marked")
+        return after
+
+    def resume_stream(self, name: str, *, plan: str | None = None) -> StreamState:
+        """Return the newest state of a stream, unless the ledger is older than what was announced."""
+        check_name("name", name)
+        opened = self._opened
+        with opened.store.snapshot() as transaction:
+            rows = transaction.run(
+                "SELECT dataset, fingerprint, step, state, finished FROM streams WHERE name = ?", (name,)
+            )
+            if not rows:
+                known = transaction.run("SELECT name FROM streams ORDER BY name LIMIT 50")
+                names = ", ".join(row[0] for row in known) or "none yet"
+                raise UnknownStream(f"no stream {name!r}; known: {names}")
+            charged = account_counters(transaction, rows[0][0])
+        dataset, fingerprint, step, sealed, finished = rows[0]
+        if plan is not None and plan != fingerprint:
+            raise StreamConflict(f"stream {name!r} was opened with another plan")
+        opened.watch.check_step(name, int(step), charged)
+        state = opened.own_keys.unseal(sealed, state_context(name, int(step)))
+        return StreamState(name, dataset, int(step), state, bool(finished))
+
+    def stream_rows(self, stream: StreamState) -> list[bytes]:
+        """Return what a stream keeps beside its state: secrets, in the order they were written, up to its step."""
+        opened, name = self._opened, stream.name
+        with opened.store.snapshot() as transaction:
+            rows = transaction.run(
+                "SELECT step, number, sealed FROM stream_rows WHERE stream = ? AND step <= ? ORDER BY step, number",
+                (name, stream.step),
+            )
+        keys = opened.own_keys
+        return [keys.unseal(sealed, row_context(name, int(step), int(number))) for step, number, sealed in rows]
 
 
 def write_stream(transaction: Transaction, keys: Keys, dataset: str, opening: Opening) -> None:
@@ -84,34 +154,6 @@ def write_stream(transaction: Transaction, keys: Keys, dataset: str, opening: Op
     if not taken:
         raise StreamConflict(f"a stream {opening.name!r} exists: resume it, or choose another name")
     check_new_name("name", opening.name)
-
-
-def advance_stream(
-    opened: Opened,
-    before: StreamState,
-    *,
-    values: list[str],
-    state: bytes,
-    finished: bool,
-    rows: Sequence[bytes] = (),
-) -> StreamState:
-    """Release the values of the next steps; they may be announced once this returns.
-
-    ``rows`` are sealed beside the state, each by itself: what grows is written once, not anew with every step.
-    """
-    watch, reached = opened.watch, opened.reached
-    check_step(values, state, rows)
-    if not values:
-        return before
-    with opened.store.transaction() as transaction:
-        after, stands = write_step(
-            opened, transaction, before, values=values, state=state, finished=finished, rows=rows
-        )
-        reached("step written")
-    reached("step committed")
-    watch.saw(stands)  # before anyone is told: what was announced was marked
-    reached("step marked")
-    return after
 
 
 def check_step(values: list[str], state: bytes, rows: Sequence[bytes] = ()) -> None:
@@ -155,37 +197,6 @@ def write_step(
         )
     stands = opened.watch.check_ahead({stream_counter(before.name): step})
     return StreamState(before.name, before.dataset, step, state, finished), stands
-
-
-def resume_stream(opened: Opened, name: str, *, plan: str | None) -> StreamState:
-    """Return the newest state of a stream, unless the ledger is older than what was announced."""
-    with opened.store.snapshot() as transaction:
-        rows = transaction.run(
-            "SELECT dataset, fingerprint, step, state, finished FROM streams WHERE name = ?", (name,)
-        )
-        if not rows:
-            known = transaction.run("SELECT name FROM streams ORDER BY name LIMIT 50")
-            names = ", ".join(row[0] for row in known) or "none yet"
-            raise UnknownStream(f"no stream {name!r}; known: {names}")
-        charged = account_counters(transaction, rows[0][0])
-    dataset, fingerprint, step, sealed, finished = rows[0]
-    if plan is not None and plan != fingerprint:
-        raise StreamConflict(f"stream {name!r} was opened with another plan")
-    opened.watch.check_step(name, int(step), charged)
-    return StreamState(
-        name, dataset, int(step), opened.own_keys.unseal(sealed, state_context(name, int(step))), bool(finished)
-    )
-
-
-def read_rows(opened: Opened, name: str, *, until: int) -> list[bytes]:
-    """Return what a stream keeps beside its state, in the order it was written, of steps up to ``until``."""
-    with opened.store.snapshot() as transaction:
-        rows = transaction.run(
-            "SELECT step, number, sealed FROM stream_rows WHERE stream = ? AND step <= ? ORDER BY step, number",
-            (name, until),
-        )
-    keys = opened.own_keys
-    return [keys.unseal(sealed, row_context(name, int(step), int(number))) for step, number, sealed in rows]
 
 
 def _check_state(state: object) -> None:

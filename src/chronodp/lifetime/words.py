@@ -18,7 +18,7 @@ _RENEWED = (1, 3, 5, 10, 50)
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "D": 86_400, "W": 7 * 86_400}
 _MONTHS = {"mo": 1, "Y": 12}
 _YEAR = 31_557_600  # seconds of 365.25 days
-_SHOWN = ("Releases", "Unprotected", "Rows", "Columns", "Mean", "Variance", "Read", "Noise", "Error", "Adversary")
+_SHOWN = ("Releases", "Unprotected", "Rows", "Columns", "Read", "Noise", "Error", "Adversary")
 
 
 def periods_in(every: str, years: int) -> int:
@@ -68,7 +68,8 @@ def describe_lifetime(design: LifetimeDesign, delta: float, other: Design | None
         "Ids": life.told_apart(who),
         "Instead": renewing(design, delta),
     }
-    return [*first.items(), *((label, text) for label, text in said.items() if label in _SHOWN)]
+    own = table.measure.noun.capitalize()  # under which a measure says how it is made
+    return [*first.items(), *((label, text) for label, text in said.items() if label in (*_SHOWN, own))]
 
 
 def issue_takes(issue: Design) -> str:

@@ -16,6 +16,7 @@ from chronodp.live.clocks import Clock, SystemClock
 from chronodp.live.contribution import Limits
 from chronodp.live.delivery import Delivery
 from chronodp.live.key_limits import KeyLimits
+from chronodp.live.labels import columns_of, label_rows
 from chronodp.live.notices import Notices
 from chronodp.live.progress import Progress
 from chronodp.live.sinks import Sink
@@ -97,8 +98,7 @@ class Live:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of a released row."""
-        group = ("group",) if self._limits.groups else ()
-        return ("window", "time", *group, *(name for stream in self._streams for name in stream.columns))
+        return columns_of(self._limits, self._streams)
 
     @property
     def entries(self) -> int:
@@ -241,7 +241,7 @@ class Live:
         self._commit(closing=end if end > closing else None)
         closings = self._closings(begin, end)
         held = self._tally.values(closings)
-        rows = self._labelled(begin, [self._step(stream, begin, end, held) for stream in self._streams])
+        rows = label_rows(self._limits, begin, [self._step(stream, begin, end, held) for stream in self._streams])
         self._reached("stepped")
         self._state.settle(closings, settled=end)
         self._reached("settled")
@@ -283,27 +283,5 @@ class Live:
         return told + stream.release_windows(place, held[place - begin :], level=self._level)
 
     def _history(self, begin: int, end: int) -> list[list[Row]]:
-        return self._labelled(
-            begin, [stream.released_windows(begin, end, level=self._level) for stream in self._streams]
-        )
-
-    def _labelled(self, begin: int, parts: Sequence[list[list[Row]]]) -> list[list[Row]]:
-        """Return rows by window with their labels and what each stream released."""
-        made = []
-        for at, tables in enumerate(zip(*parts, strict=True)):
-            window = begin + at
-            label = {"window": window, "time": self._limits.windows.label(window)}
-            if isinstance(self._limits, KeyLimits):  # rows name their key, and up to which window they count
-                labels = self._limits.windows.label
-                made.append([label | row | {"until": labels(row["until"])} for row in tables[0]])
-                continue
-            keys: list[Row] = [{"group": key} for key in self._limits.groups] or [{}]
-            made.append([dict(label, **key, **_joined(rows)) for key, *rows in zip(keys, *tables, strict=True)])
-        return made
-
-
-def _joined(rows: Sequence[Row]) -> Row:
-    joined: Row = {}
-    for row in rows:
-        joined |= row
-    return joined
+        told = [stream.released_windows(begin, end, level=self._level) for stream in self._streams]
+        return label_rows(self._limits, begin, told)

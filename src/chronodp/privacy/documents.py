@@ -22,7 +22,7 @@ __all__ = ["LATER", "canonical", "document", "dump", "kinds_of", "load", "load_p
 Kind = TypeVar("Kind")
 
 LATER: Mapping[str, bool] = {"later": True}
-"""Marks a field that older texts do not have: where it is None it is left out, so that they stay what they were."""
+"""Marks a field that older texts do not have: at its default it is left out, so that they stay what they were."""
 
 _FLOAT_BITS = 1000  # whole numbers below 2^1000 can be floats
 
@@ -47,7 +47,9 @@ def to_document(item: object) -> dict[str, Any]:
     if name is None or not dataclasses.is_dataclass(item):
         raise UnknownDocument(f"a {type(item).__name__} has no JSON form")
     values = {field: getattr(item, field.name) for field in dataclasses.fields(item)}
-    fields = {field.name: _encode(part) for field, part in values.items() if part is not None or not _is_later(field)}
+    fields = {
+        field.name: _encode(part) for field, part in values.items() if not (_is_later(field) and part == field.default)
+    }
     return {"kind": name, **fields}
 
 

@@ -1,6 +1,6 @@
 """Releasing a series: what is released, which noise, the plan, the release and what is read from it for free."""
 
-from chronodp.series.answers import Memory as Memory
+from chronodp.series.answers import Memory as Memory, answer_steps as answer_steps
 from chronodp.series.comparison import compare, solve
 from chronodp.series.describe import describe as describe, every_of as every_of, half_width as half_width
 from chronodp.series.design import Design as Design
@@ -30,6 +30,7 @@ from chronodp.series.life import (
     full_periods as full_periods,
     so_many as so_many,
 )
+from chronodp.series.listed import listed as listed
 from chronodp.series.measures import (
     Active as Active,
     Count,
@@ -45,9 +46,6 @@ from chronodp.series.measures import (
     Sum,
     Total as Total,
     Variance,
-    histogram_of as histogram_of,
-    mean_of as mean_of,
-    quantiles_of as quantiles_of,
 )
 from chronodp.series.missing import Missing, MissingFigure
 from chronodp.series.noise import Noise as Noise, calibrated as calibrated, cost_of as cost_of
@@ -68,6 +66,7 @@ from chronodp.series.quantiles import (
     open_release as open_release,
     rank_change as rank_change,
 )
+from chronodp.series.questions import ASKABLE as ASKABLE, Questions as Questions, ask_for as ask_for
 from chronodp.series.reading_request import (
     ReadingRequest as ReadingRequest,
     offered as offered,
@@ -79,11 +78,11 @@ from chronodp.series.shaping import draw_noise as draw_noise, rounding_bound as 
 from chronodp.series.smoothed import smooth_view
 from chronodp.series.split import Split as Split, choice_prices as choice_prices, numbers_within as numbers_within
 from chronodp.series.stream import Stream, StreamAnswer
-from chronodp.series.stream_answers import Row as Row, answer_steps as answer_steps, check_totals as check_totals
 from chronodp.series.stream_design import StreamDesign as StreamDesign, design_stream as design_stream
 from chronodp.series.table import Table as Table
 from chronodp.series.views import View
 from chronodp.series.voters import Voters as Voters, voters_of as voters_of
+from chronodp.series.window_rows import Row as Row, check_totals as check_totals
 from chronodp.series.windows import coarser as coarser, each as each, running as running
 from chronodp.series.workloads import (
     CausalFilter as CausalFilter,

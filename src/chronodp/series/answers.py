@@ -1,16 +1,22 @@
-"""Answering a workload step by step from released numbers: nothing here is secret, and nothing is spent."""
+"""Answering a workload step by step from released numbers, and how far noise carries the answers.
+
+Nothing here is secret, and nothing is spent.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from chronodp.series.recursion import Floats
+from chronodp.postprocess import deviations, quantiles
+from chronodp.series.recursion import Floats, Integers
+from chronodp.series.stream_design import StreamDesign
 from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Rolling, RunningTotal
 
-__all__ = ["Memory", "answer"]
+__all__ = ["Memory", "answer", "answer_steps"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +69,28 @@ def answer(workload: CausalFilter, memory: Memory, released: Floats) -> tuple[Fl
             together = np.concatenate((known, released))
             filtered = lfilter(weights, [1.0], together, axis=0)[len(known) :]
             return filtered, Memory(together[len(together) - len(known) :].copy())
+
+
+def answer_steps(
+    design: StreamDesign, memory: Memory, released: Integers | Sequence[Sequence[int]], *, begin: int, level: float
+) -> tuple[Floats, Floats, Memory]:
+    """Return the answers of steps, half the width of their intervals, and the memory after them.
+
+    Args:
+        design: of the stream.
+        memory: after the steps before.
+        released: the noisy numbers of the steps, steps by keys, in steps of the grid.
+        begin: the number of the first of them, from 0.
+        level: how often an interval holds the value before noise.
+    """
+    noisy = np.asarray(released, dtype=np.int64).reshape(len(released), design.keys)
+    answers, after = answer(design.workload, memory, design.grid.to_values(noisy))
+    return answers, _half_widths(design, begin, len(noisy), level), after
+
+
+def _half_widths(design: StreamDesign, begin: int, count: int, level: float) -> Floats:
+    noise = design.noise
+    terms = design.variances(np.arange(begin + 1, begin + count + 1, dtype=np.float64))
+    if noise.law == "gaussian" or isinstance(design.workload, EachPeriod | RunningTotal):
+        return quantiles(noise.law, terms, level) * noise.scale
+    return deviations(noise.law, level) * noise.deviation * np.sqrt(terms)

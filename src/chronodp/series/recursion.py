@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,7 +50,14 @@ class Recursion:
         """Return empty buffers of so many series."""
         return np.zeros((len(self.shape.theta), keys))
 
-    def advance(self, buffers: Floats, draws: Integers) -> tuple[Floats, Integers]:
+    def advance(
+        self, known: Floats, begin: int, count: int, draw: Callable[[tuple[int, int]], Integers]
+    ) -> tuple[Floats, Integers]:
+        """Return the buffers after ``count`` more steps, and their noise; when they begin does not matter."""
+        del begin
+        return self.shape_draws(known, draw((count, known.shape[1])))
+
+    def shape_draws(self, buffers: Floats, draws: Integers) -> tuple[Floats, Integers]:
         """Return the buffers afterwards and the noise of the next steps, from draws of steps by series."""
         noise = np.empty_like(draws)
         together = BLOCK * max(1, _CELLS // (BLOCK * draws.shape[1]))

@@ -13,7 +13,7 @@ import numpy as np
 
 from chronodp.randomness import Entropy
 from chronodp.series.noise import Noise
-from chronodp.series.ongoing import OngoingShape, first_memory, next_noise
+from chronodp.series.ongoing import OngoingShape, ongoing_noise
 from chronodp.series.recursion import FAR, UNIT, Floats, Integers, Recursion
 from chronodp.series.shapes.buffered import BufferedLinear
 from chronodp.series.shapes.differenced import Differenced
@@ -38,7 +38,8 @@ def draw_noise(shape: ReleasedShape, noise: Noise, horizon: int, places: int, en
         return np.cumsum(draw_noise(shape.of, noise, horizon, places, entropy), axis=0)
     draw = noise.draws(entropy)
     if isinstance(shape, OngoingShape):
-        return next_noise(shape, horizon, first_memory(shape, horizon, places), 0, horizon, draw)[1]
+        noise_of = ongoing_noise(shape, horizon)
+        return noise_of.advance(noise_of.start(places), 0, horizon, draw)[1]
     return filter_draws(shape, draw((horizon, places)))
 
 

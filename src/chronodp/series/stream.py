@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import DurableStream, Ledger, framed_codec
-from chronodp.privacy import Certificate, Claim, Grid, Guarantee, as_numbers, check_fraction, check_whole
+from chronodp.privacy import Certificate, Claim, Guarantee, as_numbers, check_fraction, check_whole
 from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy
-from chronodp.series.answers import Memory
-from chronodp.series.ongoing import first_memory, next_noise
+from chronodp.series.answers import Memory, answer_steps
+from chronodp.series.ongoing import Draw, OngoingNoise, ongoing_noise
 from chronodp.series.recursion import Floats, Integers
-from chronodp.series.stream_answers import Row, answer_steps, check_totals, rows_by_step
 from chronodp.series.stream_design import StreamDesign, design_stream
+from chronodp.series.window_rows import Row, check_totals, rows_by_step
 from chronodp.series.workloads import CausalFilter
 
 __all__ = ["Stream", "StreamAnswer"]
@@ -97,6 +97,9 @@ class Stream(DurableStream[StreamDesign, _State]):
     columns: ClassVar[tuple[str, ...]] = ("value", "lower", "upper")
     codec = framed_codec(StreamDesign, _State.to_bytes, lambda design, stored: _State.from_bytes(stored, design.keys))
     takes = ("design", StreamDesign, "a StreamDesign")
+
+    _noise: OngoingNoise
+    _draw: Draw
 
     def __init__(
         self,
@@ -204,7 +207,11 @@ class Stream(DurableStream[StreamDesign, _State]):
     def _start(cls, design: StreamDesign, entropy: Entropy) -> _State:
         del entropy
         answers = Memory.start(design.workload, design.keys)
-        return _State(answers, first_memory(design.shape, design.length, design.keys))
+        return _State(answers, ongoing_noise(design.shape, design.length).start(design.keys))
+
+    def _prepare(self) -> None:
+        design = self.design
+        self._noise, self._draw = ongoing_noise(design.shape, design.length), design.noise.draws(self._entropy)
 
     def _check_values(self, values: ArrayLike) -> NDArray[Any]:
         keys = self.design.keys
@@ -217,16 +224,8 @@ class Stream(DurableStream[StreamDesign, _State]):
         return numbers
 
     def _add_noise(self, numbers: NDArray[Any]) -> tuple[Integers, Floats]:
-        design = self.design
-        buffers, shaped = next_noise(
-            design.shape,
-            design.length,
-            self._state.buffers,
-            self.period,
-            len(numbers),
-            design.noise.draws(self._entropy),
-        )
-        return Grid(design.noise.step).to_quanta(numbers) + shaped, buffers
+        buffers, shaped = self._noise.advance(self._state.buffers, self.period, len(numbers), self._draw)
+        return self.design.grid.to_quanta(numbers) + shaped, buffers
 
     def _answer(self, begin: int, answers: Floats, half: Floats) -> StreamAnswer:
         value, half = (answers[:, 0], half) if self.design.keys == 1 else (answers, half[:, None])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from chronodp.privacy import (
     Bounds,
     Contribution,
     Cost,
+    Grid,
     Sensitivity,
     check_delta,
     check_epsilon,
@@ -87,6 +88,11 @@ class StreamDesign:
     def cost(self) -> Cost:
         """What all steps together cost."""
         return self.noise.cost
+
+    @cached_property
+    def grid(self) -> Grid:
+        """On which values and noise lie."""
+        return Grid(self.noise.step)
 
     @property
     def length(self) -> int:

@@ -20,7 +20,8 @@ from chronodp.series import Design, DiscoverPlan, FindPlan, Plan, QuantilePlan, 
 from chronodp.service.bound_rules import allowed_search
 from chronodp.service.issue_rules import IssueAsked, allowed_issue, check_may_issue, claim_periods
 from chronodp.service.issued import IssueLog
-from chronodp.service.jobs import Job, Jobs
+from chronodp.service.job import Job
+from chronodp.service.jobs import Jobs
 from chronodp.service.lifetimes import opened_design
 from chronodp.service.opening import open_budgets
 from chronodp.service.policy import Dataset, Policy

@@ -22,7 +22,7 @@ from chronodp.lifetime import LifetimeDesign
 from chronodp.privacy import Calendar, check_moment, microseconds_of
 from chronodp.series import Design
 from chronodp.service.bound_rules import check_usual
-from chronodp.service.jobs import Job
+from chronodp.service.job import Job
 from chronodp.service.policy import Dataset
 from chronodp.service.refusals import refuse
 from chronodp.service.terms import LifetimeTerms

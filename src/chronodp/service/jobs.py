@@ -11,51 +11,15 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 from chronodp.errors import RequestConflict, TooManyCalls
-from chronodp.ledger import Row, Store, Transaction, asked_by, check_new_name, now
+from chronodp.ledger import Store, Transaction, asked_by, check_new_name, now
 from chronodp.service.holds import COVERED
+from chronodp.service.job import COLUMNS, Job, State, answered, read_job
 
-__all__ = ["Job", "Jobs", "State"]
-
-State: TypeAlias = Literal["waiting", "held", "running", "done", "refused", "failed", "lost"]
-
-_COLUMNS = "id, dataset, request, analyst, source, question, design, state, lease, made, ended, problem"
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One submitted question.
-
-    Attributes:
-        id: of the job.
-        dataset: what was asked about.
-        request: under which the ledger knows it: the caller's name and the caller's own id.
-        analyst: whose part of the budget pays; empty for the owner.
-        source: the request whose release answers it: its own, or an earlier one of the same design.
-        question: as it was asked, JSON.
-        design: the design's canonical text.
-        state: how far it is.
-        lease: until when its worker has it, in microseconds since 1970.
-        made: when it was submitted.
-        ended: when it ended.
-        problem: why it was refused, failed or lost, in the one shape of errors.
-    """
-
-    id: str
-    dataset: str
-    request: str
-    analyst: str
-    source: str
-    question: str
-    design: str
-    state: State
-    lease: int = 0
-    made: int = 0
-    ended: int | None = None
-    problem: dict[str, Any] | None = None
+__all__ = ["Jobs"]
 
 
 class Jobs:
@@ -125,10 +89,10 @@ class Jobs:
     def find(self, identity: str) -> Job | None:
         """Return a job; one that another answers has that one's state."""
         with self._store.snapshot() as transaction:
-            rows = transaction.run(f"SELECT {_COLUMNS} FROM service_jobs WHERE id = ?", (identity,))
+            rows = transaction.run(f"SELECT {COLUMNS} FROM service_jobs WHERE id = ?", (identity,))
             if not rows:
                 return None
-            return self._answered(transaction, _job(rows[0]))
+            return self._answered(transaction, read_job(rows[0]))
 
     def newest(
         self,
@@ -158,7 +122,7 @@ class Jobs:
         if before is not None:
             wanted.append("(j.made, j.id) < (?, ?)")
             parameters += before
-        columns = ", ".join(f"j.{column}" for column in _COLUMNS.split(", "))
+        columns = ", ".join(f"j.{column}" for column in COLUMNS.split(", "))
         with self._store.snapshot() as transaction:
             rows = transaction.run(
                 f"SELECT {columns}, s.state, s.ended, s.problem FROM service_jobs j "
@@ -166,7 +130,7 @@ class Jobs:
                 f"WHERE {' AND '.join(wanted)} ORDER BY j.made DESC, j.id DESC LIMIT ?",
                 (*parameters, limit),
             )
-        return [_answered(_job(row), row[12:]) for row in rows]
+        return [answered(read_job(row), row[12:]) for row in rows]
 
     def claim(self, worker: str, *, lease: float, ready: Callable[[], None] = lambda: None) -> Job | None:
         """Take the oldest job that waits and that no hold covers, or whose worker fell silent.
@@ -176,7 +140,7 @@ class Jobs:
         moment = now()
         with self._store.snapshot() as transaction:  # who only looks keeps no writer waiting
             rows = transaction.run(
-                f"SELECT {_COLUMNS} FROM service_jobs WHERE (state = 'waiting' AND NOT {COVERED}) "
+                f"SELECT {COLUMNS} FROM service_jobs WHERE (state = 'waiting' AND NOT {COVERED}) "
                 "OR (state = 'running' AND lease < ?) ORDER BY made, id LIMIT 8",
                 (moment,),
             )
@@ -185,7 +149,7 @@ class Jobs:
         ready()
         with self._store.transaction() as transaction:
             for row in rows:
-                job = _job(row)
+                job = read_job(row)
                 until = moment + int(lease * 1e6)
                 taken = transaction.run(
                     "UPDATE service_jobs SET state = 'running', worker = ?, lease = ? "
@@ -272,9 +236,9 @@ class Jobs:
 
     def _known(self, transaction: Transaction, dataset: str, request: str) -> Job | None:
         rows = transaction.run(
-            f"SELECT {_COLUMNS} FROM service_jobs WHERE dataset = ? AND request = ?", (dataset, request)
+            f"SELECT {COLUMNS} FROM service_jobs WHERE dataset = ? AND request = ?", (dataset, request)
         )
-        return self._answered(transaction, _job(rows[0])) if rows else None
+        return self._answered(transaction, read_job(rows[0])) if rows else None
 
     def _alike(self, transaction: Transaction, dataset: str, design: str, whose: str | None) -> str | None:
         rows = transaction.run(
@@ -301,21 +265,4 @@ class Jobs:
         )
         if not rows:
             return job
-        return _answered(job, rows[0])
-
-
-def _answered(job: Job, answer: Row) -> Job:
-    """Return a job with the state, end and problem of the one that answers it."""
-    if job.source == job.request:
-        return job
-    state, ended, problem = answer
-    late = None if ended is None else max(int(ended), job.made)
-    return replace(job, state=state, ended=late, problem=None if problem is None else json.loads(problem))
-
-
-def _job(row: Row) -> Job:
-    problem = None if row[11] is None else json.loads(row[11])
-    ended = None if row[10] is None else int(row[10])
-    names = ("id", "dataset", "request", "analyst", "source", "question", "design", "state")
-    known = dict(zip(names, row, strict=False))
-    return Job(**known, lease=int(row[8]), made=int(row[9]), ended=ended, problem=problem)
+        return answered(job, rows[0])

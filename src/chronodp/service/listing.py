@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from chronodp.ledger import ListedRelease, Place
 from chronodp.service.curator import Caller, Curator
+from chronodp.service.paging import Page
 from chronodp.service.policy import Dataset
 
-__all__ = ["Seen", "list_releases", "seen_by", "whose"]
+__all__ = ["Seen", "list_releases", "releases_on", "seen_by", "whose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +62,12 @@ def list_releases(
     if by in (None, seen.by):
         found += stored.listed_among(seen.own, by=seen.by, before=before, limit=limit)
     return sorted(found, key=lambda one: one.place, reverse=True)[:limit]
+
+
+def releases_on(
+    page: Page, curator: Curator, caller: Caller, datasets: Sequence[Dataset], who: str | None
+) -> Sequence[ListedRelease]:
+    """Return a page of the releases that a caller may see."""
+    place = page.place(int, str, int)
+    found = list_releases(curator, caller, datasets, who=who, before=place, limit=page.looked_for)
+    return page.cut(found, lambda one: one.place)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Query, Response
+from fastapi import Depends, Query, Response
 
 from chronodp.errors import InvalidArgument
 
-__all__ = ["NEXT", "PAGED", "Cursor", "cut", "read_cursor", "write_cursor"]
+__all__ = ["NEXT", "PAGED", "Cursor", "LongPage", "Page", "ShortPage", "cut", "pages", "read_cursor", "write_cursor"]
 
 NEXT = "X-Next"
 """The header of a page that has a next one: the ``before``, or ``after``, of the call that gets it."""
@@ -31,6 +32,47 @@ PAGED: dict[int | str, dict[str, Any]] = {
 Cursor = Annotated[str | None, Query(max_length=1000, description=f"The header {NEXT} of the page before.")]
 
 Line = TypeVar("Line")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page of a list that is asked for, newest lines first.
+
+    Attributes:
+        response: whose header says where the next one begins.
+        limit: how many lines it has at most.
+        before: the header of the page before; None for the first.
+    """
+
+    response: Response
+    limit: int
+    before: str | None
+
+    @property
+    def looked_for(self) -> int:
+        """How many lines to look for: one more than it has says that there is a next page."""
+        return self.limit + 1
+
+    def place(self, *kinds: type) -> tuple[Any, ...] | None:
+        """Return where it begins, as parts of these kinds; None at the top of the list."""
+        return read_cursor(self.before, *kinds)
+
+    def cut(self, found: Sequence[Line], place: Callable[[Line], tuple[str | int, ...]]) -> Sequence[Line]:
+        """Return its lines of those that were looked for; ``place`` is where one stands, in parts."""
+        return cut(self.response, found, self.limit, lambda line: write_cursor(*place(line)))
+
+
+def pages(usual: int, most: int) -> Callable[..., Awaitable[Page]]:
+    """Return what reads a page out of a call: of so many lines unless it says otherwise, and of so many at most."""
+
+    async def page(response: Response, limit: int = Query(usual, ge=1, le=most), before: Cursor = None) -> Page:
+        return Page(response, limit, before)
+
+    return page
+
+
+ShortPage = Annotated[Page, Depends(pages(50, 200))]
+LongPage = Annotated[Page, Depends(pages(200, 1000))]
 
 
 def cut(response: Response, found: Sequence[Line], limit: int, place: Callable[[Line], str]) -> Sequence[Line]:

@@ -12,8 +12,8 @@ from chronodp.engines import FUNCTIONS, Reading
 from chronodp.ledger import Renewal
 from chronodp.privacy import Calendar
 from chronodp.privacy.units import RecordUnit
-from chronodp.series import Discover, Find
-from chronodp.series.measures import ASKABLE, Clip, Statistic
+from chronodp.series import ASKABLE, Discover, Find
+from chronodp.series.measures import Clip, Statistic
 from chronodp.service.edge import EdgeLimits
 from chronodp.service.period_lengths import grid_within, periods_covering
 from chronodp.service.terms import LifetimeTerms

@@ -27,7 +27,7 @@ from chronodp.series import (
     running,
 )
 from chronodp.service import shapes
-from chronodp.service.jobs import Job
+from chronodp.service.job import Job
 from chronodp.service.policy import Column, Dataset
 from chronodp.service.refusals import describe
 from chronodp.service.scale import declared_scale

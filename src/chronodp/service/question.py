@@ -10,8 +10,8 @@ from pydantic.config import JsonDict
 from chronodp.dataset import BOUNDS, FindBounds, Queries, Query, ask_question
 from chronodp.engines import LONGEST_EXPRESSION
 from chronodp.privacy import load
-from chronodp.series import Discover, Find, Missing, Workload
-from chronodp.series.measures import ASKABLE, MOST_BINS, MOST_QUANTILES, Asking
+from chronodp.series import ASKABLE, Discover, Find, Missing, Workload
+from chronodp.series.measures import MOST_BINS, MOST_QUANTILES, Asking
 from chronodp.series.places import PlaceLevels
 
 __all__ = ["DiscoverAsked", "PlacesAsked", "QueryRequest", "ask"]

@@ -29,7 +29,7 @@ from chronodp.service.failures import note_failure
 from chronodp.service.holds import is_held, place_hold
 from chronodp.service.issue_rules import IssueAsked, check_may_issue, check_periods, issue_of
 from chronodp.service.issuing import make_issue
-from chronodp.service.jobs import Job
+from chronodp.service.job import Job
 from chronodp.service.pacing import Pace, Paced, Paces
 from chronodp.service.policy import Dataset
 from chronodp.service.question import QueryRequest

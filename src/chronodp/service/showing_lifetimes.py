@@ -10,9 +10,9 @@ from chronodp.lifetime import LifetimeDesign, describe_lifetime
 from chronodp.privacy import Calendar, dump, load, moment_at
 from chronodp.series import half_width
 from chronodp.service.issued import Issue
-from chronodp.service.lifetime_shapes import IssueShape, LifetimeShape, StretchShape
 from chronodp.service.policy import Dataset
 from chronodp.service.presenting import moment, show_facts, who_asked
+from chronodp.service.shapes.lifetimes import IssueShape, LifetimeShape, StretchShape
 from chronodp.service.terms import LifetimeTerms
 
 __all__ = ["show_lifetime"]

@@ -8,7 +8,7 @@ from chronodp.temporal.damage import (
     moving_average as moving_average,
 )
 from chronodp.temporal.grids import resample
-from chronodp.temporal.mechanisms import Mechanism as Mechanism
+from chronodp.temporal.mechanisms import Mechanism as Mechanism, Online as Online
 from chronodp.temporal.noisy_sort import NoisySort
 from chronodp.temporal.pages import report_times
 from chronodp.temporal.published.backward import Backward
@@ -18,7 +18,9 @@ from chronodp.temporal.published.dispatch import (
     dispatch_probabilities as dispatch_probabilities,
 )
 from chronodp.temporal.published.forward import Forward
+from chronodp.temporal.published.printed_start import expected_warm_up as expected_warm_up
 from chronodp.temporal.published.statement import DispatchStatement as DispatchStatement
+from chronodp.temporal.published.stirling import LONGEST as LONGEST
 from chronodp.temporal.published.threshold import Threshold
 from chronodp.temporal.recommend import Recommendation as Recommendation, recommend
 from chronodp.temporal.stream import BlurredStream, Released as Released

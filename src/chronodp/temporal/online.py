@@ -54,6 +54,8 @@ def start(mechanism: Online, entropy: Entropy) -> WaitingValues:
             return WaitingValues(0, [])
         case Forward():
             return WaitingValues(0, [[] for _ in range(mechanism.window)])
+        case Threshold(start="printed"):
+            return WaitingValues(0, [[] for _ in range(mechanism.window)])
         case Threshold():
             empty = steady_slots(1, mechanism.window, mechanism.choice.threshold, entropy)[0]
             return WaitingValues(0, [[] if part else list(_BEFORE) for part in empty.tolist()])
@@ -116,8 +118,9 @@ def _shuffled(mechanism: BlockShuffle, slots: list[Slot], entropy: Entropy) -> l
 
 def _dispatch(mechanism: Threshold, slots: list[Slot], value: object, entropy: Entropy) -> None:
     choice = mechanism.choice
-    if slots[0]:
-        empty = [place for place, slot in enumerate(slots) if not slot]
+    empty = [place for place, slot in enumerate(slots) if not slot]
+    # More are empty only after a printed start, as long as it lasts: the present slot is then one of many.
+    if slots[0] or len(empty) > choice.threshold:
         slots[empty[int(entropy.integers(len(empty), 1)[0])]] = [value]
     elif not choice.extended or entropy.coins(math.floor(choice.keep * MOST), MOST, 1)[0]:
         slots[0] = [value]

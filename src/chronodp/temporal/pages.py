@@ -46,11 +46,13 @@ def report_times(table: BlurredTable, path: str | Path, *, title: str = "Blurred
 
 def _promise(table: BlurredTable) -> str:
     if isinstance(table.promise, DispatchStatement):
-        return (
-            f"No differential privacy. Values are exact; their times have a marginal dispatch budget of "
-            f"{table.promise.budget:g} over {counted(table.promise.window, 'period')}, "
-            "and an observer can rule out much of it."
+        budget, window = table.promise.budget, counted(table.promise.window, "period")
+        times = (
+            f"have a marginal dispatch budget of {budget:g} over {window}"
+            if budget is not None
+            else f"are moved by less than {window}, without any budget"
         )
+        return f"No differential privacy. Values are exact; their times {times}, and an observer can rule out much."
     guarantee = table.promise.guarantee
     return (
         f"Values are exact, times are blurred: {guarantee}. It protects {guarantee.unit.protects}. It does not protect "

@@ -54,6 +54,7 @@ def odds_below(epsilon: float, alternatives: int) -> Odds:
     return min(max(whole, math.floor(whole * low)), MOST - whole * alternatives), whole
 
 
+@lru_cache(maxsize=256)
 def _exponential_below(x: Fraction) -> Fraction:
     """Return a number below e^x for x > 0, by less than one part in 2^150."""
     from mpmath.ctx_iv import MPIntervalContext

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_whole
@@ -87,8 +88,7 @@ def _candidate(mechanism: BlockShuffle | Backward | Forward | Threshold, costs: 
 
 def _strategy(window: int, epsilon: float, costs: UnitCosts) -> int:
     """Return 0 for Threshold, 1 for Backward, 2 for Forward: section V-B 4 of the paper."""
-    budgets = [derived_budget(window, threshold) for threshold in range(2, window)]
-    lowest, highest = min(budgets), derived_budget(window, window - 1)
+    lowest, highest = _derivable(window)
     if epsilon < lowest:
         takes_threshold = epsilon >= 1 and window <= 100
     elif epsilon > highest:
@@ -98,3 +98,10 @@ def _strategy(window: int, epsilon: float, costs: UnitCosts) -> int:
     if takes_threshold:
         return 0
     return 2 if costs.repeated > costs.empty else 1
+
+
+@lru_cache(maxsize=64)
+def _derivable(window: int) -> tuple[float, float]:
+    """Return the lowest budget that any threshold derives, and that of the cheapest, k - 1."""
+    budgets = [derived_budget(window, threshold) for threshold in range(2, window)]
+    return min(budgets), budgets[-1]

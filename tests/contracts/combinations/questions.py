@@ -13,8 +13,7 @@ import chronodp as cdp
 from chronodp.dataset import Query
 from chronodp.privacy import load
 from chronodp.privacy.units import RecordUnit
-from chronodp.series import Discover, Find, Missing, Norm, Places, Workload
-from chronodp.series.measures import ASKABLE
+from chronodp.series import ASKABLE, Discover, Find, Missing, Norm, Places, Workload
 
 __all__ = ["EVERY", "LEVELS", "SPAN", "TERMS", "Question", "Unsaid", "plan_of", "query_of", "question_of"]
 

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import chronodp as cdp
 from chronodp.cli.account import parse_release
+from chronodp.cli.choose import parse_choice_mechanism
+from chronodp.cli.coupled import parse_ages, parse_cuts, parse_each_age, parse_hears, parse_query, parse_turns
 from chronodp.cli.device import parse_protocol
-from chronodp.cli.leakage import parse_ages, parse_query
+from chronodp.cli.plan_blur import parse_analysis
+from chronodp.cli.read import parse_smooth
 from chronodp.cli.stream import parse_share, parse_workload
 from chronodp.cli.watch import parse_noise
 from chronodp.live import Windows
@@ -30,6 +33,13 @@ _PARSERS: tuple[Callable[[str], object], ...] = (
     parse_release,
     parse_query,
     parse_ages,
+    parse_each_age,
+    parse_turns,
+    lambda text: parse_cuts([text], None, 2),
+    lambda text: parse_hears([text], ["a", "b"]),
+    lambda text: parse_analysis(text, 20),
+    parse_choice_mechanism,
+    parse_smooth,
 )
 
 
@@ -83,8 +93,15 @@ def make_command_words(_folder: Path) -> Target:
         "gaussian:sigma=50,times=1440 pure:epsilon=1 laplace:scale=2",
         "sum mean weighted:1,2 max",
         "1,2,3 5",
+        "3 0,2,5",
+        "1 0.5,1",
+        "60,100",
+        "a=a,b",
+        "relative:1,1,1,1 counting:1000,0.2,0.1 average:24,4",
+        "exponential noisy-max",
+        "growing:whole walk",
     )
-    seeds = tuple(f"{number}{word}".encode() for number, text in enumerate(texts) for word in text.split())
+    seeds = tuple(bytes([number]) + word.encode() for number, text in enumerate(texts) for word in text.split())
 
     def door(content: bytes) -> None:
         _PARSERS[content[0] % len(_PARSERS) if content else 0](loose(content[1:]))

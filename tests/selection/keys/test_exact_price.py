@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chronodp.accounting import gaussian
-from chronodp.audit.cases.keys import Weighted
+from chronodp.audit.key_rules import Weighted
 from chronodp.audit.key_walks import gaussian_above
 from chronodp.selection.keys import Held, OptimalRule, Round, alone_delta, alone_threshold, threshold_for, weights_of
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chronodp.audit.cases.keys import Peeled
 from chronodp.audit.exact import Outcomes
+from chronodp.audit.key_rules import Peeled
 from chronodp.audit.mutants.keys import tell_no_more
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import ApproximateCost, dump, load

@@ -16,8 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from chronodp.accounting import gather
-from chronodp.audit.cases.keys import People, ruled
 from chronodp.audit.exact import compare_outcomes
+from chronodp.audit.key_rules import People, ruled
 from chronodp.errors import InvalidArgument
 from chronodp.privacy import ApproximateCost, RepeatedCost, decimal_value, dump, load
 from chronodp.randomness import seeded

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chronodp.audit.cases.keys import People, Weighted
+from chronodp.audit.key_rules import People, Weighted
 from chronodp.audit.mutants.keys import decide_by_true_weight
 from chronodp.selection.keys import Round
 

@@ -18,8 +18,8 @@ from chronodp.errors import CertificateInvalid, InvalidArgument, UnknownDocument
 from chronodp.ledger import MOST_LISTED
 from chronodp.privacy import Event, Grid, User, UserPeriod, Window
 from chronodp.randomness import seeded
-from chronodp.series import QuantilePlan, QuantileRelease
-from chronodp.series.measures import ask_for, quantiles_of
+from chronodp.series import QuantilePlan, QuantileRelease, ask_for
+from chronodp.series.measures import quantiles_of
 from chronodp.series.quantile_reading import read_quantiles
 from chronodp.series.quantiles.choices import ByChoice, draw_places
 from chronodp.series.quantiles.moves import moves_of

@@ -12,8 +12,9 @@ from chronodp.audit.attacks import (
     rewinding,
 )
 from chronodp.audit.attacks.attempt import Attempt
+from chronodp.audit.attacks.background import MembershipAdvantages, MembershipTest, membership_advantages
 
-__all__ = ["ATTACKS", "Attempt"]
+__all__ = ["ATTACKS", "Attempt", "MembershipAdvantages", "MembershipTest", "membership_advantages"]
 
 ATTACKS: tuple[Callable[[int], Attempt], ...] = (
     floats.attack,

@@ -13,7 +13,15 @@ from chronodp.audit.numerical import Linear
 from chronodp.audit.registry import Entry
 from chronodp.audit.walked import Enumerated
 from chronodp.correlated import CouplingMarkovChain, Fran, LeakageModel, Sum, fit_privately
-from chronodp.correlated.fran import FranDesign, FranState, about_the_present, advance, begin
+from chronodp.correlated.fran import (
+    FranDesign,
+    FranState,
+    about_the_present,
+    advance,
+    begin,
+    design_fran,
+    release_aged,
+)
 from chronodp.ledger import Ledger
 from chronodp.privacy import Claim, Window
 from chronodp.randomness import Entropy
@@ -29,7 +37,7 @@ _STAYS = (7, 10)  # and so it does backwards in time: the chain is reversible
 
 
 def _releases() -> tuple[AuditCase, ...]:
-    return (_records(), _stream(), _present(1), _present(2))
+    return (_records(), _stream(), _whole(), _present(1), _present(2))
 
 
 def _records() -> AuditCase:
@@ -77,6 +85,25 @@ def _stream() -> AuditCase:
         mechanism=release,
         neighbours=((0, 1),),
         claim=claim,
+        checks=(Enumerated(),),
+    )
+
+
+def _whole() -> AuditCase:
+    """A whole series released at once, ledger and all; each record in turn, among them the last, which is not read."""
+    design = replace(design_fran(_SWAYING, query=Sum(), ages=1, epsilon=2.0, horizon=3), step=1.0)
+
+    def release(rows: Snapshots, *, entropy: Entropy) -> tuple[float, ...]:
+        with temporary_ledger(_RECORD) as ledger:
+            made = release_aged(rows, design, ledger=ledger, dataset="audit", request="a", entropy=entropy)
+            return tuple(np.clip(made.values[1:, 0], -2, 3).tolist())
+
+    snapshots = ((0,), (1,), (1,))
+    return AuditCase(
+        name="a whole series of aged answers",
+        mechanism=release,
+        neighbours=tuple((snapshots, _changed(snapshots, period, 0)) for period in range(3)),
+        claim=Claim(design.unit, design.cost, _ARGUMENT),
         checks=(Enumerated(),),
     )
 
@@ -143,7 +170,7 @@ def _fit(series: tuple[int, ...], ledger: Ledger, entropy: Entropy | None) -> Cl
 ENTRIES = (
     Entry(
         name="aged answers about coupled sequences",
-        covers=(Fran, advance),
+        covers=(Fran, advance, release_aged),
         precision="whole numbers on a grid; scales of noise rounded up",
         cases=_releases,
     ),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from chronodp.accounting import gaussian
 from chronodp.audit.case import AuditCase
-from chronodp.audit.cases.keys import People, candidates, counts
 from chronodp.audit.exact import Outcomes
+from chronodp.audit.key_rules import People, candidates, counts
 from chronodp.audit.key_walks import CutNoise, follow, gaussian_above
 from chronodp.audit.registry import Entry
 from chronodp.audit.walked import Enumerated, Known

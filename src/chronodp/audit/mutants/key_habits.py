@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from chronodp.audit.cases.keys import People, candidates, counts
 from chronodp.audit.cases.published_counts import Counted, Noisy
 from chronodp.audit.exact import Outcomes
+from chronodp.audit.key_rules import People, candidates, counts
 from chronodp.audit.key_walks import laplace_above
 from chronodp.audit.mutants.mutant import Mutant
 from chronodp.audit.walked import Known

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from chronodp.accounting import gaussian
-from chronodp.audit.cases.keys import Peeled, People, Weighted, ruled, weighted
 from chronodp.audit.exact import Outcomes
+from chronodp.audit.key_rules import Peeled, People, Weighted, ruled, weighted
 from chronodp.audit.key_walks import gaussian_above, laplace_above
 from chronodp.audit.mutants.mutant import Mutant
 from chronodp.audit.walked import Known

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.audit.cases.keys import People
 from chronodp.audit.cases.published_counts import Counted
+from chronodp.audit.key_rules import People
 from chronodp.audit.mutants.mutant import Mutant
 from chronodp.randomness import Entropy
 from chronodp.selection.keys import CountNoise, Decided, PublishedCounts

@@ -9,6 +9,8 @@ these the pasts as well; for others the formula is no bound at all, and fails ab
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,16 +19,24 @@ from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import JointChain
 from chronodp.errors import InvalidArgument
 
-__all__ = ["forward_distances", "forward_dobrushin"]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["contraction", "forward_distances", "forward_dobrushin"]
 
 
-def forward_distances(model: CouplingMarkovChain, ages: NDArray[np.int64]) -> Floats:
-    """Return min(1, Σ_j [C^{A_j}]_{ji}) for each sequence i: a bound on the future, not always one on the past."""
+def contraction(model: CouplingMarkovChain) -> csr_array:
+    """Return C: with what probability a difference in sequence k (column) becomes one in j (row) a step later."""
     from scipy.sparse import coo_array
 
     apart = np.abs(model.moves[:, :, :, None] - model.moves[:, :, None, :]).sum(axis=1).max(axis=(1, 2)) / 2
     size = (model.sequences, model.sequences)
-    spread = coo_array((apart, (model.heads, model.tails)), shape=size).tocsr()
+    return coo_array((apart, (model.heads, model.tails)), shape=size).tocsr()
+
+
+def forward_distances(model: CouplingMarkovChain, ages: NDArray[np.int64]) -> Floats:
+    """Return min(1, Σ_j [C^{A_j}]_{ji}) for each sequence i: a bound on the future, not always one on the past."""
+    spread = contraction(model)
     total = np.zeros(model.sequences)
     for age in np.unique(ages):
         row = (ages == age).astype(np.float64)

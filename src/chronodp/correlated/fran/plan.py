@@ -82,7 +82,8 @@ def about_the_present(model: CouplingMarkovChain | LeakageModel, design: FranDes
     # The last step limits what any number of releases can tell.
     always = float(gauge.sound(log_ranges(gauge.least) + released.direct).max())
     limit = always if math.isfinite(always) else None
-    return AboutThePresent(gauge.model.fingerprint, others, by_others, none, by_none, limit)
+    later = gauge.certify_any_pair(released)
+    return AboutThePresent(gauge.model.fingerprint, others, by_others, none, by_none, limit, later)
 
 
 def largest_epsilon(

@@ -13,13 +13,13 @@ from chronodp.correlated.exact import Adversary
 from chronodp.correlated.fran.advance import advance
 from chronodp.correlated.fran.design import FranDesign
 from chronodp.correlated.fran.plan import design_fran
-from chronodp.correlated.fran.present import ARGUMENT, ONE_RECORD, AboutThePresent
+from chronodp.correlated.fran.present import ONE_RECORD, AboutThePresent
+from chronodp.correlated.fran.promise import certificate_of, stated
 from chronodp.correlated.fran.state import FranState, begin
 from chronodp.correlated.leakage_model import LeakageModel
 from chronodp.correlated.query import Query
-from chronodp.errors import InvalidArgument
 from chronodp.ledger import DurableStream, Ledger, Snapshot, StateCodec, frame, unframe
-from chronodp.privacy import Certificate, Claim, Guarantee, User, Window, dump, load
+from chronodp.privacy import Certificate, User, Window, dump, load
 from chronodp.randomness import Entropy
 
 __all__ = ["Fran", "FranAnswer"]
@@ -39,7 +39,7 @@ class FranAnswer:
 
 
 def _encode(snapshot: Snapshot[FranDesign, FranState]) -> bytes:
-    head = {"design": snapshot.plan, "present": dump(_stated(snapshot.design)), "seeded": snapshot.seeded}
+    head = {"design": snapshot.plan, "present": dump(stated(snapshot.design)), "seeded": snapshot.seeded}
     return frame(head, snapshot.state.to_bytes(snapshot.design.states))
 
 
@@ -47,13 +47,6 @@ def _decode(sealed: bytes) -> Snapshot[FranDesign, FranState]:
     head, state = unframe(sealed)
     design = replace(load(head["design"], FranDesign), present=load(head["present"], AboutThePresent))
     return Snapshot(head["design"], design, FranState.from_bytes(state), bool(head["seeded"]))
-
-
-def _stated(design: FranDesign) -> AboutThePresent:
-    """Return what is said beside the guarantee; a design without it was not made for a model."""
-    if design.present is None:
-        raise InvalidArgument("design", design, "what design_fran(...) returns")
-    return design.present
 
 
 class Fran(DurableStream[FranDesign, FranState]):
@@ -130,21 +123,12 @@ class Fran(DurableStream[FranDesign, FranState]):
     @property
     def present(self) -> AboutThePresent:
         """What one release reveals about the present, if the data follow the model."""
-        return _stated(self.design)
+        return stated(self.design)
 
     @property
     def certificate(self) -> Certificate:
         """What is promised for all releases together, and what the model says of the present beside it."""
-        design = self.design
-        old = f"{design.ages[0]}" if len(design.ages) == 1 else f"{min(design.ages)} to {design.oldest}"
-        return Certificate(
-            mechanism=f"{design.query} of states {old} periods old; beside the guarantee, {self.present}",
-            claim=Claim(design.unit, design.cost, ARGUMENT),
-            guarantee=Guarantee(design.unit, design.epsilon),
-            theorem="each record is read by one release (pure)",
-            precision=f"whole numbers on a grid of {design.step:g}; scales of noise rounded up",
-            seeded=self._seeded,
-        )
+        return certificate_of(self.design, seeded=self._seeded)
 
     def step(self, snapshot: ArrayLike) -> FranAnswer:
         """Take the states of one period, one a sequence, and release the answer about those that are old enough."""

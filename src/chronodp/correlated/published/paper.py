@@ -10,37 +10,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.correlated.ageing import Ages, aged_law, check_ages
-from chronodp.correlated.bounds.ceiling import group_spans
 from chronodp.correlated.bounds.total_variation import aged_distances
 from chronodp.correlated.chain import CouplingMarkovChain, Floats
 from chronodp.correlated.joint import JointChain
-from chronodp.correlated.query import Query, tabulate
+from chronodp.correlated.published.sensitivity import correlation_degree, k_sensitivity, partner_pairs
+from chronodp.correlated.query import Query
 from chronodp.correlated.simulate import simulate
 from chronodp.privacy import check_epsilon, check_whole
 
-__all__ = ["bounded_aged_correlation", "estimate_bounded_aged_correlation", "theorem_1", "theorem_2"]
+__all__ = [
+    "bounded_aged_correlation",
+    "estimate_bounded_aged_correlation",
+    "partners_distance",
+    "theorem_1",
+    "theorem_2",
+]
 
 
-def theorem_1(model: CouplingMarkovChain, *, query: Query, ages: Ages, epsilon: float) -> float:
+def theorem_1(
+    model: CouplingMarkovChain, *, query: Query, ages: Ages, epsilon: float, degree: int | None = None
+) -> float:
     """Return d(k) Δ_k ε_C, eq. 15 of the paper; no bound.
+
+    Δ_k is the largest total variation between the laws of the aged snapshot given two presents that differ in one
+    sequence.
+
+    Args:
+        model: the chain.
+        query: what is asked of the aged states.
+        ages: how old what is read is, for all sequences or for each.
+        epsilon: sensitivity of the query divided by the scale of the noise (ε_C).
+        degree: the k of the formula; that of the model, by Definition 7, if not given. The paper's figures take 2
+            whatever the coupling; all sequences of a model that hangs together give the largest d.
 
     Reference:
         Luo, Zhang, Xu, Chen, Huang, Correlated-sequence differential privacy.
 
     >>> from chronodp.correlated.query import Mean
     >>> model = CouplingMarkovChain([[0.99, 0.5], [0.01, 0.5]], [[1.0, 0.0], [0.0, 1.0]])
-    >>> round(theorem_1(model, query=Mean(), ages=1, epsilon=1.0), 4)
-    0.49
+    >>> [round(theorem_1(model, query=Mean(), ages=1, epsilon=1.0, degree=degree), 4) for degree in (None, 2)]
+    [0.49, 0.98]
     """
     check_epsilon(epsilon)
     each = check_ages(ages, model.sequences)
-    spans = group_spans(model, tabulate(query, model.sequences, model.states))
+    k = correlation_degree(model) if degree is None else check_whole("degree", degree, most=model.sequences)
     worst = 0.0
     for group in range(model.components.max() + 1):
         members = np.flatnonzero(model.components == group)
         joint = JointChain(model.part(members))
-        worst = max(worst, float((spans[members] * aged_distances(joint, each[members])).max()) * epsilon)
-    return worst
+        worst = max(worst, float(aged_distances(joint, each[members]).max()))
+    return k_sensitivity(query, model.sequences, model.states, k) * worst * epsilon
+
+
+def partners_distance(model: CouplingMarkovChain, *, ages: Ages) -> float:
+    """Return Δ_k, eq. 14, if a sequence and all its direct partners may differ at once: the other way to read it.
+
+    For a chain whose joint law can be listed; `theorem_1` lets one sequence differ.
+    """
+    joint = JointChain(model)
+    law = aged_law(joint, check_ages(ages, model.sequences)).reshape(-1, *joint.shape)
+    pairs, worst = partner_pairs(model), 0.0
+    for sequence in range(model.sequences):
+        near = np.union1d([sequence], pairs[:, (pairs == sequence).any(axis=0)])
+        cases = np.moveaxis(law, near + 1, range(len(near))).reshape(model.states ** len(near), len(law), -1)
+        for first in range(1, len(cases)):
+            apart = np.abs(cases[first] - cases[:first]).sum(axis=1) / 2
+            worst = max(worst, float(np.fmax.reduce(apart.ravel(), initial=0.0)))
+    return min(worst, 1.0)
 
 
 def theorem_2(model: CouplingMarkovChain, *, ages: Ages, epsilon: float) -> float:

@@ -34,7 +34,8 @@ def tune(
     """Return one age for all sequences and the noise with the least leakage about the present (P1).
 
     Mean squared error = B(A) + 2 n (Δ_f / ε_C)², where B(A) is the error of age, n the number of outputs. So ε_C(A) =
-    Δ_f √(2 n / (error - B(A))) is the least noise allowed at an age, and ages are tried one by one.
+    Δ_f √(2 n / (error - B(A))) is the least noise allowed at an age. Every age is tried: of several sequences an older
+    release may tell more than a younger one.
 
     Args:
         model: the chain, or a `LeakageModel` of it.
@@ -63,9 +64,11 @@ def tune_each(
     oldest: int = _OLDEST,
     objective: Objective | None = None,
 ) -> Tuned:
-    """Return an age for each sequence: all combinations where they are few, else step by step from the best common age.
+    """Return an age for each sequence: all combinations where they are few, else one sequence after another.
 
-    Step by step means that one sequence's age is changed by one as long as that helps: it may end short of the best.
+    One after another means, from the best common age on, that each sequence in turn takes the age that is best while
+    the others keep theirs, until none gains: it may end short of the best. Every age is tried, since an older one may
+    leak more than both its neighbours.
     """
     gauge = _gauge(model)
     s, top = gauge.model.sequences, check_whole("oldest", oldest, least=0, most=_OLDEST_TRIED)
@@ -73,16 +76,12 @@ def tune_each(
         return _best(gauge, query, error, itertools.product(range(top + 1), repeat=s), objective)
     best = tune(gauge, query=query, error=error, oldest=oldest, objective=objective)
     while True:
-        near = [
-            (*best.ages[:j], best.ages[j] + way, *best.ages[j + 1 :])
-            for j in range(s)
-            for way in (-1, 1)
-            if 0 <= best.ages[j] + way <= top
-        ]
-        better = _best(gauge, query, error, [best.ages, *near], objective)
-        if better.leakage >= best.leakage * (1 - 1e-9):
+        before = best.leakage
+        for j in range(s):
+            others = [(*best.ages[:j], age, *best.ages[j + 1 :]) for age in range(top + 1) if age != best.ages[j]]
+            best = _best(gauge, query, error, [best.ages, *others], objective)
+        if best.leakage >= before * (1 - 1e-9):
             return best
-        best = better
 
 
 def tune_affine(

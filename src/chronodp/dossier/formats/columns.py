@@ -32,7 +32,6 @@ class Column:
 COLUMNS = (
     Column("STRUCTURE", None, "string", "Of SDMX: what the next column names."),
     Column("STRUCTURE_ID", None, "string", "Of SDMX: the data structure that the other columns follow."),
-    Column("ACTION", None, "string", "Of SDMX: I, for information."),
     Column("RELEASE", "dimension", "integer", "The number of the release in the dataset's chain."),
     Column("SERIES", "dimension", "string", f"Which question and groups; {TOTAL} where there is one series alone."),
     Column("TIME_PERIOD", "time", "datetime", "When the period begins."),

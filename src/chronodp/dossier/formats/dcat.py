@@ -54,7 +54,7 @@ def _said(facts: Facts) -> Iterator[tuple[str, Any]]:
 
 def _known(facts: Facts) -> Iterator[tuple[str, Any]]:
     """Yield what the ledger knows."""
-    yield "dcterms:identifier", facts.head
+    yield "dcterms:identifier", facts.dataset
     if facts.published:
         yield "dcterms:issued", _moment(facts.published[0].issued)
         yield "dcterms:modified", _moment(facts.published[-1].issued)

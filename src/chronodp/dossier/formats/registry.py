@@ -66,7 +66,7 @@ def _variant(facts: Facts) -> Iterator[tuple[str, Any]]:
     if promised is not None:
         yield "variant_name", "Approximate DP" if promised[1] else "Pure DP"
     yield from _given("data_domain", facts.owner.population)
-    yield "unprotected_quantities", _sentences(facts.not_protects)
+    yield "unprotected_quantities", _sentences([*facts.not_protects, "Periods, keys and bounds that were declared"])
 
 
 def _loss(facts: Facts) -> Iterator[tuple[str, Any]]:
@@ -74,14 +74,16 @@ def _loss(facts: Facts) -> Iterator[tuple[str, Any]]:
     unit = budget.unit if facts.whole else facts.certificates[0].guarantee.unit
     renewed = f", in data dated in one period of {budget.renews} ({budget.zone})" if budget.renews else ""
     yield "privacy_unit", f"{unit}{renewed}"
-    yield "privacy_unit_details", f"Protected: {_sentences(facts.protects)} {budget.lifetime}"
+    within = ", within each period" if renewed else ""
+    yield "privacy_unit_details", f"Protected{within}: {_sentences(facts.protects)} {budget.lifetime}"
     if promised is None:
         return
     yield "privacy_parameters", {"epsilon": promised[0], "delta": promised[1]}
     lost = facts.lost
     so_far = f"Charged so far to the whole budget: (ε, δ) = {lost}, by: {lost.theorem}. {lost.note}"
     assumed = f" Assumed: {_sentences(facts.assumptions)}" if facts.assumptions else ""
-    yield "privacy_parameters_details", f"{_meaning(facts)} {so_far}{assumed}"
+    accepted = f" The budget accepts costs that assume {', '.join(budget.accepts)}." if budget.accepts else ""
+    yield "privacy_parameters_details", f"{_meaning(facts)} {so_far}{assumed}{accepted}"
 
 
 def _model(facts: Facts) -> Iterator[tuple[str, Any]]:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["has_observations", "sdmx"]
 
-_STRUCTURE = "CHRONODP:RELEASED_NUMBERS(1.0)"
-_INFORMATION = "I"
+_STRUCTURE = "CHRONODP:NUMBERS(1.0)"
 _NEEDED = ("time", "value", "lower", "upper")
 
 
@@ -53,13 +52,12 @@ def _observations(one: Published, table: pandas.DataFrame, known: dict[str, Meas
     frame = table[table["time"].notna()]  # a spectrum that was released together with series has no times
     names = [str(name) for name in frame.columns[: list(frame.columns).index("value")] if name != "time"]
     queries = frame["query"] if one.kind == "together" else pandas.Series("", index=frame.index)
-    times = {time: time.isoformat() for time in frame["time"].unique()}
+    times = {time: time.isoformat().replace("+00:00", "Z") for time in frame["time"].unique()}
     units = {name: asked.unit or UNSAID for name, asked in known.items()}
     lengths = {name: duration(asked.every) for name, asked in known.items()}
     columns = {
         "STRUCTURE": "datastructure",
         "STRUCTURE_ID": _STRUCTURE,
-        "ACTION": _INFORMATION,
         "RELEASE": one.number,
         "SERIES": list(_series(frame, names)) if names else TOTAL,
         "TIME_PERIOD": frame["time"].map(times),
@@ -70,7 +68,8 @@ def _observations(one: Published, table: pandas.DataFrame, known: dict[str, Meas
         "UNIT_MEASURE": queries.map(units),
         "PERIOD_LENGTH": queries.map(lengths),
     }
-    return pandas.DataFrame(columns, index=frame.index)[[column.name for column in COLUMNS]]
+    repeated = {column.name: "category" for column in COLUMNS if column.kind in ("string", "datetime")}
+    return pandas.DataFrame(columns, index=frame.index)[[column.name for column in COLUMNS]].astype(repeated)
 
 
 def _series(frame: pandas.DataFrame, names: list[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from chronodp.dossier.formats.sdmx import has_observations
 
 __all__ = ["structure"]
 
-_AGENCY, _VERSION, _CONCEPTS = "CHRONODP", "1.0", "RELEASED_NUMBERS_CONCEPTS"
+_AGENCY, _VERSION, _CONCEPTS = "CHRONODP", "1.0", "NUMBERS_CONCEPTS"
 _SCHEMA = (
     "https://raw.githubusercontent.com/sdmx-twg/sdmx-json/master/structure-message/tools/schemas/2.0.0/"
     "sdmx-json-structure-schema.json"
@@ -26,7 +26,7 @@ def structure(facts: Facts) -> list[str] | None:
         return None
     sender, prepared = {"id": _AGENCY}, facts.made.isoformat()
     message = {
-        "meta": {"id": "RELEASED_NUMBERS", "prepared": prepared, "sender": sender, "schema": _SCHEMA},
+        "meta": {"id": "NUMBERS", "prepared": prepared, "sender": sender, "schema": _SCHEMA},
         "data": {"conceptSchemes": [_concepts()], "dataStructures": [_structure()]},
     }
     return [json.dumps(message, ensure_ascii=False, indent=1)]
@@ -58,7 +58,7 @@ def _structure() -> dict[str, Any]:
         },
     }
     return {
-        **_named("RELEASED_NUMBERS", "Numbers released with differential privacy"),
+        **_named("NUMBERS", "Numbers released with differential privacy"),
         "dataStructureComponents": components,
     }
 

@@ -11,7 +11,7 @@ from chronodp.engines.held_keys import HeldKeys, KeysQuestion
 from chronodp.engines.lives import Booked, LifeQuestion, Tally
 from chronodp.engines.look import look
 from chronodp.engines.losses import LossesQuestion, losses_of_rows, losses_statement
-from chronodp.engines.question import TALLIED, BoundsReport, Progress, Question, Totals
+from chronodp.engines.question import TALLIED, Progress, Question
 from chronodp.engines.reading import Part, ReadingCheck, check_parts
 from chronodp.engines.sizes import Sizes, SizesQuestion, sizes_statement
 from chronodp.engines.sources import Source, SparkSource, find_source
@@ -19,6 +19,7 @@ from chronodp.engines.spark.frames import check_frame, needed_columns, part_of
 from chronodp.engines.spark.keys import held_keys_of_frame
 from chronodp.engines.spark.lives import book_frame, columns_of
 from chronodp.engines.statement import MissingQuestion, missing_statement, statement, tally_statement
+from chronodp.engines.totals import BoundsReport, Totals
 from chronodp.errors import ChronodpError, InvalidArgument, UnreadableSource
 
 __all__ = ["Spark"]

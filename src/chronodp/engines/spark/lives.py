@@ -22,8 +22,8 @@ from chronodp.engines.lives_statement import (
     kept_statement,
     paid_statement,
 )
-from chronodp.engines.question import Totals
 from chronodp.engines.reading import Part
+from chronodp.engines.totals import Totals
 from chronodp.errors import UnreadableSource
 
 __all__ = ["book_frame"]

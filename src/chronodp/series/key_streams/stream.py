@@ -14,40 +14,19 @@ from chronodp.postprocess import quantiles
 from chronodp.privacy import Certificate, Claim, Guarantee, check_fraction
 from chronodp.privacy.units import RecordUnit
 from chronodp.randomness import Entropy, draw_secret
+from chronodp.series.key_streams.answer import KeyAnswer
 from chronodp.series.key_streams.design import LONGEST_KEY, KeyStreamDesign, design_key_stream
 from chronodp.series.key_streams.holders import Holders, from_row, to_rows
 from chronodp.series.key_streams.look import Told, look_at
 from chronodp.series.key_streams.paths import KeyPaths
-from chronodp.series.recursion import Floats
-from chronodp.series.stream_answers import Row
+from chronodp.series.window_rows import Row
 
-__all__ = ["KeyAnswer", "KeyStream"]
+__all__ = ["KeyStream"]
 
 _ARGUMENT = "docs/explanation/proofs/key-streams.md"
 _SECRET = 32  # bytes of each of the two secrets
 
 Pairs = Iterable[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyAnswer:
-    """What is told after a step. All of it is public.
-
-    Attributes:
-        period: the number of the step, from 0.
-        look: the number of the look, from 0; None if keys are not looked at after this step.
-        found: keys that are told for the first time, sorted.
-        values: of every key told so far, how many people have met it by this look.
-        past: of keys told for the first time, the same by every look from the first to this one.
-        half: half the width of the interval of each value, by look from the first to this one.
-    """
-
-    period: int
-    look: int | None
-    found: tuple[str, ...]
-    values: dict[str, float]
-    past: dict[str, Floats]
-    half: Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,19 @@ out, and its words.
 """
 
 from chronodp.series.measures.active import Active
-from chronodp.series.measures.askable import ASKABLE, ask_for
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Floats, Measure, Statistic
 from chronodp.series.measures.blocks import Blocks
-from chronodp.series.measures.choices import histogram_of, mean_of
-from chronodp.series.measures.counts import MOST_BINS, Count, Histogram
+from chronodp.series.measures.counts import Count
+from chronodp.series.measures.histograms import MOST_BINS, Histogram, RowHistogram
 from chronodp.series.measures.quantiles import MOST_QUANTILES, Quantiles, RowQuantiles, quantiles_of
-from chronodp.series.measures.rows import RowHistogram, RowMean
+from chronodp.series.measures.rows import RowMean
 from chronodp.series.measures.scaled import ScaledSum
 from chronodp.series.measures.sums import Mean, PanelMean, Sum
 from chronodp.series.measures.totals import Total
 from chronodp.series.measures.variance import Variance
 
 __all__ = [
-    "ASKABLE",
     "MOST_BINS",
     "MOST_QUANTILES",
     "Active",
@@ -42,8 +40,5 @@ __all__ = [
     "Sum",
     "Total",
     "Variance",
-    "ask_for",
-    "histogram_of",
-    "mean_of",
     "quantiles_of",
 ]

@@ -1,7 +1,7 @@
 """What every measure decides for itself: what it needs of a table, its numbers, their grid, and how they are read out.
 
-The rest of the library asks the measure. A new one is one file here, its line in `askable`, its name in the faces and
-its argument in ``docs/explanation/proofs``.
+The rest of the library asks the measure. A new one is one file here, its question in `series.questions`, its option in
+``cli`` and its argument in ``docs/explanation/proofs``.
 """
 
 from __future__ import annotations

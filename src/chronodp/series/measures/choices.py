@@ -11,8 +11,8 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_positive, check_whole, check_word
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Clip, Measure
-from chronodp.series.measures.counts import Histogram
-from chronodp.series.measures.rows import RowHistogram, RowMean
+from chronodp.series.measures.histograms import Histogram, RowHistogram
+from chronodp.series.measures.rows import RowMean
 from chronodp.series.measures.scaled import ScaledSum
 from chronodp.series.measures.sums import CLIP, Mean, PanelMean, Sum
 

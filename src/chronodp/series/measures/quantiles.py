@@ -14,8 +14,7 @@ from chronodp.errors import InvalidArgument
 from chronodp.privacy import check_fraction, check_word, document, settle
 from chronodp.series.measures.asking import Argument, Asking
 from chronodp.series.measures.base import Measure
-from chronodp.series.measures.counts import Histogram
-from chronodp.series.measures.rows import RowHistogram
+from chronodp.series.measures.histograms import Histogram, RowHistogram
 
 __all__ = ["MOST_QUANTILES", "QUANTILES", "Quantiles", "RowQuantiles", "check_quantiles", "quantiles_of"]
 

@@ -1,4 +1,4 @@
-"""Rows and not people's totals: their mean, and how many lie in each bin.
+"""Rows and not people's totals: their mean.
 
 Each row counts with the weight min(1, L / m), where m is how many rows its person has in the group and period: one
 person has the weight of at most L rows there, whatever their number.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -22,11 +22,10 @@ from chronodp.errors import InvalidArgument
 from chronodp.postprocess import Law
 from chronodp.privacy import Contribution, check_clip, check_column, check_whole, counted, document, settle
 from chronodp.series.measures.base import Clip, Floats, Measure, Quanta
-from chronodp.series.measures.counts import check_edges
 from chronodp.series.measures.quotients import mean_ends
 from chronodp.series.noise import Noise, with_grid
 
-__all__ = ["RowHistogram", "RowMean"]
+__all__ = ["RowMean", "Weighed"]
 
 _MOST_ROWS = 2**20  # so many rows of one person, of 64 steps or more each, are within the 2^30 steps of a grid
 _WIDEST = 2**20
@@ -207,95 +206,3 @@ class RowMean(Weighed):
         near = width / math.sqrt(2)
         few, many = (f"± {near / rows:.3g} with the weight of {rows:,} rows" for rows in (1_000, 100_000))
         return f"about {few}, {many}, in 95 of 100 periods; up to 1.4 times that if the mean is at an end of the clip"
-
-
-@document("row_histogram")
-@dataclass(frozen=True, slots=True)
-class RowHistogram(Weighed):
-    """How many rows have a value in each bin; one person has the weight of at most ``at_most`` rows in a period.
-
-    Rows outside the bins are left out before weights are given.
-    """
-
-    edges: tuple[float, ...]
-    at_most: int = 1
-    size_name: ClassVar[str] = "edges"
-
-    def __post_init__(self) -> None:
-        self.check_weight(self.at_most)
-        settle(self, edges=check_edges(self.edges))
-
-    def with_edges(self, edges: tuple[float, ...]) -> RowHistogram:
-        """Return the histogram with other edges."""
-        return replace(self, edges=edges)
-
-    @property
-    def label(self) -> str:
-        """What the numbers are, in a word."""
-        return "rows"
-
-    @property
-    def reach(self) -> float:
-        """The most that one person adds to a bin."""
-        return float(self.at_most)
-
-    @property
-    def row_weight(self) -> int | None:
-        """The weight of how many rows one person has in all bins together."""
-        return self.at_most
-
-    @property
-    def declared(self) -> tuple[str, Clip] | None:
-        """The outermost edges."""
-        return "edges", (self.edges[0], self.edges[-1])
-
-    @property
-    def bin_edges(self) -> tuple[float, ...]:
-        """The edges of bins."""
-        return self.edges
-
-    @property
-    def bins(self) -> int:
-        """How many bins there are."""
-        return len(self.edges) - 1
-
-    @property
-    def bins_touched(self) -> int:
-        """All of them: a person's weight may be spread over many."""
-        return self.bins
-
-    def contributions(self, *, rounding: float = 0.0) -> tuple[Contribution, ...]:
-        """Return what one unit can do to all bins together: no more than to one of them."""
-        del rounding
-        return (Contribution.count(at_most=self.at_most),)
-
-    def clip_in_quanta(self, step: float) -> tuple[int, int]:
-        """Return none to one row."""
-        return 0, round(1 / step)
-
-    def on_grid(self, law: Law, index: int, sensitivity: float, scale: float, *, times: int) -> Noise:
-        """Return noise for the bins, on a grid of parts of a row."""
-        del index, times
-        return with_grid(law, sensitivity, scale, reach=self.reach, width=1.0, whole=False)
-
-    def to_question(self) -> dict[str, Any]:
-        """Return the measure as a curator is asked for it."""
-        return {
-            "kind": "histogram",
-            "column": self.column,
-            "edges": list(self.edges),
-            "of": "rows",
-            "at_most": self.at_most,
-        }
-
-    def words(self, called: str | None = None) -> str:
-        """Return what is released in plain words."""
-        return f"{self.words_alone()}, {self._weight(called)}"
-
-    def words_alone(self) -> str:
-        """Return the same where every row stands for itself."""
-        return f"rows by {self.column} in {self.bins} bins"
-
-    def error(self, width: float) -> str:
-        """Return the half-width of a band of 95 % in words."""
-        return f"± {width:.4g} a bin in 95 of 100 bins"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from chronodp.ledger import DurableStream, Ledger, framed_codec
 from chronodp.privacy import Certificate, Claim, Guarantee, Window, check_whole
 from chronodp.randomness import Entropy
-from chronodp.series.stream_answers import Row, check_totals, rows_by_step
+from chronodp.series.window_rows import Row, check_totals, rows_by_step
 from chronodp.series.windowed.advance import advance
 from chronodp.series.windowed.design import LONGEST_WINDOW, WindowedDesign, design_windowed
 from chronodp.series.windowed.mechanisms import WindowedMechanism

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from starlette.types import Scope
 
 from chronodp.report import house_style
-from chronodp.series.measures import ASKABLE
+from chronodp.series import ASKABLE
 from chronodp.service.sessions import COOKIE
 
 __all__ = ["mount_page"]

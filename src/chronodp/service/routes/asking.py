@@ -15,20 +15,21 @@ from chronodp.service.access import Anyone, Asker, curator_of
 from chronodp.service.curator import Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.dummy import rehearse
-from chronodp.service.jobs import Job, State
+from chronodp.service.job import Job, State
 from chronodp.service.listing import whose
-from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
+from chronodp.service.paging import PAGED, ShortPage
 from chronodp.service.question import QueryRequest
 from chronodp.service.quoting import quote
 from chronodp.service.stored import show_table
 
-__all__ = ["Named", "Submission", "Who", "router", "shown_job"]
+__all__ = ["Named", "OfDataset", "Submission", "Who", "router", "shown_job"]
 
 _MOST_DRAWN = 2**14  # edges, each a choice of its own: some seconds
 
 router = APIRouter()
 
 Named = Annotated[str, Path(max_length=200, description="The dataset's name.", examples=["meters"])]
+OfDataset = Annotated[str | None, Query(max_length=200, description="Of one dataset.")]
 Who = Annotated[str | None, Query(max_length=200, description="Of one caller, by the name that lists show as `who`.")]
 
 
@@ -144,11 +145,9 @@ def submit(
 @router.get("/jobs", tags=["asking"], summary="List your jobs", responses=refusals_for() | PAGED)
 def list_jobs(
     request: Request,
-    response: Response,
     caller: Anyone,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Cursor = None,
-    dataset: Annotated[str | None, Query(max_length=200, description="Of one dataset.")] = None,
+    page: ShortPage,
+    dataset: OfDataset = None,
     who: Who = None,
     state: Annotated[State | None, Query(description="Of one state.")] = None,
 ) -> list[shapes.JobShape]:
@@ -157,9 +156,9 @@ def list_jobs(
     by, mine = whose(who), caller.request("") if caller.role == "analyst" else None
     if mine is not None and by not in (None, mine):
         return []
-    place = read_cursor(before, int, str)
-    found = curator.jobs.newest(by=mine or by, dataset=dataset, state=state, before=place, limit=limit + 1)
-    jobs = cut(response, found, limit, lambda job: write_cursor(job.made, job.id))
+    place, most = page.place(int, str), page.looked_for
+    found = curator.jobs.newest(by=mine or by, dataset=dataset, state=state, before=place, limit=most)
+    jobs = page.cut(found, lambda job: (job.made, job.id))
     numbers = curator.ledger.stored.numbers_of([(job.dataset, job.source) for job in jobs if job.state == "done"])
     return [presenting.show_job(job, numbers.get((job.dataset, job.source))) for job in jobs]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request
 
 from chronodp.ledger import Entry, Status, place_after
 from chronodp.service import presenting, shapes
@@ -12,7 +12,7 @@ from chronodp.service.access import Anyone, curator_of
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.listing import seen_by, whose
-from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
+from chronodp.service.paging import PAGED, Page, pages
 from chronodp.service.policy import Dataset
 from chronodp.service.routes.asking import Named, Who
 
@@ -51,11 +51,9 @@ def get_budget(
 )
 def get_history(
     request: Request,
-    response: Response,
     caller: Anyone,
     dataset: Named,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    before: Cursor = None,
+    page: Annotated[Page, Depends(pages(100, 1000))],
     who: Who = None,
 ) -> list[shapes.EntryShape]:
     """Charges, newest first. Where releases are not shared, analysts see of others that they spent, and when.
@@ -66,11 +64,11 @@ def get_history(
     """
     curator = curator_of(request)
     asked = curator.dataset(caller, dataset)
-    place = read_cursor(before, int, int, int)
-    found = _charges(curator, caller, asked, who, place, limit + 1)
+    place = page.place(int, int, int)
+    found = _charges(curator, caller, asked, who, place, page.looked_for)
     entries = []
     # Not the last line itself says where the next page begins: it may be another's.
-    for charge in cut(response, found, limit, lambda _: write_cursor(*place_after(found[:limit], place))):
+    for charge in page.cut(found, lambda _: place_after(found[: page.limit], place)):
         mine = curator.may_read(caller, asked, charge.purpose)
         entries.append(
             shapes.EntryShape(

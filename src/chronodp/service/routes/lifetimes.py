@@ -12,10 +12,10 @@ from chronodp.service.access import Anyone, Asker, curator_of
 from chronodp.service.curator import Caller, Curator
 from chronodp.service.documented import refusals_for
 from chronodp.service.issue_rules import IssueAsked
-from chronodp.service.lifetime_shapes import LifetimeShape
 from chronodp.service.lifetimes import opened_design
 from chronodp.service.policy import Dataset
 from chronodp.service.routes.asking import Named, shown_job
+from chronodp.service.shapes.lifetimes import LifetimeShape
 from chronodp.service.showing_lifetimes import show_lifetime
 from chronodp.service.terms import LifetimeTerms
 

@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from chronodp.errors import ChronodpError
 from chronodp.service import shapes
 from chronodp.service.access import Inspector, Owner, curator_of
-from chronodp.service.desk_shapes import CheckedPolicyShape, PolicyShape
 from chronodp.service.documented import refusals_for
 from chronodp.service.policy import Dataset
 from chronodp.service.policy_file import parse_policy
 from chronodp.service.policy_words import policy_words
 from chronodp.service.refusals import describe
+from chronodp.service.shapes.desk import CheckedPolicyShape, PolicyShape
 
 __all__ = ["PolicyText", "router"]
 

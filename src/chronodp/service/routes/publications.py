@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request
 
 from chronodp.ledger import ListedRelease
 from chronodp.service.access import Inspector, curator_of
-from chronodp.service.desk_shapes import PublicationShape
 from chronodp.service.documented import refusals_for
-from chronodp.service.listing import list_releases
-from chronodp.service.paging import PAGED, Cursor, cut, read_cursor, write_cursor
+from chronodp.service.listing import releases_on
+from chronodp.service.paging import PAGED, ShortPage
 from chronodp.service.presenting import moment, who_asked
 from chronodp.service.price import epsilon_at
-from chronodp.service.routes.asking import Who
+from chronodp.service.routes.asking import OfDataset, Who
+from chronodp.service.shapes.desk import PublicationShape
 
 __all__ = ["router"]
 
@@ -29,13 +28,7 @@ router = APIRouter()
     responses=refusals_for(404) | PAGED,
 )
 def list_publications(
-    request: Request,
-    response: Response,
-    caller: Inspector,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Cursor = None,
-    dataset: Annotated[str | None, Query(max_length=200, description="Of one dataset.")] = None,
-    who: Who = None,
+    request: Request, caller: Inspector, page: ShortPage, dataset: OfDataset = None, who: Who = None
 ) -> list[PublicationShape]:
     """For owners and auditors: every release, newest first, with whom it protects and what it cost them.
 
@@ -44,11 +37,8 @@ def list_publications(
     """
     curator = curator_of(request)
     asked = curator.datasets(caller) if dataset is None else [curator.dataset(caller, dataset)]
-    place = read_cursor(before, int, str, int)
-    found = list_releases(curator, caller, asked, who=who, before=place, limit=limit + 1)
     deltas = {one.name: one.delta for one in asked}
-    page = cut(response, found, limit, lambda one: write_cursor(*one.place))
-    return [_shown(one, deltas[one.dataset]) for one in page]
+    return [_shown(one, deltas[one.dataset]) for one in releases_on(page, curator, caller, asked, who)]
 
 
 def _shown(listed: ListedRelease, delta: float) -> PublicationShape:

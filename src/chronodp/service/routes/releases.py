@@ -24,9 +24,9 @@ from chronodp.privacy import to_document
 from chronodp.service import shapes
 from chronodp.service.access import Anyone, Inspector, curator_of
 from chronodp.service.documented import refusals_for
-from chronodp.service.listing import list_releases, seen_by, whose
-from chronodp.service.paging import NEXT, PAGED, Cursor, cut, read_cursor, write_cursor
-from chronodp.service.routes.asking import Named, Who
+from chronodp.service.listing import releases_on, seen_by, whose
+from chronodp.service.paging import NEXT, PAGED, LongPage, ShortPage, cut
+from chronodp.service.routes.asking import Named, OfDataset, Who
 from chronodp.service.stored import show_line, show_release
 
 __all__ = ["Checked", "Number", "router", "stored_release"]
@@ -88,20 +88,12 @@ def list_releases_of(
     responses=refusals_for(404) | PAGED,
 )
 def list_all_releases(
-    request: Request,
-    response: Response,
-    caller: Anyone,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Cursor = None,
-    dataset: Annotated[str | None, Query(max_length=200, description="Of one dataset.")] = None,
-    who: Who = None,
+    request: Request, caller: Anyone, page: ShortPage, dataset: OfDataset = None, who: Who = None
 ) -> list[shapes.ReleaseLine]:
     """What you may read, in the order in which it was paid for, newest first."""
     curator = curator_of(request)
     asked = curator.datasets(caller) if dataset is None else [curator.dataset(caller, dataset)]
-    place = read_cursor(before, int, str, int)
-    found = list_releases(curator, caller, asked, who=who, before=place, limit=limit + 1)
-    return [show_line(one) for one in cut(response, found, limit, lambda one: write_cursor(*one.place))]
+    return [show_line(one) for one in releases_on(page, curator, caller, asked, who)]
 
 
 @router.get(
@@ -224,13 +216,7 @@ def check(request: Request, caller: Anyone, checked: Checked) -> shapes.Verified
 
 
 @router.get("/claims", tags=["certificates"], summary="List what releases claim", responses=refusals_for() | PAGED)
-def list_claims(
-    request: Request,
-    response: Response,
-    caller: Anyone,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-    before: Cursor = None,
-) -> list[shapes.ClaimShape]:
+def list_claims(request: Request, caller: Anyone, page: LongPage) -> list[shapes.ClaimShape]:
     """Every mechanism that released something you may see, for whom it claims what, and where the argument stands.
 
     What most releases claim comes first.
@@ -238,10 +224,10 @@ def list_claims(
     curator = curator_of(request)
     seen = seen_by(caller, curator.datasets(caller))
     found = curator.ledger.stored.claims(
-        whole=seen.whole, own=seen.own, by=seen.by, before=read_cursor(before, int, str), limit=limit + 1
+        whole=seen.whole, own=seen.own, by=seen.by, before=page.place(int, str), limit=page.looked_for
     )
-    page = cut(response, found, limit, lambda one: write_cursor(one.releases, one.claim))
-    return [shapes.ClaimShape(**asdict(one.words), releases=one.releases) for one in page]
+    shown = page.cut(found, lambda one: (one.releases, one.claim))
+    return [shapes.ClaimShape(**asdict(one.words), releases=one.releases) for one in shown]
 
 
 def stored_release(request: Request, caller: Anyone, dataset: str, number: int) -> StoredRelease:

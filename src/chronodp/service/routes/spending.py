@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from chronodp.service.access import Inspector, curator_of
-from chronodp.service.desk_shapes import SpendingShape, SpentDayShape, SpentShape
 from chronodp.service.documented import refusals_for
 from chronodp.service.routes.asking import Named
+from chronodp.service.shapes.desk import SpendingShape, SpentDayShape, SpentShape
 
 __all__ = ["router"]
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from chronodp.errors import NotFound
 from chronodp.service.access import Inspector, Owner, curator_of
 from chronodp.service.curator import Caller
-from chronodp.service.desk_shapes import MadeTokenShape, TokenShape
 from chronodp.service.documented import refusals_for
 from chronodp.service.presenting import moment
+from chronodp.service.shapes.desk import MadeTokenShape, TokenShape
 from chronodp.service.tokens import Role, Token, add_token, find_token, list_tokens, revoke_token
 from chronodp.tokens import id_of
 

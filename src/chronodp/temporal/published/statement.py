@@ -28,7 +28,7 @@ class DispatchStatement:
     Attributes:
         mechanism: what ran, in words.
         budget: of the one thing that holds: a value is sent to one time of its window at most e^(budget / 2) times as
-            likely as to another.
+            likely as to another; None if not even that holds of every step.
         window: periods of that window.
         ruled_out: for a swap of two values at each distance, how often, at least, what is released shows in which
             order they came.
@@ -36,18 +36,27 @@ class DispatchStatement:
     """
 
     mechanism: str
-    budget: float
+    budget: float | None
     window: int
     ruled_out: tuple[tuple[int, float], ...]
     seeded: bool = False
 
+    @property
+    def promise(self) -> str:
+        """What holds of every step, in words."""
+        if self.budget is None:
+            return (
+                "none: the first steps follow another law than the steady state, and no marginal dispatch budget holds "
+                "of them"
+            )
+        return (
+            f"marginal dispatch budget {self.budget:g} over a window of {self.window}: a value is sent to one time "
+            f"of its window at most e^{self.budget / 2:g} times as likely as to another"
+        )
+
     def __str__(self) -> str:
         rows = [
-            (
-                "Promise",
-                f"marginal dispatch budget {self.budget:g} over a window of {self.window}: a value is sent to one time "
-                f"of its window at most e^{self.budget / 2:g} times as likely as to another",
-            ),
+            ("Promise", self.promise),
             ("Not", "differential privacy of any unit: no value is released before its time, and that tells"),
             ("Mechanism", self.mechanism),
             (

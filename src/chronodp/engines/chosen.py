@@ -1,0 +1,207 @@
+"""From rows to the cells of people that count, as tables of one SQL text, each made of those before it.
+
+Steps 3 to 5 of "What is computed" in ``docs/explanation/proofs/bounding.md``: what people have (``held``), their
+clipped totals, and which cells are kept (``chosen``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from chronodp.engines.choice import priority_text
+from chronodp.engines.lengths import scaled_tables, wide
+from chronodp.engines.question import ROW_LIMIT, Grouping, Question
+from chronodp.engines.reading import Part
+from chronodp.engines.rows import Term, between, rows_select, whole
+from chronodp.engines.seeds import SEEDS, person_digest, seeds_of_digest
+from chronodp.engines.stays_statement import STAY, stays_tables
+
+__all__ = [
+    "chosen_tables",
+    "clipped_total",
+    "exact_sum",
+    "held_size",
+    "held_tables",
+    "keys_tables",
+    "sum_of",
+    "text_of",
+    "within_limits",
+]
+
+_EXACT = "DECIMAL(38, 0)"  # for sums that bounds say nothing about
+
+
+def held_tables(
+    question: Question, parts: Sequence[Part], dialect: str, *, counted: bool = False
+) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``held``: what each person has in each cell, unbounded; of rows that stand alone, each.
+
+    How many rows that is stands beside it if they are ``counted``.
+    """
+    steps, cell = exp.column("steps"), exp.column("period") * question.places + exp.column("place")
+    tables = keys_tables(question, rows_select(question, parts, dialect), dialect)
+    if question.user is None:
+        return [*tables, ("held", exp.select(cell.as_("cell"), steps.as_("raw")).from_("rows_"))]
+    tables.append(("located", exp.select("person", cell.as_("cell"), "steps").from_("rows_")))
+    # What a row may hold beyond 32 bits can exceed 64 when added up.
+    added = sum_of(steps, dialect) if question.row_limit <= ROW_LIMIT else exact_sum(steps)
+    held = exp.select("person", "cell", added.as_("raw")).from_("located")
+    if counted or question.rows is not None:
+        held = held.select(exp.Count(this=exp.Star()).as_("counted"))
+    return [*tables, ("held", held.group_by("person", "cell"))]
+
+
+def held_size(question: Question, top: int, dialect: str, *, means: bool) -> Term:
+    """Return the size of what a person has in a cell of ``held``, up to the top; of the mean of its rows if asked."""
+    raw: Term = exp.Abs(this=exp.column("raw"))
+    if means and question.user is not None:
+        # A mean of rows is within 64 bits, as each row is; their sum need not be.
+        raw = exp.IntDiv(this=wide(raw, dialect), expression=wide(exp.column("counted"), dialect))
+    return between(whole(0), raw, whole(top))
+
+
+def keys_tables(question: Question, rows: exp.Select, dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return the public keys of groupings as tables, and ``rows_``, which are joined with them."""
+    if dialect == "spark" and question.groupings:
+        # Otherwise a session that broadcasts nothing would send all rows of a group to one place.
+        rows = rows.hint(f"BROADCAST({', '.join(f'keys_{index}' for index in range(len(question.groupings)))})")
+    tables = [(f"keys_{index}", _keys(grouping)) for index, grouping in enumerate(question.groupings)]
+    return [*tables, ("rows_", rows)]
+
+
+def chosen_tables(question: Question, parts: Sequence[Part], key: str, dialect: str) -> list[tuple[str, exp.Select]]:
+    """Return what leads to ``chosen``: cells with raw and clipped totals, people and their ranks if there are any."""
+    tables = held_tables(question, parts, dialect)
+    raw = exp.column("raw")
+    if question.user is None:
+        total = clipped_total(question, raw) if question.rows is None else _weighed(question, raw, _one())
+        chosen = exp.select("cell", "raw", total.as_("total"))
+        if question.rows is not None:
+            chosen = chosen.select(_one().as_("counted"), _one().as_("weight"))
+        return [*tables, ("chosen", chosen.from_("held"))]
+    names = ["person", "cell", "raw", "total"]
+    if question.rows is None:
+        cells = exp.select("person", "cell", "raw", clipped_total(question, raw).as_("total"))
+    else:
+        counted = exp.column("counted")
+        weight = exp.Least(this=counted, expressions=[exp.Literal.number(question.rows)], ignore_nulls=True)
+        total = _weighed(question, raw, _beside(question, counted.copy()))
+        cells = exp.select("person", "cell", "raw", total.as_("total"), "counted", weight.as_("weight"))
+        names += ["counted", "weight"]
+    cells = cells.from_("held")
+    ranks = _ranks(question)
+    if not ranks and question.norm is None and question.window is None:
+        return [*tables, ("chosen", cells)]
+    if dialect == "spark":
+        # A person's cells meet here, once, to be ranked: without it Spark would sort them on both sides of the way.
+        cells = cells.hint("REPARTITION(person)", dialect=dialect)
+    if question.norm is not None:
+        return [*tables, ("cells", cells), *scaled_tables(question.norm, dialect)]
+    tables.append(("cells", cells))
+    if not ranks:
+        return [*tables, *stays_tables(question, "cells", names, [])]
+    tables.append(("digested", exp.select(*names, person_digest(key).as_("digest")).from_("cells")))
+    tables.append(
+        ("seeded", exp.select(*names, *_named(seeds_of_digest(exp.column("digest"), dialect))).from_("digested"))
+    )
+    ranked = exp.select(*names, *_named(ranks)).from_("seeded")
+    if question.window is None:
+        return [*tables, ("chosen", ranked)]
+    within = [exp.column(rank) <= limit for rank, limit in _limits(question).items()]
+    return [*tables, ("ranked", ranked), *stays_tables(question, "ranked", [*names, *ranks], within)]
+
+
+def within_limits(question: Question) -> list[Term]:
+    """Return the conditions that cells of ``chosen`` count."""
+    if question.user is None:
+        return []
+    within = [exp.column(rank) <= limit for rank, limit in _limits(question).items()]
+    stays = [] if question.max_stays is None else [exp.column(STAY) <= question.max_stays]
+    return [*within, *stays]
+
+
+def text_of(tables: list[tuple[str, exp.Select]], answer: exp.Select, dialect: str) -> str:
+    """Return the text of an answer about tables, each made of those before it. Uses them up."""
+    for name, table in tables:
+        answer = answer.with_(name, as_=table, copy=False)  # else each would copy all before it
+    return answer.sql(dialect, copy=False)  # nobody else holds it
+
+
+def sum_of(term: Term, dialect: str) -> Term:
+    """Return a sum whose numbers are bounded: of 64 bits."""
+    # Spark adds in 64 bits. A person's rows exceed them at four thousand million in one cell and not before; the sum
+    # is null then, which clipping takes for the upper end. An error would tell of a person.
+    return exp.Anonymous(this="TRY_SUM", expressions=[term]) if dialect == "spark" else exp.Sum(this=term)
+
+
+def exact_sum(term: Term) -> Term:
+    """Return a sum that bounds say nothing about: of 38 digits."""
+    return exp.Sum(this=exp.cast(term.copy(), _EXACT))
+
+
+def clipped_total(question: Question, steps: Term) -> Term:
+    """Return steps between the ends of the clip."""
+    low, high = (exp.Literal.number(end) for end in question.clip)
+    return exp.cast(between(low, steps, high), "BIGINT")
+
+
+def _limits(question: Question) -> dict[str, int]:
+    """How many periods and places of a person count, where that is fewer than there are."""
+    most = {
+        "period_rank": (question.max_periods, len(question.calendar)),
+        "place_rank": (question.max_places, question.places // question.weighed_bins),
+    }
+    return {rank: limit for rank, (limit, all_) in most.items() if limit is not None and limit < all_}
+
+
+def _ranks(question: Question) -> dict[str, Term]:
+    cell: Term = exp.column("cell")
+    person: Term = exp.column("person")
+    period: Term = exp.IntDiv(this=cell.copy(), expression=exp.Literal.number(question.places))
+    ranks: dict[str, Term] = {}
+    for rank in _limits(question):
+        # Dense: all cells of a period have one rank, since they have one priority. Places are ranked row by row.
+        function, number, within = "DENSE_RANK", period, [person]
+        if rank == "place_rank" and question.weighed_bins == 1:
+            function, number, within = "ROW_NUMBER", exp.paren(cell + len(question.calendar)), [person, period]
+        elif rank == "place_rank":  # all bins of a group have one rank
+            group = exp.IntDiv(this=cell.copy(), expression=exp.Literal.number(question.weighed_bins))
+            number, within = exp.paren(group + len(question.calendar)), [person, period]
+        ranks[rank] = exp.Window(
+            this=exp.Anonymous(this=function),
+            partition_by=[term.copy() for term in within],
+            order=exp.Order(expressions=[exp.Ordered(this=priority_text(number.copy(), *SEEDS))]),
+        )
+    return ranks
+
+
+def _named(terms: Mapping[str, Term]) -> list[exp.Alias]:
+    return [exp.Alias(this=term, alias=exp.to_identifier(name)) for name, term in terms.items()]
+
+
+def _weighed(question: Question, total: Term, rows: Term) -> Term:
+    """The formula of `Question.weigh`; a sum beyond 64 bits, null in Spark, counts as 0, which is within the bound."""
+    most = exp.Literal.number(question.rows or 1)
+    over = exp.Greatest(this=rows, expressions=[most], ignore_nulls=True)
+    share = exp.cast(exp.IntDiv(this=total, expression=over), "BIGINT")
+    return exp.Coalesce(this=share, expressions=[exp.Literal.number(0)])
+
+
+def _beside(question: Question, counted: Term) -> Term:
+    """How many rows a person has in the same group of the same period, in whichever bins."""
+    if question.weighed_bins == 1:
+        return counted
+    group = exp.IntDiv(this=exp.column("cell"), expression=exp.Literal.number(question.weighed_bins))
+    return exp.Window(this=exp.Sum(this=counted), partition_by=[exp.column("person"), group])
+
+
+def _one() -> Term:
+    return exp.Literal.number(1)
+
+
+def _keys(grouping: Grouping) -> exp.Select:
+    rows = [(key, code) for code, key in enumerate(grouping.keys)]
+    listed = exp.values(rows, alias="listed", columns=["key", "code"])
+    return exp.select("key", "code").from_(listed, copy=False)
