@@ -163,6 +163,10 @@ def _foreign_key(files: Files, _: Keys) -> None:
     files["manifest.json"] = json.dumps({**manifest, "public_key": Keys.create().public}).encode()
 
 
+def _other_format(files: Files, _: Keys) -> None:
+    files["manifest.json"] = json.dumps({**json.loads(files["manifest.json"]), "format": 2}).encode()
+
+
 def _nothing(_: Files, __: Keys) -> None:
     pass
 
@@ -281,5 +285,6 @@ CHANGES = (
     Change("no signature", _without("manifest.sig"), (_FORGED,)),
     Change("a signature spelled another way", _respell, (_FORGED,)),
     Change("no manifest", _without("manifest.json"), (f"manifest.json: {_LOST}",)),
+    Change("another format", _other_format, (f"manifest.json: {_LOST}",)),
     Change("no chain", _without("chain.json"), ("chain.json: it is missing", f"chain.json: {_LOST}")),
 )

@@ -22,6 +22,7 @@ SAID = Owner(
     collection="By meters.",
     population="All households.",
     intended_use="Planning.",
+    preprocessing="None, and nobody.",
 )
 
 

@@ -11,9 +11,11 @@ from playwright.sync_api import Browser, Page
 
 import chronodp as cdp
 from chronodp.accounting import adversary
-from chronodp.dossier import Facts, Owner, gather
+from chronodp.dossier import Owner, gather
 from chronodp.dossier.label import label
+from chronodp.randomness import seeded
 from tests.contrast import contrast
+from tests.dossier.everything import QUIET, meters
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _DATASETS = ("meters", "renewed", "watch", "building", "empty")
@@ -72,11 +74,14 @@ def test_others_words_are_shown_and_not_obeyed(ledger: cdp.Ledger) -> None:
     assert any(line.endswith("…") for line in texts(picture))
 
 
-def test_a_seeded_release_promises_nothing(ledger: cdp.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Facts, "seeded", property(lambda _: True))
-    said = " ".join(texts(label(gather(ledger, "ever"))))
+def test_a_seeded_release_promises_nothing(ledger: cdp.Ledger) -> None:
+    ledger.open("seeded", unit=cdp.User(), epsilon=1.0)
+    plan = meters().count().plan(epsilon=1.0)
+    plan.release(ledger, dataset="seeded", request="a", entropy=seeded(1), **QUIET)
+    said = " ".join(texts(label(gather(ledger, "seeded"))))
     assert "Nothing is promised" in said
-    assert "73.2" not in said
+    assert "at most" not in said
+    assert "the newest table: count of people." in said
 
 
 def test_more_spent_than_allowed_is_no_promise(ledger: cdp.Ledger) -> None:

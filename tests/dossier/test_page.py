@@ -73,8 +73,7 @@ def test_a_seeded_release_is_said_first(everything: cdp.Ledger) -> None:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_is_read_on_every_screen(browser: Browser, folder: Path, width: int, scheme: str) -> None:
     asked: list[str] = []
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow
+import pyarrow.ipc
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
@@ -24,9 +26,10 @@ import chronodp as cdp
 from chronodp.dossier import verify_dossier, write_dossier
 from chronodp.ledger import Keys, Ledger
 from tests.dossier.changes import CHANGES, Change, Files, files_of, flips, write_files
+from tests.dossier.everything import meters
 
 VERIFIER = Path(str(resources("chronodp.dossier") / "verifier"))
-EACH = 4  # flipped bits of every file
+EACH = 3  # flipped bits of every file
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,28 @@ def test_every_kind_of_release_verifies(
     folder = write_dossier(everything, "meters", tmp_path / "meters")
     assert verify_dossier(folder, public_key=everything.public_key).faults == ()
     assert by_script(files_of(folder), everything.public_key) == []
+
+
+def test_numbers_beside_the_text_are_those_that_were_signed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_script: Callable[[Files, str], list[str]]
+) -> None:
+    monkeypatch.setattr("chronodp.ledger.numbers.MOST_LISTED", 3)  # four numbers are too many for a text
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=1.0)
+        meters().count().plan(epsilon=1.0).release(ledger, dataset="meters", request="count")
+        folder = write_dossier(ledger, "meters", tmp_path / "dossier")
+    files = files_of(folder)
+    assert verify_dossier(folder).faults == ()
+    assert by_script(files, "") == []
+    place = folder / "releases" / "0001.arrow"
+    with pyarrow.ipc.open_file(place.read_bytes()) as reader:
+        schema, (first, *rest) = reader.schema, reader.get_batch(0).column(0).to_pylist()
+    with pyarrow.OSFile(str(place), "wb") as sink, pyarrow.ipc.new_file(sink, schema) as writer:
+        writer.write_batch(pyarrow.record_batch([pyarrow.array([first + 1, *rest])], schema=schema))
+    changed = "releases/0001.arrow: it is not the file that the manifest lists: it was changed"
+    signed = "releases/0001.arrow: part 1 of 1 of the numbers is not the one that was signed"
+    assert verify_dossier(folder).faults == (changed, signed)
+    assert by_script(files_of(folder), "") == [changed]
 
 
 @pytest.mark.processes

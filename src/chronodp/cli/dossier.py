@@ -31,15 +31,10 @@ def dossier(
     "not known to chronodp". Every key of that file may be left out:
 
         name = "Load of Mill Town"
-
         curators = ["Mill Town Utility"]
-
         contact = "privacy@mill.example"
-
         description = "Hourly load of households, by district."
-
         intended_use = "Planning of the grid"
-
         region = "Mill Town"
 
     **Examples**
@@ -53,7 +48,7 @@ def dossier(
     from chronodp.dossier import check_folder, load_owner, write_dossier, write_dossiers
 
     if dataset is None and request is not None:
-        raise InvalidArgument("request", request, "with the dataset that it was released of")
+        raise InvalidArgument("request", request, "given with its dataset: `chronodp dossier DATASET --request …`")
     check_folder(out)
     said = None if owner is None else load_owner(owner)
     with existing_ledger(ledger, keys=keys) as opened:

@@ -107,8 +107,10 @@ def _bounds(facts: Facts) -> Iterator[Answer]:
         topic, "How is what one unit can change bounded?", reach or "As the certificate of each release says."
     )
     found = _of_releases(facts, ("Found", "Keys"))
-    declared = "Bounds that are not named here were declared; whether someone looked at data to declare them is "
-    yield _ledger(topic, "Were bounds or keys chosen by looking at data?", f"{found}\n{declared}{UNKNOWN}.".strip())
+    declared = "Bounds that are not named here were declared before the release."
+    yield _ledger(topic, "Were bounds or keys found in the data, privately?", f"{found}\n{declared}".strip())
+    before = "What was done to the data before, and did anyone look at them to choose bounds?"
+    yield _owner(topic, before, facts.owner.preprocessing)
     errors = _each(f"{one.link.request}: {label}: {text}" for one in facts.published for label, text in errors_of(one))
     yield _ledger(topic, "How large are error and bias?", errors or "As the certificate of each release says.")
     steps = _each(f"{one.link.request}: {step}" for one in facts.published for step in one.certificate.processing)

@@ -261,7 +261,9 @@ def gather(
     links = [SignedLink(one["body"], one["signature"]) for one in chain["links"]]
     wanted = [number for number, one in enumerate(links, start=1) if request is None or one.link.request == request]
     if request is not None and not wanted:
-        raise InvalidArgument("request", request, f"one that was released of {dataset!r}; `chronodp budget` lists them")
+        raise InvalidArgument(
+            "request", request, f"one that was released of {dataset!r}; `chronodp budget history` lists them"
+        )
     published = tuple(_read(ledger, dataset, number) for number in wanted)
     charges = _charges(ledger, dataset)
     budgets = _budgets(ledger, dataset, charges)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from chronodp.dossier.facts import Facts
 
-__all__ = ["MANIFEST", "SIGNATURE", "files_in", "signed_manifest"]
+__all__ = ["FORMAT", "MANIFEST", "SIGNATURE", "files_in", "signed_manifest"]
 
+FORMAT = 1
 MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
 _LITTER = frozenset({".DS_Store", "Thumbs.db"})  # what desktops leave in folders
 
@@ -28,7 +29,7 @@ def signed_manifest(facts: Facts, listed: Sequence[tuple[str, str, int]]) -> dic
     """
     content = {
         "kind": "dossier",
-        "format": 1,
+        "format": FORMAT,
         "made": facts.made.isoformat(),
         "version": facts.version,
         "dataset": facts.dataset,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chronodp.dossier.facts import Published
-from chronodp.dossier.manifest import MANIFEST, SIGNATURE, files_in
+from chronodp.dossier.manifest import FORMAT, MANIFEST, SIGNATURE, files_in
 from chronodp.errors import CertificateInvalid, ChronodpError, UnknownDocument
 from chronodp.ledger import (
     BEGINNING,
@@ -35,7 +35,7 @@ from chronodp.report import frame_as_csv
 __all__ = ["Verified", "verify_dossier"]
 
 _CHAIN, _RELEASES, _HELD = "chain.json", "releases/", (".json", ".arrow")
-_MANIFEST = {"dataset": str, "public_key": str, "head": str, "files": list}
+_MANIFEST = {"kind": str, "format": int, "dataset": str, "public_key": str, "head": str, "files": list}
 _FILE = {"path": str, "sha256": str, "bytes": int}
 _LINKS = {"dataset": str, "public_key": str, "head": str, "links": list}
 _LINK = {"body": str, "signature": str}
@@ -87,6 +87,8 @@ def _faults(folder: Path, given: str | None, head: str | None) -> Iterator[str]:
     where = MANIFEST
     try:
         manifest = _read(folder, where, _MANIFEST)
+        if (manifest["kind"], manifest["format"]) != ("dossier", FORMAT):
+            raise UnknownDocument("not a manifest of this format")
         listed = {one["path"]: (one["sha256"], one["bytes"]) for one in _each(manifest["files"], _FILE)}
         key = check_public_key(manifest["public_key"]) if given is None else given
         if key != manifest["public_key"]:
@@ -144,7 +146,11 @@ def _release_faults(file: Path, links: list[Any], table: Path) -> Iterator[str]:
     if not file.stem.isdecimal():
         raise UnknownDocument("a release is called by its number")
     number = int(file.stem)
-    written, signed = load_release(file)
+    try:
+        written, signed = load_release(file)
+    except CertificateInvalid as error:  # of numbers beside the text
+        yield str(error)
+        return
     if [signed.to_dict()] != links[number - 1 : number]:
         yield f"its certificate is not link {number} of the chain"
         return

@@ -58,9 +58,8 @@ def _release(number: int, links: list[Any], table: bytes | None, release: str, l
         yield "the certificate is genuine but belongs to another release"
     elif table is not None and '"kind":"release"' in release and (signed := _numbers(**json.loads(release))):
         shown = [float(row["value"]) for row in csv.DictReader(table.decode().split("\n"))]
-        wrong = [place for place, one in enumerate(shown, 1) if [one] != signed[place - 1 : place]]
-        if wrong or len(shown) < len(signed):
-            yield f"row {wrong[0] if wrong else len(shown) + 1} of its table does not show the signed number"
+        wrong = [row for row in range(max(len(shown), len(signed))) if shown[row : row + 1] != signed[row : row + 1]]
+        yield from (f"row {row + 1} of its table does not show the signed number" for row in wrong[:1])
 
 
 def _numbers(design: Any = None, noisy: Any = None, **_: Any) -> list[float]:
@@ -73,7 +72,8 @@ def check(files: dict[str, bytes], given: str = "") -> Iterator[str]:
     where = "manifest.json"
     try:
         manifest = json.loads(files[where])
-        listed = {one["path"]: (one["sha256"], one["bytes"]) for one in manifest["files"]}
+        held = {("dossier", 1): manifest["files"]}[manifest["kind"], manifest["format"]]  # no other format is known
+        listed = {one["path"]: (one["sha256"], one["bytes"]) for one in held}
         if given not in ("", key := manifest["public_key"]):
             yield f"{where}: it names another public key than the one given"
         if not _signed(given or key, files.get("manifest.sig", b""), files[where]):
@@ -86,8 +86,8 @@ def check(files: dict[str, bytes], given: str = "") -> Iterator[str]:
         chain = json.loads(files[where := "chain.json"])
         yield from (f"{where}: {what}" for what in _chain(chain, manifest, given or key))
         for where in sorted(path for path in files if path.startswith("releases/") and path.endswith(".json")):
-            held, table = json.loads(files[where]), files.get(f"numbers/{where[9:-5]}.csv")
-            yield from (f"{where}: {what}" for what in _release(int(where[9:-5]), chain["links"], table, **held))
+            release, table = json.loads(files[where]), files.get(f"numbers/{where[9:-5]}.csv")
+            yield from (f"{where}: {what}" for what in _release(int(where[9:-5]), chain["links"], table, **release))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
         yield f"{where}: it is missing, or not written as in a dossier"
 
