@@ -22,6 +22,7 @@ from chronodp.reading import check_path, line_of, parse_toml, read_text
 
 __all__ = [
     "Place",
+    "Schema",
     "Section",
     "Setting",
     "Settings",
@@ -40,6 +41,8 @@ __all__ = [
 ]
 
 _BARE = re.compile(r"[\w-]+")
+
+Schema: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,13 @@ class Setting:
         read: returns the value, or raises what is wrong with it.
         missing: what must be given where the key is not there; None if it may be left out.
         default: what stands for it then; None leaves it out.
+        schema: the same as JSON Schema, for a file's content as JSON; it may let pass what ``read`` refuses.
     """
 
     read: Callable[[Any, Place], Any]
     missing: str | None = None
     default: Any = None
+    schema: Schema = field(default_factory=dict)
 
 
 Settings: TypeAlias = Mapping[str, Setting]
@@ -165,7 +170,9 @@ def text(*, needed: bool | str = False, default: str | None = None, longest: int
             return False
         return longest is None or value == default or (0 < len(value.strip()) <= len(value) <= longest)
 
-    return _kind("a text", lambda value: accepts(value) and "\x00" not in value, needed, default)
+    least = 0 if longest is None or default == "" else 1
+    schema = {"type": "string"} if longest is None else {"type": "string", "minLength": least, "maxLength": longest}
+    return _kind("a text", lambda value: accepts(value) and "\x00" not in value, needed, default, schema)
 
 
 def number(
@@ -186,19 +193,21 @@ def number(
         lambda value: isinstance(value, int | float) and not isinstance(value, bool) and lower <= value <= upper,
         needed,
         default,
+        {"type": "number", **_limits(least, most)},
     )
-    return Setting(lambda value, place: float(accepts.read(value, place)), accepts.missing, default)
+    return Setting(lambda value, place: float(accepts.read(value, place)), accepts.missing, default, accepts.schema)
 
 
 def whole(*, least: int | None = None, needed: bool | str = False, default: int | None = None) -> Setting:
     """Declare a whole number."""
     words = "a whole number" if least is None else f"a whole number of at least {least}"
-    return _kind(words, lambda value: type(value) is int and (least is None or value >= least), needed, default)
+    schema = {"type": "integer"} if least is None else {"type": "integer", "minimum": least}
+    return _kind(words, lambda value: type(value) is int and (least is None or value >= least), needed, default, schema)
 
 
 def truth(*, needed: bool | str = False, default: bool | None = None) -> Setting:
     """Declare true or false."""
-    return _kind("true or false", lambda value: isinstance(value, bool), needed, default)
+    return _kind("true or false", lambda value: isinstance(value, bool), needed, default, {"type": "boolean"})
 
 
 def texts(*, of: tuple[str, ...] | None = None, default: tuple[str, ...] | None = None) -> Setting:
@@ -211,7 +220,9 @@ def texts(*, of: tuple[str, ...] | None = None, default: tuple[str, ...] | None 
             and all(isinstance(part, str) and (of is None or part in of) for part in value)
         ),
     )
-    return Setting(lambda value, place: tuple(accepts.read(value, place)), None, default)
+    one = {"type": "string"} if of is None else {"enum": list(of)}
+    schema = {"type": "array", "items": one, "minItems": 1}
+    return Setting(lambda value, place: tuple(accepts.read(value, place)), None, default, schema)
 
 
 def anything(*, needed: bool | str = False, default: Any = None) -> Setting:
@@ -221,7 +232,7 @@ def anything(*, needed: bool | str = False, default: Any = None) -> Setting:
 
 def options(*, needed: bool | str = False) -> Setting:
     """Declare a table that is handed on as it stands."""
-    return _kind("a table", lambda value: isinstance(value, dict), needed)
+    return _kind("a table", lambda value: isinstance(value, dict), needed, schema={"type": "object"})
 
 
 def table(
@@ -235,7 +246,8 @@ def table(
         known = settings(Section(value, place, ())) if callable(settings) else settings
         return _read(value, known, place)
 
-    return Setting(read, "a table [{}]" if needed else None, {} if default else None)
+    schema = {"type": "object"} if callable(settings) else _table_schema(settings)
+    return Setting(read, "a table [{}]" if needed else None, {} if default else None, schema)
 
 
 def each(setting: Setting, *, needed: str | None = None) -> Setting:
@@ -246,7 +258,8 @@ def each(setting: Setting, *, needed: str | None = None) -> Setting:
             raise place.wrong(value, needed or f"a table [{_shown(place)}.NAME] for each")
         return Section({name: setting.read(one, place.below(name)) for name, one in value.items()}, place, ())
 
-    return Setting(read, needed, {})
+    schema = {"type": "object", "additionalProperties": setting.schema}
+    return Setting(read, needed, {}, schema if needed is None else {**schema, "minProperties": 1})
 
 
 def rows(setting: Setting) -> Setting:
@@ -257,16 +270,33 @@ def rows(setting: Setting) -> Setting:
             raise place.wrong(value, f"tables [[{_shown(place)}]], one for each")
         return tuple(setting.read(one, place.below(number)) for number, one in enumerate(value))
 
-    return Setting(read, None, ())
+    return Setting(read, None, (), {"type": "array", "items": setting.schema})
 
 
-def _kind(allowed: str, accepts: Callable[[Any], bool], needed: bool | str = False, default: Any = None) -> Setting:
+def _kind(
+    allowed: str,
+    accepts: Callable[[Any], bool],
+    needed: bool | str = False,
+    default: Any = None,
+    schema: Schema | None = None,
+) -> Setting:
     def read(value: Any, place: Place) -> Any:
         if not accepts(value):
             raise place.wrong(value, allowed)
         return value
 
-    return Setting(read, (needed if isinstance(needed, str) else "") if needed else None, default)
+    missing = (needed if isinstance(needed, str) else "") if needed else None
+    return Setting(read, missing, default, schema or {})
+
+
+def _limits(least: float, most: float) -> Schema:
+    return {name: edge for name, edge in (("minimum", least), ("maximum", most)) if math.isfinite(edge)}
+
+
+def _table_schema(settings: Settings) -> Schema:
+    needed = [key for key, setting in settings.items() if setting.missing is not None]
+    schema = {"type": "object", "properties": {key: setting.schema for key, setting in settings.items()}}
+    return {**schema, **({"required": needed} if needed else {}), "additionalProperties": False}
 
 
 def _read(content: dict[str, Any], settings: Settings, place: Place) -> Section:

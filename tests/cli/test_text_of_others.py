@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ import chronodp as cdp
 from chronodp.cli import main
 from chronodp.cli.live_view import LineView, ScreenView
 from chronodp.cli.shell import app
+from chronodp.dossier import write_dossier
 from chronodp.errors import ChronodpError
 from chronodp.ledger import Ledger
 from chronodp.live import Progress
@@ -66,6 +68,15 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("chain.json", "--public-key", "key"),
         ("release.json", "--public-key", "key"),
         ("release.json", "--public-key", KEY),
+        ("told", "--public-key", "key"),
+        ("told", "--json"),
+        ("changed",),
+    ),
+    "dossier": (
+        (HOSTILE, "--out", "dossier"),
+        (HOSTILE, "--request", KEY, "--out", "other"),
+        ("--out", "shelf", "--json"),
+        (KEY, "--out", "dossier"),
     ),
     "key": ((), ("--json",)),
     "plan": (("rows.parquet", *ASKED, *PRICE), ("rows.parquet", *ASKED, *PRICE, "--json")),
@@ -146,6 +157,7 @@ SILENT = {
     "device send": "prints a report",
     "device start": "prints a path that was typed",
     "explain": "prints numbers",
+    "schema": "prints our own schemas",
     "federate identity": "prints a key",
     "federate client": "prints names of letters and digits",
     "federate server": "prints names of letters and digits",
@@ -168,6 +180,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             _store(ledger)
             Path("chain.json").write_text(json.dumps(ledger.export(HOSTILE)), encoding="utf-8")
             Path("key").write_text(ledger.public_key, encoding="utf-8")
+            write_dossier(ledger, HOSTILE, "told")
+            shutil.copytree("told", "changed")
+            Path("changed", KEY.replace("/", "")).touch()
         with old_names():
             store = open_tables("budget.db")
             add_token(store, HOSTILE.replace("/", ""), "analyst")

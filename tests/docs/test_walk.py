@@ -110,6 +110,16 @@ def winter() -> None:
         plan.release(ledger, dataset="visits", request="winter").save("winter.json")
 
 
+def published() -> None:
+    rows = pd.DataFrame({"at": HOURS[:3], "who": ["a", "b", "c"], "kwh": 0.5})
+    series = cdp.TimeSeries(
+        rows, time="at", user="who", every="1h", start="2026-01-01", end="2026-01-02", unit=cdp.User(), max_periods=24
+    )
+    with cdp.Ledger("budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=1.0)
+        series.count().plan(epsilon=1.0).release(ledger, dataset="meters", request="load-2026-01")
+
+
 def lives() -> None:
     rows = pd.DataFrame({"meter": range(40), "at": pd.Timestamp("2026-01-01"), "kwh": 0.5, "region": "north"})
     rows.to_parquet("2026-01.parquet")
@@ -129,6 +139,7 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/collect-from-devices.md": nothing,
     "docs/how-to/count-active-people.md": visits,
     "docs/how-to/find-bounds.md": flights,
+    "docs/how-to/give-a-dossier.md": published,
     "docs/how-to/keep-a-budget.md": nothing,
     "docs/how-to/measure-leakage.md": model,
     "docs/how-to/publish-for-ever.md": lives,

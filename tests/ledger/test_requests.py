@@ -17,7 +17,7 @@ from chronodp.errors import (
     LedgerUnavailable,
     RequestConflict,
 )
-from chronodp.ledger import Fulfilled, Keys, Ledger, Link, SignedLink, registry_entry, verify, verify_chain
+from chronodp.ledger import Fulfilled, Keys, Ledger, Link, SignedLink, verify, verify_chain
 from chronodp.ledger.keyfile import create_keys, read_keys
 from chronodp.privacy import BoundedRangeCost, Certificate, Cost, PureCost
 from tests.ledger.examples import CERTIFICATE, COST
@@ -208,19 +208,6 @@ def test_any_flipped_bit_is_noticed(tmp_path: Path) -> None:
                 parts = {"body": signed.body, "signature": signed.signature, field: flipped}
                 with pytest.raises(CertificateInvalid):
                     verify(SignedLink(**parts), public)
-
-
-def test_registry_entries_say_what_registries_ask(ledger: Ledger) -> None:
-    ledger.open("meters", unit=User(), epsilon=1.0)
-    entry = registry_entry(fulfil(ledger, "a").signed.link)
-    assert entry["privacy_unit"] == "everything of one person, added or removed"
-    assert entry["relation"] == "add_remove"
-    assert (entry["epsilon"], entry["delta"]) == (0.125, 0.0)
-    assert entry["native_parameters"] == {"kind": "pure", "epsilon": 0.125}
-    for field in ("model", "mechanism", "composition", "refresh", "post_processing", "floating_point", "assumptions"):
-        assert field in entry
-    assert entry["refresh"] == "never"
-    assert json.dumps(entry)
 
 
 def test_links_that_are_no_links(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def export(
     keys: Keys = None,
     ledger: Address = "budget.db",
 ) -> None:
-    """Write the chain of signed certificates, with entries for registries of deployments, as JSON.
+    """Write the chain of signed certificates, with what is needed to verify it, as JSON.
 
     **Example**
 

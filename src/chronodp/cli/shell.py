@@ -27,6 +27,7 @@ from chronodp.cli.curator import curator
 from chronodp.cli.demo import demo
 from chronodp.cli.device import device
 from chronodp.cli.diagnose import diagnose
+from chronodp.cli.dossier import dossier
 from chronodp.cli.explain import explain
 from chronodp.cli.federate import federate
 from chronodp.cli.fran import fran
@@ -39,6 +40,7 @@ from chronodp.cli.plan_blur import plan_blur
 from chronodp.cli.read import read
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.schema import schema
 from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
 from chronodp.cli.stream import stream
@@ -87,6 +89,8 @@ app.add_typer(curator, name="curator")
 app.add_typer(token, name="token")
 app.command()(key)
 app.command()(verify)
+app.command()(dossier)
+app.command()(schema)
 app.command()(audit)
 app.command()(demo)
 

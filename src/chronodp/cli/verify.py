@@ -1,7 +1,8 @@
-"""``chronodp verify``: check a release or a chain of certificates, offline."""
+"""``chronodp verify``: check a release, a chain of certificates or a dossier, offline."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,8 @@ from chronodp.cli.key import read_public_key
 from chronodp.cli.options import Json
 from chronodp.cli.terminal import print_json, terminal
 from chronodp.display import shown
-from chronodp.errors import CertificateInvalid
+from chronodp.errors import CertificateInvalid, InvalidArgument
+from chronodp.privacy import counted
 from chronodp.reading import parse_json
 
 __all__ = ["read_chain", "verify"]
@@ -20,11 +22,16 @@ __all__ = ["read_chain", "verify"]
 
 def verify(
     file: Annotated[
-        Path, typer.Argument(help="A release or an exported chain.", exists=True, dir_okay=False, readable=True)
+        Path,
+        typer.Argument(help="A release, an exported chain, or the folder of a dossier.", exists=True, readable=True),
     ],
     public_key: Annotated[
-        str, typer.Option(help="The issuer's public key, or a file that holds it, as `chronodp key` writes it.")
-    ],
+        str | None,
+        typer.Option(
+            help="The issuer's public key, or a file that holds it, as `chronodp key` writes it. Left out, a dossier's "
+            "own: that shows whether it is whole, not who made it."
+        ),
+    ] = None,
     head: Annotated[
         str | None, typer.Option(help="Digest of the newest link, if you know it: shows links missing at the end.")
     ] = None,
@@ -41,10 +48,23 @@ def verify(
     `chronodp verify places.arrow --public-key public.key` for a release of more than a million numbers
 
     `chronodp verify meters-chain.json --public-key 3xk...= --head 9f2c...`
-    """
-    from chronodp.ledger import check_parts, is_arrow_file, verify as verify_link, verify_chain, verify_file
 
-    key = read_public_key(public_key)
+    `chronodp verify meters-dossier --public-key public.key`
+    """
+    from chronodp.ledger import (
+        check_parts,
+        check_public_key,
+        is_arrow_file,
+        verify as verify_link,
+        verify_chain,
+        verify_file,
+    )
+
+    given = None if public_key is None else read_public_key(public_key)
+    if file.is_dir():
+        _verify_folder(file, given, head, as_json=as_json)
+        return
+    key = check_public_key(given)
     if is_arrow_file(file):
         links = [verify_file(file, key)]
         said = "The certificate is genuine and belongs to this release, with every number of it."
@@ -77,6 +97,33 @@ def verify(
 def read_chain(file: Path) -> list[Any]:
     """Return the signed links of an exported chain; whether they are genuine is for `verify_chain` to tell."""
     return _signed_links(_read(file).get("links"), file)
+
+
+def _verify_folder(folder: Path, key: str | None, head: str | None, *, as_json: bool) -> None:
+    """Check a dossier, or every dossier in a folder of them."""
+    from chronodp.dossier import verify_dossier
+
+    inner = [] if (folder / "manifest.json").exists() else sorted(one.parent for one in folder.glob("*/manifest.json"))
+    if inner and head is not None:
+        raise InvalidArgument("head", "for several dossiers", "of one dossier: name its folder")
+    found = {one: verify_dossier(one, public_key=key, head=head) for one in inner or [folder]}
+    faults = [shown(f"{one.name}: {fault}") for one, verified in found.items() for fault in verified.faults]
+    if faults:
+        raise CertificateInvalid("\n".join(faults))
+    if as_json:
+        dossiers = [{"folder": str(one), **asdict(verified)} for one, verified in found.items()]
+        print_json({"valid": True, "dossiers": dossiers})
+        return
+    console = terminal()
+    for one, verified in found.items():
+        held = f"{counted(verified.files, 'file')}, {counted(verified.links, 'link')} of the chain and "
+        said = shown(f" {one.name}: {held}{counted(verified.releases, 'release')} of {verified.dataset}, as signed.")
+        console.print(Text.assemble(("Valid.", "bold green"), said))
+    if key is None:
+        keys = ", ".join(dict.fromkeys(verified.public_key for verified in found.values()))
+        console.print(f"Signed with the folder's own key; compare it with the owner's: {keys}")
+    if inner:
+        console.print("The page that lists these dossiers is not signed.")
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from chronodp.ledger.accounts import now as now
 from chronodp.ledger.address import open_store as open_store
-from chronodp.ledger.askers import asked_by as asked_by, asker as asker
+from chronodp.ledger.askers import asked_by as asked_by, asker as asker, asker_of as asker_of
 from chronodp.ledger.budget import Budget, Dates as Dates, Renewal as Renewal
 from chronodp.ledger.budgets import Entry, place_after as place_after
 from chronodp.ledger.certificates import (
@@ -11,7 +11,6 @@ from chronodp.ledger.certificates import (
     SignedLink,
     check_signed as check_signed,
     digest as digest,
-    registry_entry,
     sign as sign,
     verify,
     verify_chain,
@@ -44,7 +43,11 @@ from chronodp.ledger.files import (
 )
 from chronodp.ledger.filters import ORDERS as ORDERS, Filter as Filter, Kind as Kind
 from chronodp.ledger.keyfile import holds_keys as holds_keys
-from chronodp.ledger.keys import Keys as Keys, check_public_key as check_public_key
+from chronodp.ledger.keys import (
+    Keys as Keys,
+    check_public_key as check_public_key,
+    check_signature as check_signature,
+)
 from chronodp.ledger.ledger import Ledger, check_ledger as check_ledger
 from chronodp.ledger.migrations import migrate as migrate
 from chronodp.ledger.names import check_name as check_name, check_new_name as check_new_name
@@ -88,7 +91,6 @@ __all__ = [
     "Spend",
     "Status",
     "Witness",
-    "registry_entry",
     "restore",
     "verify",
     "verify_chain",

@@ -8,7 +8,6 @@ link before it. Its canonical JSON is what is signed and what is digested.
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import json
 from collections.abc import Sequence
@@ -28,7 +27,6 @@ __all__ = [
     "SignedLink",
     "check_signed",
     "digest",
-    "registry_entry",
     "sign",
     "verify",
     "verify_chain",
@@ -198,13 +196,12 @@ def check_signed(link: Link, text: str, *, whole: str | None = None) -> None:
 
 
 def export_chain(dataset: str, chain: list[SignedLink], public_key: str, *, head: str) -> dict[str, Any]:
-    """Return a chain with what is needed to verify it, and an entry for registries of deployments a release."""
+    """Return a chain with what is needed to verify it."""
     return {
         "dataset": dataset,
         "public_key": public_key,
         "head": head,
         "links": [signed.to_dict() for signed in chain],
-        "registry": [registry_entry(signed.link) for signed in chain],
     }
 
 
@@ -213,28 +210,3 @@ def _encoded(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise CertificateInvalid("a text with halves of letters was never signed") from None
-
-
-def registry_entry(link: Link) -> dict[str, Any]:
-    """Return what registries of deployments ask for, in plain data."""
-    certificate, guarantee = link.certificate, link.certificate.guarantee
-    return {
-        "name": f"{link.dataset}: {link.request}",
-        "date": dt.datetime.fromtimestamp(link.issued / 1e6, dt.UTC).isoformat(),
-        "privacy_unit": str(guarantee.unit),
-        "relation": guarantee.unit.relation,
-        "protects": guarantee.unit.protects,
-        "model": "central",
-        "mechanism": certificate.mechanism,
-        "epsilon": guarantee.epsilon,
-        "delta": guarantee.delta,
-        "native_parameters": json.loads(dump(certificate.claim.cost)),
-        "composition": certificate.theorem,
-        "refresh": link.refresh,
-        "post_processing": list(certificate.processing),
-        "floating_point": certificate.precision,
-        "assumptions": [str(assumption) for assumption in guarantee.assumptions],
-        "seeded": certificate.seeded,
-        "argument": certificate.claim.argument,
-        **({"restored": link.restored} if link.restored else {}),
-    }

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from chronodp.ledger.certificates import SignedLink, registry_entry
 from chronodp.ledger.ledger import Ledger
 
 __all__ = ["chain_pieces"]
@@ -19,19 +17,17 @@ def chain_pieces(ledger: Ledger, dataset: str) -> Iterator[str]:
     begun = ledger.export(dataset, limit=0)
     end = f'"public_key": {json.dumps(begun["public_key"])}, "head": {json.dumps(begun["head"])}'
     yield f'{{"dataset": {json.dumps(dataset, ensure_ascii=False)}, {end}, "links": ['
-    yield from _listed(ledger, dataset, begun["head"], SignedLink.to_dict)
-    yield '], "registry": ['
-    yield from _listed(ledger, dataset, begun["head"], lambda signed: registry_entry(signed.link))
+    yield from _listed(ledger, dataset, begun["head"])
     yield "]}"
 
 
-def _listed(ledger: Ledger, dataset: str, head: str, shown: Callable[[SignedLink], dict[str, Any]]) -> Iterator[str]:
+def _listed(ledger: Ledger, dataset: str, head: str) -> Iterator[str]:
     number, between = 0, ""
     while chain := ledger.chain(dataset, after=number, limit=_LINKS):
         digests = [signed.digest for signed in chain]
         if head in digests:  # what was released since belongs to the next file
             chain = chain[: digests.index(head) + 1]
-        yield between + ", ".join(json.dumps(shown(signed), ensure_ascii=False) for signed in chain)
+        yield between + ", ".join(json.dumps(signed.to_dict(), ensure_ascii=False) for signed in chain)
         if head in digests:
             return
         number, between = number + len(chain), ", "

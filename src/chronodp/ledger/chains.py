@@ -25,7 +25,7 @@ class LedgerChains:
         return self._chain(dataset, after, limit)[0]
 
     def export(self, dataset: str, *, after: int = 0, limit: int | None = None) -> dict[str, Any]:
-        """Return the chain with what is needed to verify it, and an entry for registries of deployments a release.
+        """Return the chain with what is needed to verify it.
 
         With ``limit``, so many links after the one of number ``after``; the head is that of the whole chain.
         """

@@ -34,6 +34,7 @@ from chronodp.privacy.documents import (
     canonical as canonical,
     document as document,
     dump,
+    kinds_of as kinds_of,
     load,
     load_parts as load_parts,
     text_kind as text_kind,

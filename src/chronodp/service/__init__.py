@@ -6,6 +6,7 @@ from chronodp.extras import late
 from chronodp.service.client import Client
 from chronodp.service.policy import Policy
 from chronodp.service.policy_file import read_policy
+from chronodp.service.policy_keys import POLICY as POLICY
 from chronodp.service.policy_words import policy_words as policy_words
 from chronodp.service.remote import RemotePlan
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any, TypeVar, get_args
+from dataclasses import replace
+from typing import Any, get_args
 
 from chronodp.dataset import BOUNDS
 from chronodp.engines import Reading
@@ -16,30 +16,41 @@ from chronodp.series.measures import Clip
 from chronodp.service.edge import EDGE
 from chronodp.service.policy import EXPRESSION_FUNCTIONS, MEASURES, WORKLOADS, Groups, RunLimits
 from chronodp.service.terms_file import LIFETIMES
-from chronodp.settings import Place, Setting, anything, each, number, table, text, texts, truth, whole
+from chronodp.settings import Place, Schema, Setting, anything, each, number, table, text, texts, truth, whole
 
 __all__ = ["POLICY"]
-
-Value = TypeVar("Value")
 
 _LONGEST = 2000
 _RUNNING, _CELLS = RunLimits(), Reading()
 
 
-def _by_length(read: Callable[[Any, Place], Value]) -> Setting:
+_NUMBER: Schema = {"type": "number"}
+_CLIP: Schema = {"type": "array", "prefixItems": [_NUMBER, _NUMBER], "items": False, "minItems": 2}
+_GROUPS: Schema = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True},
+        {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}, "minProperties": 1},
+    ]
+}
+_FOUND: Schema = {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"enum": list(BOUNDS)}}]}
+
+
+def _by_length(setting: Setting, *, missing: str | None = None) -> Setting:
     """Declare one value, for periods of the dataset's own length, or a table of one for each length.
 
     One value is read as if it stood under an empty name: which length that is, the dataset says.
     """
 
-    def lengths(value: Any, place: Place) -> dict[str, Value]:
+    def lengths(value: Any, place: Place) -> dict[str, Any]:
         if not isinstance(value, dict):
-            return {"": read(value, place)}
+            return {"": setting.read(value, place)}
         if not value:
             raise place.wrong(value, "one value, or one for each length of a period, such as { 1h = ..., 1D = ... }")
-        return {every: read(one, place.below(every)) for every, one in value.items()}
+        return {every: setting.read(one, place.below(every)) for every, one in value.items()}
 
-    return Setting(lengths)
+    several = {"type": "object", "additionalProperties": setting.schema, "minProperties": 1}
+    one = {**setting.schema, "not": {"type": "object"}}
+    return Setting(lengths, missing, schema={"anyOf": [one, several]})
 
 
 def _clip(value: Any, place: Place) -> Clip:
@@ -100,12 +111,12 @@ _SERVICE = {
     "edge": EDGE,
 }
 _COLUMN = {
-    "clip": Setting(_by_length(_clip).read, missing=""),
+    "clip": _by_length(Setting(_clip, schema=_CLIP), missing=""),
     "about": text(longest=_LONGEST, default=""),
-    "norm": _by_length(number(least=0).read),
-    "usual": _by_length(number().read),
+    "norm": _by_length(number(least=0)),
+    "usual": _by_length(number()),
 }
-_DISCOVER = {"columns": Setting(texts().read, missing=""), "longest": anything(), "max_keys": anything()}
+_DISCOVER = {"columns": replace(texts(), missing=""), "longest": anything(), "max_keys": anything()}
 _ALLOW = {
     "measures": texts(of=MEASURES, default=MEASURES),
     "workloads": texts(of=WORKLOADS, default=WORKLOADS),
@@ -116,7 +127,7 @@ _ALLOW = {
     "least_group": whole(least=0, default=0),
     "expression_columns": texts(),
     "expression_functions": texts(of=EXPRESSION_FUNCTIONS),
-    "find": Setting(_find),
+    "find": Setting(_find, schema=_FOUND),
     "discover": table(_DISCOVER),
     "places": truth(default=True),
     "missing": truth(default=True),
@@ -144,17 +155,17 @@ _DATASET = {
     "start": anything(needed=True),
     "end": anything(needed=True),
     "timezone": text(longest=_LONGEST, default="UTC"),
-    "unit": Setting(_unit, missing=""),
-    "max_periods": _by_length(anything().read),
-    "usual_periods": _by_length(whole(least=1).read),
+    "unit": Setting(_unit, missing="", schema={"type": "string"}),
+    "max_periods": _by_length(anything()),
+    "usual_periods": _by_length(whole(least=1)),
     "people": whole(least=0, default=0),
     "columns": each(table(_COLUMN)),
-    "groups": each(Setting(_groups)),
+    "groups": each(Setting(_groups, schema=_GROUPS)),
     "allow": table(_ALLOW, default=True),
     "epsilon": number(least=0, needed=True),
     "delta": number(least=0, most=1, default=0.0),
     "reserve": number(least=0, most=1),
-    "renews": Setting(_renewal),
+    "renews": Setting(_renewal, schema={"enum": list(get_args(Renewal))}),
     "analysts": each(table(_ANALYST)),
     "share": truth(default=True),
     "reading": table(_READING, default=True),

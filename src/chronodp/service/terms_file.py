@@ -28,13 +28,13 @@ def _pays(value: Any, place: Place) -> Pays:
 
 
 def _measure(value: Any, place: Place) -> str:
-    if value not in ASKABLE:
+    if not isinstance(value, str) or value not in ASKABLE:
         raise place.wrong(value, f"one of {', '.join(ASKABLE)}")
-    return str(value)
+    return value
 
 
 _LIFETIME = {
-    "measure": Setting(_measure, missing=""),
+    "measure": Setting(_measure, missing="", schema={"enum": list(ASKABLE)}),
     **{name: anything() for name in _ARGUMENTS},
     "groups": each(texts()),
     "max_groups": anything(),
@@ -42,7 +42,7 @@ _LIFETIME = {
     "epsilon": number(least=0, needed=True),
     "delta": number(least=0, most=1, default=0.0),
     "max_periods": anything(needed=True),
-    "pays": Setting(_pays),
+    "pays": Setting(_pays, schema={"enum": list(get_args(Pays))}),
     "tally": text(longest=_LONGEST, needed=True),
     "widest": anything(),
     "analysts": texts(),

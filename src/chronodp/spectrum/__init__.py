@@ -2,7 +2,7 @@
 
 from chronodp.spectrum.choosing import choose_harmonics as choose_harmonics
 from chronodp.spectrum.comparison import compare_lowest
-from chronodp.spectrum.design import design_spectrum as design_spectrum
+from chronodp.spectrum.design import SpectrumDesign as SpectrumDesign, design_spectrum as design_spectrum
 from chronodp.spectrum.harmonics import transform as transform
 from chronodp.spectrum.release import SpectrumRelease
 from chronodp.spectrum.sensitivity import spectral_sensitivity as spectral_sensitivity

@@ -31,7 +31,7 @@ from chronodp.temporal.noisy_sort import NoisySort
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["BlurredTable", "blur_times", "release_times"]
+__all__ = ["BlurredTable", "blur_times", "read_blurred", "release_times"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ def release_times(
     )
     damage = made[0].damage if made else None
     promise = fulfilled.signed.link.certificate
-    return BlurredTable(_from_text(fulfilled.release), promise, before, damage, fulfilled.signed)
+    return BlurredTable(read_blurred(fulfilled.release), promise, before, damage, fulfilled.signed)
 
 
 def _block(mechanism: Mechanism) -> int:
@@ -260,7 +260,8 @@ def _to_text(frame: pandas.DataFrame) -> str:
     return json.dumps({"kind": "blurred_times", "parquet": base64.b64encode(content.getvalue()).decode("ascii")})
 
 
-def _from_text(text: str) -> pandas.DataFrame:
+def read_blurred(text: str) -> pandas.DataFrame:
+    """Return the table that a stored release of blurred times holds."""
     import pandas
 
     return pandas.read_parquet(io.BytesIO(base64.b64decode(json.loads(text)["parquet"])))

@@ -52,8 +52,8 @@ _TABLE = table(
         "head": number(least=0.1, most=600, default=_USUAL.head),
         "body": number(least=0.1, most=3600, default=_USUAL.body),
         "strangers": number(least=0.1),
-        "proxies": Setting(_proxies),
+        "proxies": Setting(_proxies, schema={"type": "array", "items": {"type": "string"}}),
     }
 )
 
-EDGE = Setting(lambda value, place: EdgeLimits(**_TABLE.read(value, place)), default={})
+EDGE = Setting(lambda value, place: EdgeLimits(**_TABLE.read(value, place)), default={}, schema=_TABLE.schema)

@@ -29,7 +29,6 @@ class ChainShape(BaseModel):
     public_key: str
     head: str
     links: list[dict[str, str]]
-    registry: list[_Document]
 
 
 class KeyShape(BaseModel):

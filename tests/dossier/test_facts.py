@@ -1,0 +1,104 @@
+"""What is gathered: the loss in all, who is protected, and what the owner says."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import chronodp as cdp
+from chronodp.accounting import basic, gaussian
+from chronodp.dossier import UNKNOWN, Owner, gather, load_owner
+from chronodp.errors import InvalidArgument
+from chronodp.privacy import GaussianCost, PureCost, RepeatedCost
+
+
+def test_losses_of_a_pure_budget_add_up(tmp_path: Path) -> None:
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=1.0)
+        assert gather(ledger, "meters").lost.epsilon == 0
+        for _ in range(3):
+            ledger.spend("meters", PureCost(0.1), unit=cdp.User())
+        lost = gather(ledger, "meters").lost
+    assert (lost.epsilon, lost.delta, lost.most) == (basic.epsilon(RepeatedCost(PureCost(0.1), 3)), 0, (1.0, 0.0))
+
+
+@pytest.mark.parametrize("rule", ["gaussian", "renyi"])
+def test_losses_of_gaussian_noise_are_bounds(tmp_path: Path, rule: str) -> None:
+    cost = GaussianCost(sensitivity=1.0, sigma=10.0)
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=4.0, delta=1e-6, rule=rule)  # type: ignore[arg-type]
+        for _ in range(5):
+            ledger.spend("meters", cost, unit=cdp.User())
+        lost = gather(ledger, "meters").lost
+    exact = gaussian.epsilon(RepeatedCost(cost, 5), 1e-6)
+    assert exact <= lost.epsilon <= 4.0
+    if rule == "gaussian":
+        assert lost.epsilon == pytest.approx(exact)
+
+
+def test_periods_of_a_budget_that_renews_add_up(tmp_path: Path) -> None:
+    import datetime as dt
+
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=1.0, renews="1mo")
+        for month in (1, 2, 3):
+            dates = dt.date(2026, month, 1), dt.date(2026, month, 28)
+            ledger.spend("meters", PureCost(0.5), unit=cdp.User(), dates=dates)
+        facts = gather(ledger, "meters")
+    assert facts.lost.epsilon == pytest.approx(1.5)
+    assert facts.lost.most is None
+    assert [one.period for one in facts.budgets] == ["2026-01", "2026-02", "2026-03"]
+
+
+def test_parts_that_the_whole_does_not_pay_for_are_added(tmp_path: Path) -> None:
+    with cdp.Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=2.0)
+        ledger.allot("meters", "ana", epsilon=1.0, collusion="excluded")
+        ledger.allot("meters", "ben", epsilon=1.0)
+        for analyst in ("ana", "ben", ""):
+            ledger.spend("meters", PureCost(0.25), unit=cdp.User(), analyst=analyst)
+        lost = gather(ledger, "meters").lost
+    assert lost.epsilon == pytest.approx(0.75)
+    assert lost.most == (3.0, 0.0)
+
+
+@pytest.mark.long
+def test_who_is_protected_is_said_once(everything: cdp.Ledger) -> None:
+    facts = gather(everything, "meters")
+    assert facts.protects[0] == cdp.User().protects
+    assert len(set(facts.not_protects)) == len(facts.not_protects)
+    assert facts.lost.epsilon < math.inf
+    assert not facts.seeded
+    assert gather(everything, "watch").published[0].table is not None
+
+
+def test_an_owners_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "owner.toml"
+    path.write_text('name = "Load"\ncurators = ["A", "B"]\nsector = "Energy"\n', encoding="utf-8")
+    owner = load_owner(path)
+    assert owner == Owner(name="Load", curators=("A", "B"), sector="Energy")
+    assert (owner.said("curators"), owner.said("contact")) == ("A, B", UNKNOWN)
+    path.write_text("", encoding="utf-8")
+    assert load_owner(path) == Owner()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('nmae = "x"', "perhaps name"),
+        ("name = 3", "line 1: name"),
+        ("curators = []", "curators"),
+        ('name = "x"\nsector = "Fishing"', "owner.toml, line 2: sector"),
+        ('product = "Pie"', "owner.toml, line 1: product"),
+        ('name = "  "', "name"),
+    ],
+)
+def test_an_owners_file_is_refused_by_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "owner.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidArgument, match=said) as refused:
+        load_owner(path)
+    assert "Fishing" not in str(refused.value)
+    assert "Pie" not in str(refused.value)
