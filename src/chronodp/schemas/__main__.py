@@ -7,6 +7,8 @@ from pathlib import Path
 from chronodp.schemas.documents import schema_texts
 from chronodp.schemas.stored import ENDING
 
+__all__: list[str] = []
+
 if __name__ == "__main__":
     folder = Path(__file__).parent
     for old in folder.glob(f"*{ENDING}"):
