@@ -95,13 +95,14 @@ def _new(ends: Integers) -> Integers:
 
 def _found(design: KeyStreamDesign, seed: int) -> tuple[int, float]:
     """Return how many keys are told, and for how many years together."""
-    from scipy.signal import lfilter
+    from scipy.signal import fftconvolve
 
     ends = np.array(design.look_steps)
     people = np.cumsum(_new(ends), axis=0)
     held = people[-1] > 0
     draws = np.random.default_rng(seed).standard_normal((design.looks, int(held.sum()))) * design.noise.scale
-    noise = np.cumsum(lfilter(design.shape.inverse(design.looks), [1.0], draws, axis=0), axis=0)
+    shaped = fftconvolve(draws, design.shape.inverse(design.looks)[:, None], axes=0)[: design.looks]
+    noise = np.cumsum(shaped, axis=0)
     passed = (people[:, held] + noise >= design.people_needed[:, None]) & (people[:, held] > 0)
     return _public(passed, ends)
 

@@ -54,7 +54,7 @@ def test() -> list[Part]:
     # Spark and the browser are started once, in a process of their own: more than one of each would take longer.
     spark = Part("tests with Spark", ((*_PYTEST, "-m", "spark and not browser", *naming("spark")),))
     browser = Part("tests with a browser", ((*_PYTEST, "-m", "browser", *naming("browser")),))
-    return [Part("tests", (spread,), live=True), spark, browser, *_without_data()]
+    return [Part("tests", (spread,), live=True), spark, browser, *_without_data(_CHECKED)]
 
 
 def naming(fixture: str) -> list[str]:
@@ -73,7 +73,7 @@ def verify() -> list[Part]:
     slowest = [room for room in _SLOWEST if room in rooms]
     rooms = [*slowest, *(room for room in rooms if room not in slowest)]
     return [
-        *_without_data(),
+        *_without_data(_WHOLE),
         *(Part(f"tests of {room}", ((*_PYTEST, f"tests/{room}"),), whole) for room in rooms),
         Part("examples in docstrings and pages", ((*_PYTEST, "src", "README.md", "docs"),), whole),
         _made("Flower", "verify-flower"),
@@ -109,8 +109,12 @@ def _style() -> Part:
     return Part("style", ((ruff, "format", "--check", "--quiet", "."), (ruff, "check", "--quiet", ".")))
 
 
-def _without_data() -> list[Part]:
-    sphinx: Sequence[str] = ("--quiet", "--fail-on-warning", "--keep-going", "--jobs", "auto", "docs", "docs/_build")
+_WHOLE = ("docs", "docs/_build")
+_CHECKED = ("--tag", "checked", "docs", "docs/_build/checked")  # every page, and nothing around it
+
+
+def _without_data(pages: Sequence[str]) -> list[Part]:
+    sphinx: Sequence[str] = ("--quiet", "--fail-on-warning", "--keep-going", "--jobs", "auto", *pages)
     return [
         Part("types", ((str(_BIN / "mypy"), "--no-error-summary"),)),
         Part("documentation", ((str(_BIN / "sphinx-build"), *sphinx),)),

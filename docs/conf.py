@@ -23,7 +23,7 @@ author = "The chronodp authors"
 project_copyright = author
 version = release = installed("chronodp")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinx_copybutton"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 autodoc_typehints = "description"
@@ -32,7 +32,11 @@ napoleon_custom_sections = ["Guarantee"]
 napoleon_use_ivar = True
 default_role = "code"
 suppress_warnings = ["ref.python"]  # a built-in type such as range is also the name of several attributes
-html_theme = "furo"
+# Where pages are only checked (`make test`), nobody sees what is around them: the tree beside each page, and pages of
+# source code, take longer than everything that can be wrong.
+html_theme = "basic" if tags.has("checked") else "furo"  # noqa: F821  # Sphinx puts it there
+if not tags.has("checked"):  # noqa: F821
+    extensions += ["sphinx.ext.viewcode", "sphinx_copybutton"]
 html_title = f"chronodp {release}"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -46,10 +50,10 @@ def write_reference(folder: Path) -> None:
         # What people call on a ledger and on a table of records is made of parts, each with some of the methods.
         parts = "   :inherited-members: object\n" if room in ("ledger", "dataset") else ""
         text = f"# chronodp.{room}\n\n```{{eval-rst}}\n.. automodule:: chronodp.{room}\n{parts}```\n"
-        (folder / f"{room}.md").write_text(text, encoding="utf-8")
+        _write(folder / f"{room}.md", text)
     told = [sys.executable, "-m", "typer", "chronodp.cli.shell", "utils", "docs", "--name", "chronodp"]
     made = subprocess.run([*told, "--title", "The command line"], check=True, capture_output=True, text=True)
-    (folder / "command-line.md").write_text(made.stdout, encoding="utf-8")
+    _write(folder / "command-line.md", made.stdout)
 
 
 def write_examples(folder: Path) -> None:
@@ -59,7 +63,13 @@ def write_examples(folder: Path) -> None:
         (_, title), *rest = cells(path.read_text(encoding="utf-8"))
         told = f"Run it with `python examples/{path.name}`, or open `examples/notebooks/{path.stem}.ipynb`."
         parts = [text if kind == "markdown" else f"```python\n{text}\n```" for kind, text in rest]
-        (folder / f"{path.stem}.md").write_text("\n\n".join([title, told, *parts]) + "\n", encoding="utf-8")
+        _write(folder / f"{path.stem}.md", "\n\n".join([title, told, *parts]) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a page unless it says that already: Sphinx reads again whatever was written."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 def setup(app: Any) -> None:

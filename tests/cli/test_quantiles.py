@@ -32,6 +32,7 @@ def test_a_plan_tells_errors_of_ranks(asked: list[str]) -> None:
     assert "ranks" in run("plan", *asked)
 
 
+@pytest.mark.long
 def test_a_release_is_written_and_told_again(asked: list[str], tmp_path: Path) -> None:
     ledger = ["--ledger", str(tmp_path / "budget.db")]
     run("budget", "open", "trips", "--epsilon", "20", *ledger)
@@ -44,6 +45,7 @@ def test_a_release_is_written_and_told_again(asked: list[str], tmp_path: Path) -
     assert [row["value"] for row in again["series"]] == written["value"].tolist()
 
 
+@pytest.mark.long
 def test_a_saved_release_is_verified_and_read(asked: list[str], tmp_path: Path, refuse: Callable[..., str]) -> None:
     ledger = ["--ledger", str(tmp_path / "budget.db")]
     run("budget", "open", "trips", "--epsilon", "20", *ledger)

@@ -26,6 +26,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("saved")
 def test_shares_ratios_and_changes_are_those_of_views() -> None:
     release = released()["gaussian"]
@@ -90,6 +91,7 @@ def test_tables_and_a_page_are_written(saved: Path) -> None:
     assert "divided by count of people, of the release &#x27;another&#x27;" in page or "of the release" in page
 
 
+@pytest.mark.long
 def test_parts_of_a_release_together(saved: Path, refuse: Callable[..., str]) -> None:
     everybody = town().count().by(county=["a", "b"])
     some = town(where="purpose = 'shop'").count().by(county=["a", "b"])

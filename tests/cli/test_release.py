@@ -106,6 +106,7 @@ def test_every_measure_and_unit_can_be_asked(measure: tuple[str, ...], shop: Pat
     assert shop.exists()
 
 
+@pytest.mark.long
 def test_release_writes_what_is_asked_and_repeats_itself(shop: Path) -> None:
     command = ("release", "-c", "load.toml", "--dataset", "people", "--request", "load")
     files = ("load.csv", "load.parquet", "load.json")

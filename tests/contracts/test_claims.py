@@ -69,6 +69,7 @@ def test_every_mechanism_is_covered(mechanism: object) -> None:
     assert mechanism in covered, "add an Entry to chronodp.audit.cases that covers it"
 
 
+@pytest.mark.long
 def test_the_search_for_mechanisms_finds_some() -> None:
     names = {getattr(one, "__name__", "") for one in mechanisms()}
     assert {"Stream", "Alert", "BlockShuffle", "choose", "Plan", "WindowedStream", "fit_privately"} <= names

@@ -82,6 +82,7 @@ def test_the_comparison_says_which_numbers_are_bounds() -> None:
     assert {row.name for row in large}.isdisjoint({"dependent", "the paper's Theorem 1"})
 
 
+@pytest.mark.long
 def test_temporal_leakage_bounds_streams_without_age() -> None:
     # The example of the reference, to its two digits.
     chain = CouplingMarkovChain([[0.8, 0.0], [0.2, 1.0]], [[1.0]])

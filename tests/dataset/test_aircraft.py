@@ -81,6 +81,7 @@ def test_the_true_number_lies_in_its_band_with_nothing_known(
     assert np.mean(inside) >= LEAST_INSIDE
 
 
+@pytest.mark.long
 def test_a_guessed_limit_says_what_it_took_away(flights: tuple[str, Any], ledger: cdp.Ledger) -> None:
     path, truth = flights
     plan = counted(path, None, max_periods=30).plan(epsilon=1.0, delta=1e-6, missing=cdp.Missing())

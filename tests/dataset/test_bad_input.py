@@ -222,6 +222,7 @@ def test_damaged_parquet(damage: str, ledger: cdp.Ledger, tmp_path: Path) -> Non
     assert SECRET_NAME not in str(caught.value)
 
 
+@pytest.mark.long
 def test_broken_rows_of_a_csv_are_left_out(ledger: cdp.Ledger, tmp_path: Path) -> None:
     frame(kwh=1.0).to_csv(tmp_path / "rows.csv", index=False)
     lines = (tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()

@@ -161,6 +161,7 @@ def test_what_one_unit_can_move(unit: Any, most: int, blocks: int, replace: bool
     assert (rule.most, rule.blocks, rule.replace) == (most, blocks, replace)
 
 
+@pytest.mark.long
 def test_the_price_is_the_same_whatever_is_found(ledger: cdp.Ledger) -> None:
     few, many = (released(ledger, asked(visits(people)), str(people)) for people in (20, 900))
     assert few.design.cost == many.design.cost
@@ -211,6 +212,7 @@ def test_no_key_is_an_empty_table_and_no_error(ledger: cdp.Ledger, people: int, 
     assert len(list(ledger.history("web"))) == 1
 
 
+@pytest.mark.long
 def test_most_keeps_those_with_the_largest_noisy_weight(ledger: cdp.Ledger) -> None:
     every = released(ledger, asked(), "all").keys
     # The second lies nine deviations of the noise above the third, whatever the owner's secret is.
@@ -220,6 +222,7 @@ def test_most_keeps_those_with_the_largest_noisy_weight(ledger: cdp.Ledger) -> N
     assert len(every) > 3
 
 
+@pytest.mark.long
 def test_found_keys_are_public_keys_from_then_on(ledger: cdp.Ledger) -> None:
     made = released(ledger, asked())
     assert made.keys
@@ -242,6 +245,7 @@ class Dies(Reference):
         return super().totals(*arguments, **options)
 
 
+@pytest.mark.long
 def test_a_process_that_died_after_finding_goes_on_to_the_same_keys(ledger: cdp.Ledger) -> None:
     data, engine = visits(), Dies()
     whole = asked(data)
@@ -275,6 +279,7 @@ def test_the_same_nonce_finds_the_same_keys_and_another_may_not() -> None:
     assert len(set(found)) > 1
 
 
+@pytest.mark.long
 def test_a_lone_key_is_published_as_rarely_as_stated() -> None:
     from chronodp.series.discovery import find_keys
 

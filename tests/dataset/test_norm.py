@@ -77,6 +77,7 @@ def test_other_workloads_keep_white_noise() -> None:
     assert [str(design.shape) for design in (plan.design, *plan.others)] == ["white noise"]
 
 
+@pytest.mark.long
 def test_a_length_is_found_and_errs_less_than_a_found_clip(ledger: cdp.Ledger) -> None:
     data = frame(3000)
     truth = data.groupby("at").kwh.sum().to_numpy()
@@ -101,6 +102,7 @@ def test_a_length_is_found_and_errs_less_than_a_found_clip(ledger: cdp.Ledger) -
         released(ledger, scaled(Find(0.1), data=data), missing=Missing())
 
 
+@pytest.mark.long
 def test_found_lengths_are_public_for_the_next_month(ledger: cdp.Ledger) -> None:
     plan = scaled(Find(), data=frame()).plan(epsilon=1.0, delta=1e-6)
     made = plan.release(ledger, dataset="meters", request="one", entropy=seeded(5))
@@ -111,6 +113,7 @@ def test_found_lengths_are_public_for_the_next_month(ledger: cdp.Ledger) -> None
         plan.on(frame(seed=3), found=Found(1.0, size=2.0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "data",
     [frame(600, size=1.0), frame(600, size=0.0), frame(1), frame(600).iloc[:0]],

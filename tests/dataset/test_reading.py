@@ -49,6 +49,7 @@ def totals(plan: cdp.Plan) -> list[float]:
     return [float(number) for number in numbers[:, 0] * plan.design.noises[0].step]
 
 
+@pytest.mark.long
 def test_what_is_declared_is_read_and_part_of_plan_and_certificate(german: Path, tmp_path: Path) -> None:
     plan = series(german, reading=GERMAN).sum("kwh", clip=(0.0, 5.0)).plan(epsilon=1.0)
     assert totals(plan) == [1.5, 1.5, 1.5, 1.5]

@@ -18,7 +18,9 @@ from typing import Any
 
 HOSTS = ("127.0.0.1", "127.0.0.2")  # Spark copies a slow task to another host only
 SLOW = 6.0  # seconds
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what runs once is not worth compiling well
+# Tests run many small queries once: compiling them for speed would take longer than running them, a collector with
+# threads of its own a fifth more, and a proof of the bytecode of Spark's own classes a tenth.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 SETTINGS = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",

@@ -113,6 +113,7 @@ def split_plainly(line: str, separator: str) -> list[str] | None:
         at = end + 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("widest", [0, 500])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(

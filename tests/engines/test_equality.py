@@ -143,6 +143,7 @@ def test_every_form_of_the_same_rows_gives_the_same(
     assert same(DuckDB(threads=2).totals(source, question, key="k"), expected)
 
 
+@pytest.mark.long
 def test_rows_that_went_to_disk_give_the_same(
     town: tuple[pyarrow.Table, Question, Totals], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ def ready(node: Node, use: Use) -> Typed | None:
         return None
 
 
+@pytest.mark.long
 @settings(max_examples=max(40, int(600 * SCALE)), deadline=None)
 @given(st.lists(MADE, min_size=4, max_size=12), ROWS)
 def test_duckdb_gives_what_the_plain_rule_gives(made: list[tuple[Node, Use]], rows: list[dict[str, Any]]) -> None:
@@ -53,6 +54,7 @@ def test_duckdb_gives_what_the_plain_rule_gives(made: list[tuple[Node, Use]], ro
         assert by_duckdb(nodes, rows) == by_python(nodes, rows)
 
 
+@pytest.mark.long
 @settings(max_examples=max(100, int(3000 * SCALE)), deadline=None)
 @given(MADE)
 def test_the_one_text_is_read_as_the_same_expression(made: tuple[Node, Use]) -> None:
@@ -74,6 +76,7 @@ WORDS = """
 PIECES = st.sampled_from((*WORDS.split(), "\n"))
 
 
+@pytest.mark.long
 @settings(max_examples=max(300, int(20_000 * SCALE)), deadline=None)
 @given(
     st.one_of(st.lists(PIECES, max_size=30).map(" ".join), st.text(max_size=60)), st.sampled_from(("condition", "name"))
@@ -316,12 +319,14 @@ def of_groups(world: list[Record]) -> list[Record]:
     return [row for row in world if row.keys in kept]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("unit", [Event(), User(), User("replace"), Window(2)], ids=str)
 def test_a_row_changes_only_itself(engine: str, unit: RecordUnit, trials: Trials) -> None:
     assert changed(unit, engine, trials(2000, least=200)) <= 1 + 1e-12
 
 
+@pytest.mark.long
 def test_a_filter_of_groups_is_caught() -> None:
     assert changed(User(), "reference", 400, mutant=True) > 1.01
 

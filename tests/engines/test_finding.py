@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from chronodp.engines import (
     DuckDB,
     LossesQuestion,
@@ -23,6 +25,7 @@ from tests.engines.worlds import to_arrow
 DAYS = Calendar("1D", "2026-01-01", "2026-01-05")
 
 
+@pytest.mark.long
 def test_duckdb_takes_the_votes_of_the_reference(trials: Trials) -> None:
     records = crowd(random.Random(1), trials(2000, least=100))
     source = find_source(to_arrow(records, ["region"]))
@@ -32,6 +35,7 @@ def test_duckdb_takes_the_votes_of_the_reference(trials: Trials) -> None:
         assert DuckDB(threads=2).sizes(source, asked) == expected
 
 
+@pytest.mark.long
 def test_duckdb_finds_the_losses_of_the_reference(trials: Trials) -> None:
     records = crowd(random.Random(2), trials(2000, least=100))
     source = find_source(to_arrow(records, ["region"]))

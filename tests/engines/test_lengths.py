@@ -42,6 +42,7 @@ def nearest(cells: Cells, norm: int) -> Cells:
     return cells if length <= norm else tuple(math.floor(cell * norm / length + 0.5) for cell in cells)
 
 
+@pytest.mark.long
 def test_duckdb_scales_as_the_reference_does(trials: Trials) -> None:
     records = [*crowd(random.Random(4), trials(2000, least=100)), *largest()]
     source, duckdb = find_source(to_arrow(records, ["region"])), DuckDB(threads=2)
@@ -58,6 +59,7 @@ def test_duckdb_scales_as_the_reference_does(trials: Trials) -> None:
         assert duckdb.losses(source, losses) == reference_losses(records, losses)
 
 
+@pytest.mark.long
 def test_nobody_and_nothing_have_an_answer() -> None:
     table = to_arrow([Record("ann", int(CALENDAR.edges[0]), 0.0, ("north",))], ["region"])
     for records in (table, table.slice(0, 0)):

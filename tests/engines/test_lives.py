@@ -84,6 +84,7 @@ def test_the_text_keeps_and_books_the_same() -> None:
         assert equal(book_by_text(records, asked, tally, key="k"), book_reference(records, asked, tally, key="k"))
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
@@ -132,6 +133,7 @@ def test_the_packed_sort_is_the_reference(data: st.DataObject) -> None:
     assert found.spent.tolist() == [spent.get(f"p{person}", 0) for person in range(people)]
 
 
+@pytest.mark.long
 def test_with_room_for_all_totals_are_those_without_lives() -> None:
     records = random_batch(random.Random(5), 400, 30)
     asked_of = [asked for asked in asked_lives(life=10**6) if 10**6 < asked.life < 2**60]

@@ -177,6 +177,7 @@ class TestBrokenTwinsAreCaught:
         assert shift is not None
         assert broken(case, squares=shift - 1) > 1.01
 
+    @pytest.mark.long
     def test_clip_of_a_person_read_as_clip_of_a_row(self) -> None:
         case = Case(Count(at_most=1), User(), HOURS)
         assert broken(case, clip=(0, 3 * case.ask()[1].clip[1])) > 1.01
@@ -201,6 +202,7 @@ class TestBrokenTwinsAreCaught:
     def test_a_choice_of_groups_under_events(self) -> None:
         assert broken(Case(MEASURES["sum"], Event(), HOURS), max_places=1) > 1.01
 
+    @pytest.mark.long
     def test_more_weight_than_is_stated(self) -> None:
         for name in ("mean of rows", "histogram of rows"):
             assert broken(Case(MEASURES[name], User(), HOURS), rows=4) > 1.01

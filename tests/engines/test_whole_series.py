@@ -40,6 +40,7 @@ def test_people_in_order_of_time_without_what_is_unusable(file: Path) -> None:
     assert sorted(series.tolist() for series in shorter) == [[2.0, 3.0], [7.0]]
 
 
+@pytest.mark.long
 def test_no_rows_give_nobody(tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_text("at,who,v\n", encoding="utf-8")

@@ -110,6 +110,7 @@ def played(terms: Filter, *, odds: Fraction, counted: bool) -> Finding:
     return examine(play, [(0, 1)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_adversary_gets_more_by_failures_bought_after_answers(kind: Kind) -> None:
     terms = KINDS[kind]

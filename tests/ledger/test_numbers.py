@@ -56,6 +56,7 @@ def test_a_part_takes_as_many_bytes_as_its_widest_number(edge: int) -> None:
     assert len(packed) == 3 * width
 
 
+@pytest.mark.long
 def test_the_digested_form_is_what_the_proof_says() -> None:
     import hashlib
 
@@ -181,6 +182,7 @@ def saved(ledger: Ledger, path: Path, release: Written) -> Path:
     return save_release(path, made.written, made.signed)
 
 
+@pytest.mark.long
 def test_a_file_holds_all_of_it_and_is_arrow(ledger: Ledger, tmp_path: Path) -> None:
     numbers = several()
     path = saved(ledger, tmp_path / "large.arrow", written(numbers))
@@ -251,6 +253,7 @@ def test_other_columns_and_missing_numbers_are_refused(tmp_path: Path) -> None:
         load_release(path)
 
 
+@pytest.mark.long
 def test_a_file_that_was_cut_off_or_damaged_is_refused(tmp_path: Path) -> None:
     with Ledger(tmp_path / "budget.db") as ledger:
         path = saved(ledger, tmp_path / "large.arrow", written(several()))

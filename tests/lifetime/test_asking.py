@@ -78,6 +78,7 @@ def _own_life(draw: Any, design: LifetimeDesign, issues: list[Design], used: int
     return kept, used
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_whatever_a_life_lets_through_is_within_what_was_bought_where_each_pays_for_what_they_add(data: Any) -> None:
@@ -105,6 +106,7 @@ def test_whatever_a_life_lets_through_is_within_what_was_bought_where_each_pays_
     assert moved <= bought(design)
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_whatever_a_life_lets_through_is_within_what_was_bought_under_whole_shares(data: Any) -> None:

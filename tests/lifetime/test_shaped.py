@@ -81,6 +81,7 @@ def test_the_dearest_spread_of_so_many_periods(steps: list[int], periods: int) -
     assert most_of(made, periods) == max(sum(made[part - 1] for part in parts) for parts in spreads)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 @given(st.data())
@@ -155,6 +156,7 @@ def test_a_shorter_issue_has_the_same_shape(workload: Any) -> None:
                 assert shape.coefficients(length) == pytest.approx(whole[:length], rel=1e-13, abs=1e-15)
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(1, 31), min_size=1, max_size=12))
 @settings(max_examples=40, deadline=None)
 def test_so_many_periods_fit_however_they_lie(parts: list[int]) -> None:
@@ -197,6 +199,7 @@ def test_shapes_that_rise_again_are_not_priced() -> None:
         shaped_prices(rising, table, life=2**40, reissues=0)
 
 
+@pytest.mark.long
 def test_the_plan_takes_what_errs_least_and_says_how_far_the_other_would() -> None:
     query = days().count()
     short, long = (

@@ -62,6 +62,7 @@ def test_keys_are_told_at_looks_with_their_past(unbroken: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_restarted_stream_tells_the_same(unbroken: Path, tmp_path: Path) -> None:
     prepare(tmp_path)
     for until in (1, 2, 7, 8, 9, 20, 24, 24):

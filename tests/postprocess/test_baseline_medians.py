@@ -57,6 +57,7 @@ def test_reaches_are_the_published_ones_and_bend_one_way(row: dict[str, Any]) ->
     assert np.max(slopes) < reach.steepest == median_half(row["law"], row["weeks"], row["level"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("weeks", [2, 4, 6, 9, 52])
 @pytest.mark.parametrize("level", [0.02, 0.2, 0.5, 0.9, 0.999])
@@ -84,6 +85,7 @@ def test_a_reach_that_is_not_convex_is_met_on_the_safe_side() -> None:
     assert np.all(reach.at(ratios) >= true)
 
 
+@pytest.mark.long
 def test_one_week_is_a_plain_ratio() -> None:
     n, d = np.array([8.0, 8.0, 0.5, 70.0]), np.array([5.0, 1.0, 1.0, 100.0])
     for law in LAWS:

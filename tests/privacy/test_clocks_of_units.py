@@ -55,6 +55,7 @@ def test_no_day_touches_more_days_of_another_zone_than_is_counted(held: str, wan
             assert whole or not found.aligned
 
 
+@pytest.mark.long
 def test_a_day_of_25_hours_can_touch_three_days_elsewhere() -> None:
     # Adelaide's last day of summer runs from 13:30 to 14:30 UTC; Brisbane's days begin at 14:00.
     found = touching(Stretches(1, "1D", "Australia/Brisbane", None), Stretches(1, "1D", "Australia/Adelaide", None))

@@ -105,6 +105,7 @@ def test_other_texts_are_categories_in_their_own_words() -> None:
     assert list(figure.data[1].x) == ["week &lt;1&gt;", "week 2"]
 
 
+@pytest.mark.long
 def test_many_points_are_drawn_by_the_graphics_card_and_few_are_marked() -> None:
     start = datetime(2026, 1, 1)
     times = [start + timedelta(minutes=minute) for minute in range(20_001)]

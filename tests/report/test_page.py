@@ -110,6 +110,7 @@ def test_counts_its_rows(count: int, shown: str) -> None:
     assert ("On paper: the first 40." in reader.text) == (count > 40)
 
 
+@pytest.mark.long
 def test_shows_the_first_rows_of_many_and_says_so() -> None:
     reader = Reader(render(page(hours("north", count=2_345))))
     assert "The first 2,000 of 2,345 rows; the CSV has the other 345 too." in reader.text

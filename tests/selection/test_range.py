@@ -56,6 +56,7 @@ def steps_apart(design: ChoiceDesign, first: Values, second: Values) -> int:
     return int(max(moved) - min(moved))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [1e-5, 0.1, 0.3, 1.0, 7.0, 100.0])
 @pytest.mark.parametrize("monotone", [False, True])
 def test_ratios_span_at_most_epsilon_in_whole_numbers(epsilon: float, monotone: bool) -> None:

@@ -54,6 +54,7 @@ def test_the_other_law_of_the_same_deviation_is_no_match(law: Law, length: int, 
     assert not misses(design, truth, windows, replicas, level=level, read_as=mistaken)[0].exactly(level)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 def test_running_totals(law: Law, trials: Trials) -> None:
     level, horizon = 0.9, 12

@@ -121,6 +121,7 @@ def test_variances_over_longer_periods_are_of_everyones_totals_together(ledger: 
     assert release.rolling(4).title.startswith("over 4 periods taken together, the variance of kwh over the people")
 
 
+@pytest.mark.long
 def test_quantiles_of_a_histogram(ledger: cdp.Ledger) -> None:
     edges = np.linspace(0.0, 4.0, 41)
     query = three_days(every="1D", max_periods=3).histogram("kwh", edges=edges.tolist(), at_most=40)

@@ -56,6 +56,7 @@ def ledger_of(folder: Path, unit: RecordUnit) -> cdp.Ledger:
     return ledger
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_what_is_released_without_noise(tmp_path: Path, delta: float) -> None:
     series, clip = flights(), (-20.0, 100.0)
@@ -231,6 +232,7 @@ def test_bands_of_all_groups_at_once_share_by_group_and_not_by_sum(tmp_path: Pat
     pd.testing.assert_frame_equal(together, single)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("relation", ["add_remove", "replace"])
 def test_shaped_noise_covers_weight_that_is_spread_over_bins(relation: str) -> None:
     """A person's weight in a period lies anywhere between the bins, and its corners are the worst."""

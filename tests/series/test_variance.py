@@ -194,6 +194,7 @@ def test_a_variance_below_zero_is_shown_as_zero() -> None:
     )
 
 
+@pytest.mark.long
 @given(WIDE_CLIPS, st.floats(0.5, 0.999))
 def test_rounding_is_small_beside_the_noise(clip: tuple[float, float], level: float) -> None:
     """Without noise the numbers of known totals give their variance, up to what the grids round away."""

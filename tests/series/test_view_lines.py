@@ -32,6 +32,7 @@ def released(folder: Path, keys: list[str], *, people: int = 3) -> Release:
         return series.count().by(page=keys).plan(epsilon=50.0).release(ledger, dataset="web", request="one")
 
 
+@pytest.mark.long
 def test_of_many_lines_the_largest_are_drawn_and_counted(tmp_path: Path) -> None:
     keys = [f"page {number}" for number in range(30)]
     release = released(tmp_path, keys, people=10)

@@ -350,6 +350,7 @@ class _Killed(BaseException):
     """What a kill looks like from inside: nothing after it runs."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("point", "state"),
     [

@@ -194,6 +194,7 @@ def test_a_found_clip_stays_within_the_widest_whatever_is_chosen(tmp_path: Path)
     curator.close()
 
 
+@pytest.mark.long
 def test_every_reading_ends_at_an_allowed_moment(tmp_path: Path) -> None:
     moments = [0.0]
 
@@ -229,6 +230,7 @@ class _Killed(BaseException):
     """What a kill looks like from inside: nothing after it runs."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("point", "times", "state"),
     [
@@ -285,6 +287,7 @@ def choices(curator: Curator) -> list[Any]:
         ]
 
 
+@pytest.mark.long
 def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) -> None:
     policy = read_policy(policy_for(tmp_path, lease=600.0))
     curator = Curator(policy, str(tmp_path / "budget.db"))
@@ -319,6 +322,7 @@ def test_a_table_that_is_away_for_a_while_costs_nothing_twice(tmp_path: Path) ->
     curator.close()
 
 
+@pytest.mark.long
 def test_the_figure_of_a_release_covers_what_was_cut(tmp_path: Path) -> None:
     policy = read_policy(policy_for(tmp_path))
     curator = Curator(policy, str(tmp_path / "budget.db"))

@@ -81,6 +81,7 @@ def town(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     yield from open_town(folder, ledger, SMALL)
 
 
+@pytest.mark.long
 def test_an_analyst_sees_her_few_releases_among_many_of_others(town: Town) -> None:
     for path in (f"/datasets/{LARGE}/releases", "/releases"):
         found = [line for line in town.walk("ana", path, limit=50) if line["dataset"] == LARGE]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import socket
@@ -89,10 +90,22 @@ epsilon = 1.0
 
 def write_rows(path: Path, *, people: int = 60, hours: int = 48) -> None:
     """Write a table of hourly readings."""
-    chance, wanted = np.random.default_rng(7), people
-    people = max(1, people)  # an empty table has the types of one that is not
+    if path.suffix == ".parquet":
+        table = pyarrow.Table.from_pandas(_rows(max(1, people), hours))
+        pyarrow.parquet.write_table(table if people else table.slice(0, 0), path)  # with the types of one that is not
+    else:
+        path.write_text(_csv(max(1, people), hours), encoding="utf-8")
+
+
+@functools.cache
+def _csv(people: int, hours: int) -> str:
+    return str(_rows(people, hours).to_csv(index=False))
+
+
+def _rows(people: int, hours: int) -> pandas.DataFrame:
+    chance = np.random.default_rng(7)
     times = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(np.arange(hours), unit="h")
-    frame = pandas.DataFrame(
+    return pandas.DataFrame(
         {
             "read_at": np.tile(times, people),
             "meter": np.repeat([f"m{number}" for number in range(people)], hours),
@@ -100,11 +113,6 @@ def write_rows(path: Path, *, people: int = 60, hours: int = 48) -> None:
             "kwh": chance.gamma(2.0, 0.4, people * hours),
         }
     )
-    if path.suffix == ".parquet":
-        table = pyarrow.Table.from_pandas(frame)
-        pyarrow.parquet.write_table(table if wanted else table.slice(0, 0), path)
-    else:
-        frame.to_csv(path, index=False)
 
 
 def write_policy(

@@ -29,6 +29,7 @@ _MOST_WORK = 2**32  # multiplications for the stationary law: some seconds
 _MOST_CARRIED = 2**30  # and for one figure
 _MOST_STEPS = 5_000
 _ENTRIES = 2**23  # numbers remembered at a time
+_MOST_LAWS = 2**8
 _SETTLED = 1e-15
 _UNIT = 2.0**-53
 
@@ -84,7 +85,8 @@ class SparseJointChain:
 
     def most_laws(self) -> int:
         """Return how many laws may be carried on at a time."""
-        return int(_ENTRIES // self.model.states ** (self.model.sequences + max(0, self.elimination.width)))
+        entries = self.model.states ** (self.model.sequences + max(0, self.elimination.width))
+        return min(int(_ENTRIES // entries), _MOST_LAWS)
 
     def check_work(self, outputs: QueryTable, oldest: int) -> None:
         """Raise if laws of so many values, carried on for so long, would take too much memory or time."""

@@ -251,7 +251,7 @@ class DuckDB:
 
 def _tally_rows(session: Session, question: Question) -> tuple[int, ...]:
     """Return how many rows count, and the sums of their steps before and after clipping."""
-    selected = rows_select(question, session.parts).subquery("selected").sql("duckdb")
+    selected = rows_select(question, session.parts).subquery("selected", copy=False).sql("duckdb", copy=False)
     if question.rows is not None:  # each with its whole weight
         return session.row(f"SELECT count(*), {TALLIED} * count(*), {TALLIED} * count(*) FROM {selected}")
     low, high = question.clip
@@ -263,7 +263,7 @@ def _collect(
     session: Session, question: Question, crowd: PeopleIndex, cell_bits: int, store: Partitions, progress: Progress
 ) -> None:
     """Read the rows, each as a word of its person and its cell, into their stretches."""
-    rows = rows_select(question, session.parts, written=True).subquery("rows_").sql("duckdb")
+    rows = rows_select(question, session.parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
     cell = f"(period * {question.places} + place)::UBIGINT"
     query = f"SELECT (code::UBIGINT << {cell_bits}) | {cell}, steps FROM {rows} JOIN names ON person = written"
     bits, done = np.uint64(cell_bits), 0

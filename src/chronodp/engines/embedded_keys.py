@@ -102,7 +102,7 @@ def _coded(
     session: Session, asked: KeysQuestion, coders: Sequence[Coder], limits: Limits, *, period: bool = False
 ) -> Iterator[list[Words]]:
     """Yield the rows that count: codes of what is asked for, and their periods if asked for; in pieces."""
-    rows = keyed_select(asked, session.parts, written=True).subquery("rows_").sql("duckdb")
+    rows = keyed_select(asked, session.parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
     cells = ", ".join([*(coder.cell for coder in coders), *(["period::BIGINT"] if period else [])])
     present = " AND ".join(f"{coder.column} IS NOT NULL" for coder in coders)  # a null has a hash too
     query = f"SELECT {cells} FROM {rows} {' '.join(coder.join for coder in coders)} WHERE {present}"

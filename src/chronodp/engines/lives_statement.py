@@ -66,12 +66,17 @@ def kept_statement(asked: LifeQuestion, parts: Sequence[Part], *, key: str, dial
 
 def booked_totals_statement(asked: LifeQuestion, *, dialect: str = "duckdb") -> str:
     """Return the text for the totals by cell, given the table ``kept_``."""
-    return added_select(asked.question, dialect).from_("kept_").group_by("cell").sql(dialect)
+    return added_select(asked.question, dialect).from_("kept_").group_by("cell").sql(dialect, copy=False)
 
 
 def paid_statement(*, dialect: str = "duckdb") -> str:
     """Return the text for what each one pays, or how many of their periods count, given the table ``kept_``."""
-    return exp.select("entry", exp.Max(this=exp.column(_PAID)).as_(_PAID)).from_("kept_").group_by("entry").sql(dialect)
+    return (
+        exp.select("entry", exp.Max(this=exp.column(_PAID)).as_(_PAID))
+        .from_("kept_")
+        .group_by("entry")
+        .sql(dialect, copy=False)
+    )
 
 
 def _entry(dialect: str) -> exp.Alias:

@@ -29,7 +29,9 @@ def look(
 ) -> ReadingCheck:
     """Count what is read and left out; ``row`` runs the queries, and ``broken`` was counted before."""
     columns = Columns(dialect, question.reading, *_WIDEST)
-    rows, kept, whole, instants, in_time, in_groups, used = row(_rows_query(question, parts, columns).sql(dialect))
+    rows, kept, whole, instants, in_time, in_groups, used = row(
+        _rows_query(question, parts, columns).sql(dialect, copy=False)
+    )
     return ReadingCheck(
         rows=rows,
         columns=tuple(_column_check(columns, parts, row, *wanted) for wanted in _once(question.wanted)),
@@ -71,7 +73,7 @@ def _rows_query(question: Question, parts: Sequence[Part], columns: Columns) -> 
     instants = exp.and_(whole.copy(), exp.column("absolute"))
     counts = [_count_if(exp.paren(condition)) for condition in (kept, whole, instants, in_time, in_groups, used)]
     return exp.select(exp.Count(this=exp.Star()), *counts).from_(
-        placed_select(question, parts, columns).subquery("placed")
+        placed_select(question, parts, columns).subquery("placed", copy=False), copy=False
     )
 
 
@@ -97,7 +99,7 @@ def _column_check(
             _count_if(found.is_(exp.null()).not_()),
             *(_count_if(_both(unread, condition)) for condition in possible.values()),
         ).from_(part.table)
-        counted = row(query.sql(columns.dialect))
+        counted = row(query.sql(columns.dialect, copy=False))
         rows, present, read = rows + counted[0], present + counted[1], read + counted[2]
         for hint, count in zip(possible, counted[3:], strict=True):
             hints[hint] = hints.get(hint, 0) + count

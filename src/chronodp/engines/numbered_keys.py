@@ -93,9 +93,9 @@ def number_keys(session: Session, asked: KeysQuestion, *, key: str, memory: int)
     """
     question = asked.reading
     if question.expressions.keys[-1] is None:
-        found = names_select(question, session.parts, Wanted("by", "name", asked.column)).sql("duckdb")
+        found = names_select(question, session.parts, Wanted("by", "name", asked.column)).sql("duckdb", copy=False)
     else:
-        rows = keyed_select(asked, session.parts, written=True).subquery("rows_").sql("duckdb")
+        rows = keyed_select(asked, session.parts, written=True).subquery("rows_", copy=False).sql("duckdb", copy=False)
         found = f"SELECT DISTINCT text_ AS written, text_ AS name FROM {rows}"
     fitting = fits(asked, exp.column("name"), "duckdb").sql("duckdb")
     session.run(

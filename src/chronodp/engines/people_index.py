@@ -62,7 +62,9 @@ class PeopleIndex:
         """Number everyone who has a row."""
         if question.user is None:
             raise AssertionError("asked only where there are people")
-        found_names = names_select(question, session.parts, Wanted("user", "name", question.user)).sql("duckdb")
+        found_names = names_select(question, session.parts, Wanted("user", "name", question.user)).sql(
+            "duckdb", copy=False
+        )
         session.run(f"CREATE TABLE found AS {found_names}")
         counted = "SELECT name AS person, sum(visits) AS visits FROM found WHERE name IS NOT NULL GROUP BY name"
         session.run(
@@ -113,8 +115,8 @@ class PeopleIndex:
 
     def _digests(self, terms: Sequence[Term]) -> Iterator[list[Digests]]:
         """Yield digests of everyone in each stretch, as words; each term is the SQL of one, as digits."""
-        columns = [term.as_(f"digest_{number}") for number, term in enumerate(terms)]
-        text = exp.select(*columns).from_("everyone").sql("duckdb")
+        columns = [term.as_(f"digest_{number}", copy=False) for number, term in enumerate(terms)]
+        text = exp.select(*columns, copy=False).from_(exp.to_table("everyone"), copy=False).sql("duckdb", copy=False)
         low = high = 0
         words: list[Digests] = []
         for begin, end in self._spans():

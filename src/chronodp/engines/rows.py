@@ -42,9 +42,9 @@ def rows_select(
 
     With ``written``, persons are names as they stand or null, for a join with `names_select`.
     """
-    query = exp.select(
-        period_number(question).as_("period"), _place(question).as_("place"), _steps(question).as_("steps")
-    )
+    # Nothing that is built here is used twice: whatever would be copied on the way up is not.
+    computed = {"period": period_number(question), "place": _place(question), "steps": _steps(question)}
+    query = exp.select(*(_named(term, name) for name, term in computed.items()), copy=False)
     if question.user is not None:
         query = query.select(exp.column("person"), copy=False)
     unread = ("person",) if written else ()
@@ -74,11 +74,16 @@ def counted_rows(query: exp.Select, placed: exp.Select, question: Question, *, p
 def names_select(question: Question, parts: Sequence[Part], wanted: Wanted) -> exp.Select:
     """Return every name in a column as it stands, as it is read, and its rows, usable or not: a look at one column."""
     columns, cells = columns_for(question, "duckdb"), {"written": wanted}
-    found = [exp.select(*cells_of(part, columns, cells, unread=("written",))).from_(part.table) for part in parts]
-    written = exp.column("written")
-    names = exp.select(written, exp.Count(this=exp.Star()).as_("visits")).from_(union(found).subquery("found"))
-    name = columns.name(TEXT, written).as_("name")
-    return exp.select(written.copy(), name, "visits").from_(names.group_by(written.copy()).subquery("names"))
+    found = union([_from(cells_of(part, columns, cells, unread=("written",)), part) for part in parts])
+    visits, written = _named(exp.Count(this=exp.Star()), "visits"), exp.column("written")
+    names = exp.select(written.copy(), visits, copy=False).from_(found.subquery("found", copy=False), copy=False)
+    names = names.group_by(written.copy(), copy=False)
+    told = (written.copy(), _named(columns.name(TEXT, written), "name"), exp.column("visits"))
+    return exp.select(*told, copy=False).from_(names.subquery("names", copy=False), copy=False)
+
+
+def _from(cells: Sequence[Term], part: Part) -> exp.Select:
+    return exp.select(*cells, copy=False).from_(part.table, copy=False)
 
 
 def _named(term: Term, name: str) -> Term:
@@ -101,11 +106,13 @@ def placed_select(
     if columns.dialect == "duckdb" and (expressions or _has_texts(question, parts)):
         # DuckDB would move conditions below, and read each text again for every place where they name it; of terms
         # upon terms that would be twice as many with each.
-        read = read.offset(0)
+        read = read.offset(0, copy=False)
     changes = question.calendar.wall_clock_changes()
     offset = lookup(moment, [start for start, _ in changes[1:]], [whole(offset) for _, offset in changes])
-    instant = exp.case().when(exp.column("absolute"), moment).else_(exp.paren(moment.copy() - offset))
-    return exp.select(*names, instant.as_("instant")).from_(read.subquery("read", copy=False), copy=False)
+    absolute = exp.If(this=exp.column("absolute"), true=moment.copy())
+    instant = exp.Case(ifs=[absolute], default=exp.paren(moment - offset, copy=False))
+    terms = [*(exp.column(name) for name in names), _named(instant, "instant")]
+    return exp.select(*terms, copy=False).from_(read.subquery("read", copy=False), copy=False)
 
 
 def _has_texts(question: Question, parts: Sequence[Part]) -> bool:
@@ -134,7 +141,7 @@ def union(selects: Sequence[exp.Select]) -> exp.Query:
 
 def _read(question: Question, part: Part, columns: Columns, unread: Collection[str]) -> exp.Select:
     """Each row's moment and whether that is an instant, its person, number and group keys, cells of expressions."""
-    return exp.select(*cells_of(part, columns, question.read_as, unread=unread)).from_(part.table)
+    return _from(cells_of(part, columns, question.read_as, unread=unread), part)
 
 
 def cells_of(part: Part, columns: Columns, wanted: Mapping[str, Wanted], *, unread: Collection[str] = ()) -> list[Term]:
@@ -210,7 +217,7 @@ def lookup(value: Term, thresholds: Sequence[float], results: Sequence[Term]) ->
     edge = whole(bound) if isinstance(bound, int) else _real(bound)
     below = lookup(value, thresholds[:middle], results[: middle + 1])
     above = lookup(value, thresholds[middle + 1 :], results[middle + 1 :])
-    return exp.case().when(value.copy() < edge, below).else_(above)
+    return exp.Case(ifs=[exp.If(this=exp.LT(this=value.copy(), expression=edge), true=below)], default=above)
 
 
 def whole(number: int) -> Term:

@@ -78,7 +78,12 @@ def read_series(
     question = Question(calendar, time, None, value, Grid(1.0), (0, 1), where=where)
 
     def ask(session: Session) -> NDArray[np.float64]:
-        rows = rows_select(question, session.parts).select(exp.column("number")).subquery("rows_").sql("duckdb")
+        rows = (
+            rows_select(question, session.parts)
+            .select(exp.column("number"), copy=False)
+            .subquery("rows_", copy=False)
+            .sql("duckdb", copy=False)
+        )
         query = f"SELECT period, avg(number) FROM {rows} GROUP BY period"
         numbers = np.full(len(calendar), np.nan)
         for batch in session.batches(query, _BATCH):
@@ -129,4 +134,4 @@ def _wanted(role: Role, time: str, user: str, values: Sequence[str]) -> dict[str
 def _read(session: Session, wanted: Mapping[str, Wanted], reading: Reading) -> str:
     columns = Columns("duckdb", reading, *_EVER)
     parts = [exp.select(*cells_of(part, columns, wanted)).from_(part.table) for part in session.parts]
-    return union(parts).sql("duckdb")
+    return union(parts).sql("duckdb", copy=False)

@@ -123,6 +123,7 @@ def both(first: Outcomes, second: Outcomes) -> Outcomes:
     return Outcomes(joint, 1 - sum(joint.values(), Fraction(0)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("most", [1, 2])
 def test_every_outcome_of_every_small_table(most: int, replace: bool) -> None:
@@ -147,6 +148,7 @@ def test_every_outcome_of_every_small_table(most: int, replace: bool) -> None:
     assert rule.lone(noise) == pytest.approx(1 - (1 - lone) ** most, rel=0.2 if replace else 1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "least"),
     [
@@ -162,6 +164,7 @@ def test_what_is_not_free_has_this_true_delta(name: str, least: float) -> None:
     assert examine(mutant.broken, mutant.neighbours).delta(mutant.epsilon)[0] >= least > mutant.delta
 
 
+@pytest.mark.long
 def test_each_of_365_days_not_added_up_has_this_true_delta() -> None:
     from chronodp.accounting import gaussian
 

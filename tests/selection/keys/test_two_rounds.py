@@ -69,6 +69,7 @@ def test_a_lone_unit_passes_with_the_stated_probability() -> None:
         assert 1 - SOUND.chances((choice,))[()] <= lone
 
 
+@pytest.mark.long
 def test_two_rounds_keep_their_price_on_tables_of_two_people() -> None:
     found, _ = worst(SOUND, (WANTED["eps"],), 2)
     assert found[0] == pytest.approx(WANTED["sound at eps 2.80"]["worst"], rel=1e-10)

@@ -291,6 +291,7 @@ def _moved(joint: Any, plan: FindPlan) -> float:
     return worst
 
 
+@pytest.mark.long
 def test_losses_without_a_cap_are_noticed() -> None:
     plan = planned([], cdp.User(), "who")
     joint = plan.design.joint(0, 2)
@@ -298,6 +299,7 @@ def test_losses_without_a_cap_are_noticed() -> None:
     assert _moved(_Without(joint, cap=2**50, top=2**51), plan) > 2
 
 
+@pytest.mark.long
 def test_a_cap_that_follows_the_candidate_is_noticed() -> None:
     plan = planned([], cdp.User(), "who")
     joint = plan.design.joint(0, 2)

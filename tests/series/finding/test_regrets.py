@@ -53,6 +53,7 @@ def regret(outcomes: list[Outcome], best: float) -> float:
     return float(np.sqrt((kept * squares).sum() / kept.sum())) / best
 
 
+@pytest.mark.long
 @with_flights
 @pytest.mark.parametrize("table", ROWS)
 def test_errors_in_hindsight_are_those_of_the_reference(table: str) -> None:

@@ -123,6 +123,7 @@ def neighbours(most: int) -> list[tuple[Counts, Counts]]:
     return pairs
 
 
+@pytest.mark.long
 def test_the_worst_of_all_small_streams_is_the_lone_key() -> None:
     stated = EXACT["delta_sel"]
     crossed = np.any(TOTALS.T + UNIT >= THRESHOLDS, axis=1)
@@ -134,6 +135,7 @@ def test_the_worst_of_all_small_streams_is_the_lone_key() -> None:
         assert delta(one, other, told_at)[0] <= stated + 1e-12, (one, other)
 
 
+@pytest.mark.long
 def test_looking_only_at_keys_with_new_records_is_caught() -> None:
     low, high = delta((4, 4, 0), (4, 4, 1), told_if_new)
     assert low > 10 * EXACT["delta_sel"]

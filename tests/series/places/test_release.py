@@ -80,6 +80,7 @@ def test_levels_are_sums_of_the_table_and_add_up(ledger: cdp.Ledger, delta: floa
     assert len(loud) == DAYS * (1 + 3 + 7)
 
 
+@pytest.mark.long
 def test_other_keys_and_bins_stand_beside_places(ledger: cdp.Ledger) -> None:
     query = series(cdp.UserPeriod("1D")).count()
     for index, split in enumerate(

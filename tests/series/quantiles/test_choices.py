@@ -150,6 +150,7 @@ def test_two_choices_do_not_pay_for_one_of_twice_the_range_in_gaussian_terms() -
     assert once == pytest.approx(2 * twice, rel=1e-3)  # two ranges of half the size cost √2 times one of them
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", [EM, PF], ids=str)
 def test_edges_are_drawn_with_the_law_that_was_enumerated(
     mechanism: ExponentialMechanism | PermuteAndFlip, trials: Any

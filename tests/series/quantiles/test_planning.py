@@ -139,6 +139,7 @@ def ledger(tmp_path: Path) -> cdp.Ledger:
 FINE = np.linspace(0, 8, 401).tolist()
 
 
+@pytest.mark.long
 def test_few_quantiles_are_drawn_edges(people: pandas.DataFrame, ledger: cdp.Ledger, tmp_path: Path) -> None:
     plan = series(people).quantiles("v", [0.1, 0.5, 0.9], edges=FINE).plan(epsilon=4.0)
     assert isinstance(plan, QuantilePlan)
@@ -169,6 +170,7 @@ def test_few_quantiles_are_drawn_edges(people: pandas.DataFrame, ledger: cdp.Led
     assert "permute-and-flip" in made.certificate.mechanism
 
 
+@pytest.mark.long
 def test_many_quantiles_are_read_from_a_histogram(people: pandas.DataFrame, ledger: cdp.Ledger) -> None:
     many = [round(0.01 * one, 2) for one in range(1, 100)]
     plan = series(people).quantiles("v", many, edges=FINE).plan(epsilon=4.0, delta=1e-6)
@@ -192,6 +194,7 @@ def test_values_on_the_last_edge_are_in_the_last_bin(people: pandas.DataFrame, l
     assert made.to_pandas()["value"].between(4.0, 8.0).all()
 
 
+@pytest.mark.long
 def test_rows_are_weighed(people: pandas.DataFrame, ledger: cdp.Ledger) -> None:
     twice = pandas.concat([people, people])
     plan = series(twice).quantiles("v", [0.5], edges=FINE, of="rows", at_most=2).plan(epsilon=4.0)
@@ -232,6 +235,7 @@ def test_a_question_is_read_back() -> None:
         assert ask_for(measure.to_question()) == measure
 
 
+@pytest.mark.long
 def test_broken_texts_are_refused(people: pandas.DataFrame, ledger: cdp.Ledger) -> None:
     made = (
         series(people)
@@ -252,6 +256,7 @@ def test_units_of_whole_days(people: pandas.DataFrame) -> None:
     assert plan.design.way == ByChoice(plan.design.way.mechanism, 1.0, 1, 1)
 
 
+@pytest.mark.long
 def test_a_large_histogram_stands_beside_its_text(people: pandas.DataFrame, ledger: cdp.Ledger, tmp_path: Path) -> None:
     many = [round(0.01 * one, 2) for one in range(1, 100)]
     whole = cdp.TimeSeries(

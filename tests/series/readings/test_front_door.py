@@ -179,6 +179,7 @@ def test_changes_against_a_baseline(name: str, match: Any, statistic: Any, town:
     assert dated["value"].tolist() == table["value"].tolist()
 
 
+@pytest.mark.long
 def test_levels_and_bands_of_all_at_once(town: dict[str, cdp.Release]) -> None:
     for name in NOISES:
         release = town[name]

@@ -162,6 +162,7 @@ def test_other_shapes_are_refused() -> None:
         Differenced("white")  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_a_majorant_is_concave_and_nowhere_below() -> None:
     chance = np.random.default_rng(5)
     for _ in range(50):

@@ -79,13 +79,13 @@ class Columns:
             case "text":
                 text = text_of(column)
                 zeros = exp.and_(ends_with(text, "0", self.dialect), self.matches(text, WHOLE_WITH_ZEROS))
-                return (
-                    exp.case()
-                    .when(names_nobody(text, self.dialect), exp.null())
-                    .when(zeros, whole_part(text))
-                    .when(exp.In(this=text.copy(), expressions=[string("True"), string("False")]), exp.Lower(this=text))
-                    .else_(text.copy())
-                )
+                truth = exp.In(this=text.copy(), expressions=[string("True"), string("False")])
+                ifs = [
+                    exp.If(this=names_nobody(text, self.dialect), true=exp.null()),
+                    exp.If(this=zeros, true=whole_part(text)),
+                    exp.If(this=truth, true=exp.Lower(this=text.copy())),
+                ]
+                return exp.Case(ifs=ifs, default=text)
             case "whole" | "truth":
                 return text_of(column)
             case "decimal" if self.dialect == "spark":  # whose texts of decimal numbers may have exponents
