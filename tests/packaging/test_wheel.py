@@ -14,6 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 from tests.conftest import Trials
 
+from chronodp.schemas import schema_names
+
 pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +71,11 @@ def test_is_pure_python_and_typed(wheel: Path) -> None:
     assert "chronodp/py.typed" in names
     parts = (".py", "py.typed", ".css", ".html", ".js", ".json", ".svg")
     assert all(name.endswith(parts) or ".dist-info/" in name for name in names)
+
+
+def test_holds_every_schema(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {f"chronodp/schemas/{name}.schema.json" for name in schema_names()} <= set(names)
 
 
 def test_needs_nothing_that_it_does_not_name(wheel: Path, tmp_path: Path) -> None:

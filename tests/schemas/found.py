@@ -42,7 +42,7 @@ def registered_kinds() -> list[str]:
 
 def golden_documents() -> list[dict[str, Any]]:
     """Return every document of the repository's golden files but exports and releases with their links."""
-    found = json.loads((GOLDEN / "documents/kinds.json").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = _read("documents/kinds.json")
     found += (json.loads(one["plan"]) for one in _read("streams/states.json").values())
     for path in sorted(GOLDEN.rglob("*.sql")):
         database = sqlite3.connect(":memory:")
