@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
 from chronodp.dossier.formats.columns import COLUMNS, LEVEL, TOTAL, UNSAID
 from chronodp.dossier.formats.measured import Measured, duration, measured
+from chronodp.dossier.published import Published
 from chronodp.report import frame_as_csv
 
 if TYPE_CHECKING:
