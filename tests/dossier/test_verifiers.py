@@ -162,9 +162,11 @@ def test_numbers_beside_the_text_are_those_that_were_signed(
     assert by_script(files, "") == []
     place = folder / "releases" / "0001.arrow"
     with pyarrow.ipc.open_file(place.read_bytes()) as reader:
-        schema, (first, *rest) = reader.schema, reader.get_batch(0).column(0).to_pylist()
+        schema = reader.schema
+        numbers: list[Any] = reader.get_batch(0).column(0).to_pylist()
+    numbers[0] += 1
     with pyarrow.OSFile(str(place), "wb") as sink, pyarrow.ipc.new_file(sink, schema) as writer:
-        writer.write_batch(pyarrow.record_batch([pyarrow.array([first + 1, *rest])], schema=schema))
+        writer.write_batch(pyarrow.record_batch([pyarrow.array(numbers)], schema=schema))
     changed = "releases/0001.arrow: it is not the file that the manifest lists: it was changed"
     signed = "releases/0001.arrow: part 1 of 1 of the numbers is not the one that was signed"
     assert verify_dossier(folder).faults == (changed, signed)
@@ -271,9 +273,14 @@ def test_page_reads_a_folder_that_is_chosen(page: Page, made: Made, tmp_path: Pa
     folder = write_files(tmp_path / "meters", made.files)
     (folder / ".DS_Store").write_bytes(b"\0")
     assert Axe().run(page).violations_count == 0
-    page.fill("#key", made.keys.public)
     page.set_input_files("#folder", folder)
-    page.wait_for_selector("section.valid")
+    page.wait_for_selector("section.valid :text('own key')")
+    page.fill("#key", Keys.create().public)
+    page.press("#key", "Enter")
+    page.wait_for_selector("section.faulty :text('it names another public key than the one given')")
+    page.fill("#key", made.keys.public)
+    page.press("#key", "Enter")
+    page.wait_for_selector("section.valid :text('the key that you gave')")
     assert "3 certificates in the chain, 3 releases here" in page.inner_text("#result")
     (folder / "releases" / "0002.json").unlink()
     page.set_input_files("#folder", folder)

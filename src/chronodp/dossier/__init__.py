@@ -1,8 +1,9 @@
 """Dossiers: what a ledger knows of its releases, for readers who have never heard of it. They spend nothing."""
 
-from chronodp.dossier.facts import Facts, Published as Published, gather as gather
+from chronodp.dossier.facts import Facts, gather as gather
 from chronodp.dossier.loss import Loss as Loss
 from chronodp.dossier.owner import OWNER as OWNER, UNKNOWN as UNKNOWN, Owner, load_owner as load_owner
+from chronodp.dossier.published import Published as Published
 from chronodp.dossier.streams import PublishedStream as PublishedStream
 from chronodp.dossier.verification import Verified as Verified, verify_dossier
 from chronodp.dossier.writing import check_folder as check_folder, write_dossier, write_dossiers as write_dossiers

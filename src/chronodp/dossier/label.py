@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from chronodp.display import shown
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
+from chronodp.dossier.published import Published
 from chronodp.dossier.words import gain, promise, right_guesses, rounded_up, title_of
 
 __all__ = ["label"]

@@ -16,8 +16,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from chronodp.dossier.facts import Published
 from chronodp.dossier.manifest import FORMAT, MANIFEST, SIGNATURE, files_in
+from chronodp.dossier.published import Published
 from chronodp.errors import CertificateInvalid, ChronodpError, UnknownDocument
 from chronodp.ledger import (
     BEGINNING,

@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterable
 
 from chronodp.accounting import adversary
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
+from chronodp.dossier.published import Published
 from chronodp.privacy import RecordUnit, Unit, counted
 from chronodp.reading import parse_json
 from chronodp.series import QuantileRelease, Release, describe, describe_quantiles

@@ -13,12 +13,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from chronodp.dossier.answers import answers_json, answers_markdown
-from chronodp.dossier.facts import Facts, Published, gather
+from chronodp.dossier.facts import Facts, gather
 from chronodp.dossier.formats import FORMATS
 from chronodp.dossier.label import label
 from chronodp.dossier.manifest import signed_manifest
 from chronodp.dossier.owner import Owner
 from chronodp.dossier.page import render, render_shelf
+from chronodp.dossier.published import Published
 from chronodp.dossier.streams import PublishedStream
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger, check_ledger, release_pieces, sync_folder

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
 from chronodp.dossier.formats.columns import COLUMNS, LEVEL
 from chronodp.dossier.formats.held import streams_of, summary, title
 from chronodp.dossier.formats.measured import Measured, measured
 from chronodp.dossier.formats.sdmx import has_observations
+from chronodp.dossier.published import Published
 from chronodp.dossier.words import title_of
 
 __all__ = ["data_package", "slug"]

@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
 from chronodp.dossier.formats.sdmx import has_observations
+from chronodp.dossier.published import Published
 from chronodp.dossier.streams import PublishedStream
 from chronodp.dossier.words import title_of
 from chronodp.ledger import release_pieces

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
+from chronodp.dossier.published import Published
 from chronodp.privacy import parse_every
 from chronodp.reading import parse_json
 from chronodp.series import Measure, QuantileRelease, Release, Variance

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
 from chronodp.dossier.formats.columns import COLUMNS, LEVEL, TOTAL, UNSAID
 from chronodp.dossier.formats.measured import Measured, duration, measured
+from chronodp.dossier.published import Published
 from chronodp.report import frame_as_csv
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["has_observations", "sdmx"]
 
 _STRUCTURE = "CHRONODP:NUMBERS(1.0)"
+_ROWS = 50_000  # that are written at a time
 _NEEDED = ("time", "value", "lower", "upper")
 
 
@@ -38,7 +40,9 @@ def _pieces(facts: Facts) -> Iterator[str]:
     yield ",".join(one.name for one in COLUMNS) + "\n"
     for one in filter(_is_series, facts.published):
         for frame in one.tables():
-            yield frame_as_csv(_observations(one, frame, known[one.number]), header=False)
+            for start in range(0, len(frame), _ROWS):
+                piece = frame.iloc[start : start + _ROWS]
+                yield frame_as_csv(_observations(one, piece, known[one.number]), header=False)
 
 
 def _is_series(one: Published) -> bool:

@@ -11,8 +11,9 @@ import hashlib
 import json
 from typing import Any
 
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
 from chronodp.dossier.formats.held import digest_of
+from chronodp.dossier.published import Published
 from chronodp.errors import LedgerUnavailable
 from chronodp.ledger import Keys
 from chronodp.privacy import to_document

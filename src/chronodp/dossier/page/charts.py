@@ -14,7 +14,7 @@ from chronodp.ledger import Spending
 if TYPE_CHECKING:
     import pandas
 
-    from chronodp.dossier.facts import Published
+    from chronodp.dossier.published import Published
 
 __all__ = ["budget_chart", "release_chart"]
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from chronodp.display import shown
 from chronodp.dossier.answers import Answer, answer_questions
-from chronodp.dossier.facts import Facts, Published
+from chronodp.dossier.facts import Facts
 from chronodp.dossier.page.charts import budget_chart, release_chart
 from chronodp.dossier.page.html import cards, document, folded, listing, paragraph, section, table, words
+from chronodp.dossier.published import Published
 from chronodp.dossier.words import described, gain, promise, rounded_up, title_of
 from chronodp.privacy import counted
 
