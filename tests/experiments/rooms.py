@@ -77,7 +77,7 @@ def check_page(findings: Iterable[Finding]) -> None:
     What rests on a series is compared if the page was written with the same one.
     """
     lines = PAGE.read_text(encoding="utf-8").splitlines()
-    shown = {found[1]: line for line in lines if (found := _ROW.match(line))}
+    shown = {match[1]: line for line in lines if (match := _ROW.match(line))}
     for one in findings:
         found = row(one)
         assert one.claim.id in shown, "run: python -m experiments --data folder --write"

@@ -108,8 +108,12 @@ def _verify_folder(folder: Path, key: str | None, head: str | None, *, as_json: 
         raise InvalidArgument("head", "for several dossiers", "of one dossier: name its folder")
     found = {one: verify_dossier(one, public_key=key, head=head) for one in inner or [folder]}
     faults = [shown(f"{one.name}: {fault}") for one, verified in found.items() for fault in verified.faults]
+    if len(faults) > 1:
+        for fault in faults:
+            terminal(errors=True, soft_wrap=True).print(Text(fault))
+        raise CertificateInvalid(f"{counted(len(faults), 'fault')}, as listed")
     if faults:
-        raise CertificateInvalid("\n".join(faults))
+        raise CertificateInvalid(faults[0])
     if as_json:
         dossiers = [{"folder": str(one), **asdict(verified)} for one, verified in found.items()]
         print_json({"valid": True, "dossiers": dossiers})
