@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import chronodp as cdp
-from chronodp.dossier import write_dossier
+from chronodp.dossier import write_dossier, zip_folder
 from chronodp.ledger import Ledger
 from tests.cli.conftest import run
 from tests.ledger.examples import CERTIFICATE, COST
@@ -43,3 +47,24 @@ def test_says_what_is_wrong_in_which_dossier(tmp_path: Path, refuse: Callable[..
     assert "newer links are missing" in refuse("verify", str(tmp_path / "both" / "meters"), "--head", "0" * 64, code=1)
     chain = str(tmp_path / "both" / "meters" / "chain.json")
     assert "public_key must be" in refuse("verify", chain)
+
+
+def test_a_dossier_is_packed_for_an_email(
+    tmp_path: Path, refuse: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Ledger("budget.db") as ledger:
+        ledger.open("meters", unit=cdp.User(), epsilon=2.0)
+    found = json.loads(run("dossier", "meters", "--out", "given", "--zip", "--json"))
+    assert found["zip"] == str(tmp_path / "given.zip")
+    assert found["zip_bytes"] == Path("given.zip").stat().st_size < found["bytes"]
+    with zipfile.ZipFile("given.zip") as packed:
+        packed.extractall("got")
+    assert "Valid. given: " in run("verify", "got/given")
+    first = Path("given.zip").read_bytes()
+    shutil.rmtree("given")
+    assert "zip must be free" in refuse("dossier", "meters", "--out", "given", "--zip")
+    assert not Path("given").exists()
+    Path("given.zip").unlink()
+    zip_folder(tmp_path / "got" / "given")
+    assert (tmp_path / "got" / "given.zip").read_bytes() == first

@@ -7,6 +7,7 @@ from chronodp.dossier.published import Published as Published
 from chronodp.dossier.streams import PublishedStream as PublishedStream
 from chronodp.dossier.verification import Verified as Verified, verify_dossier
 from chronodp.dossier.writing import check_folder as check_folder, write_dossier, write_dossiers as write_dossiers
+from chronodp.dossier.zipping import check_zip as check_zip, zip_folder as zip_folder
 
 __all__ = [
     "Facts",
