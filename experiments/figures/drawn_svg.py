@@ -85,7 +85,7 @@ def _draw(axes: Any, panel: Panel) -> None:
         where: dict[str, Any] = (
             {"xy": (1, level.at), "xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
             if level.axis == "y"
-            else {"xy": (level.at, 1), "xycoords": ("data", "axes fraction"), "ha": "left", "va": "top", "rotation": 90}
+            else {"xy": (level.at, 0.02), "xycoords": ("data", "axes fraction"), "ha": "left", "rotation": 90}
         )
         axes.annotate(f"{level.claim} {level.label}".strip(), color=LIGHT["ink"], fontsize=8.5, bbox=_BOX, **where)
     for point in panel.stated:

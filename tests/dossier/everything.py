@@ -11,6 +11,7 @@ import pandas as pd
 import chronodp as cdp
 from chronodp import spectrum, state_space
 from chronodp.alerts import Comparator, design_alert
+from chronodp.correlated import CouplingMarkovChain, Mean, design_fran, release_aged
 from chronodp.selection import MonotoneUtilities, choose
 from chronodp.temporal import BlockShuffle, release_times
 
@@ -25,6 +26,11 @@ KINDS = (
     "histogram",
     "quantiles",
     "mean",
+    "variance",
+    "places",
+    "active",
+    "norm",
+    "where",
     "found",
     "missing",
     "keys",
@@ -80,12 +86,18 @@ def fill(folder: Path) -> cdp.Ledger:
 def _tables(ledger: cdp.Ledger) -> None:
     load = meters().sum("kwh", clip=(0.0, 3.0))
     edges = (0.0, 1.0, 2.0, 3.0)
+    land = pd.DataFrame({"land": ["all", "all"], "region": ["north", "south"]})
     asked: dict[str, Any] = {
         "plain": load.plan(**PRICE),
         "groups": load.by(region=["north", "south"]).plan(**PRICE),
         "histogram": meters().histogram("kwh", edges=edges).plan(**PRICE),
         "quantiles": meters().quantiles("kwh", [0.25, 0.5], edges=edges).plan(epsilon=1.0),
         "mean": meters().mean("kwh", clip=(0.0, 3.0), of="rows", at_most=2).plan(**PRICE),
+        "variance": meters().variance("kwh", clip=(0.0, 3.0)).plan(**PRICE),
+        "places": meters().count().by(cdp.Places(land, "land", "region")).plan(**PRICE),
+        "active": meters().active("2D", max_stays=2).plan(**PRICE),
+        "norm": meters().sum("kwh", bound=cdp.Norm(4.0)).plan(**PRICE),
+        "where": meters().count().where("kwh > 0.5").plan(**PRICE),
         "found": meters().sum("kwh", clip=cdp.Find()).plan(epsilon=20.0, delta=1e-6),
         "missing": load.plan(**PRICE, missing=cdp.Missing()),
         "keys": meters().count().by(region=cdp.Discover(max_keys=2)).plan(epsilon=20.0, delta=1e-3),
@@ -140,4 +152,8 @@ def _elsewhere(ledger: cdp.Ledger) -> None:
     )
     design = state_space.design_filter(model, change=0.2, unit=cdp.Event(), epsilon=2.0, delta=1e-6)
     state_space.PrivateFilter(design, ledger=ledger, dataset="building", name="air").steps(np.full((3, 1), 0.3))
+    ledger.open("ward", unit=cdp.Window(1, relation="replace"), epsilon=9.0)
+    chain = CouplingMarkovChain([[0.7, 0.3], [0.3, 0.7]], [[0.75, 0.25], [0.25, 0.75]])
+    aged = design_fran(chain, query=Mean(), ages=2, epsilon=1.0, horizon=4)
+    release_aged([[0, 1], [1, 1], [1, 0], [0, 0]], aged, ledger=ledger, dataset="ward", request="aged")
     ledger.open("empty", unit=cdp.User(), epsilon=1.0)

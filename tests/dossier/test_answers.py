@@ -51,9 +51,14 @@ def test_every_layer_is_asked_about_and_no_compliance_is_claimed(everything: cdp
 
 
 def test_answers_say_what_was_found_and_assumed(everything: cdp.Ledger) -> None:
-    page = answers_markdown(gather(everything, "meters"))
-    for words in ("found: privately", "keys: 2 found privately", "missing: Missing", "4 of 4 periods"):
-        assert words in page
+    for request, words in (
+        ("found", "found: privately"),
+        ("keys", "keys: 2 found privately"),
+        ("missing", "missing: Missing"),
+        ("plain", "4 of 4 periods"),
+    ):
+        assert words in answers_markdown(gather(everything, "meters", request=request))
+    assert "more, in the certificates" in answers_markdown(gather(everything, "meters"))
 
 
 def test_a_large_loss_is_not_made_small() -> None:

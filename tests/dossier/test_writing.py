@@ -106,7 +106,7 @@ def test_one_release_alone(everything: cdp.Ledger, tmp_path: Path) -> None:
 def test_a_whole_ledger_has_a_folder_for_each_dataset(everything: cdp.Ledger, tmp_path: Path) -> None:
     folder = write_dossiers(everything, tmp_path / "all")
     named = {one.name for one in folder.iterdir() if one.is_dir()}
-    assert named == {"001-building", "002-empty", "003-meters", "004-renewed", "005-watch"}
+    assert named == {"001-building", "002-empty", "003-meters", "004-renewed", "005-ward", "006-watch"}
     shelf = (folder / "index.html").read_text(encoding="utf-8")
     for name in named:
         assert f'href="{name}/index.html"' in shelf

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import os
 import re
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 
-from experiments.__main__ import PAGE
+from experiments.__main__ import PAGE, PICTURES
 from experiments.claims import Claim, Finding, Given
 from experiments.claims.computations import broken, computations
 from experiments.claims.datasets import given
 from experiments.claims.page import row
+from experiments.figures import Figure
+from experiments.figures.gallery import GALLERIES
+from experiments.figures.writing import file_name, table
 
 _NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 _ROW = re.compile(r"\| \*\*([A-Z]\d+[a-z]?(?:\.\d+)?)\*\* ")
@@ -85,13 +90,34 @@ def check_page(findings: Iterable[Finding]) -> None:
             assert _alike(shown[one.claim.id], found), f"{shown[one.claim.id]}\n{found}"
 
 
+def check_drawn(figures: Iterable[Figure]) -> None:
+    """Check that the points of the documentation's pictures are those of these figures."""
+    for figure in figures:
+        for gallery in GALLERIES:
+            panels = [panel for panel in figure.panels if panel.gallery == gallery]
+            path = PICTURES / file_name(figure, gallery, "csv")
+            if panels and not figure.files:
+                drawn, found = (
+                    list(csv.reader(text.splitlines())) for text in (path.read_text("utf-8"), table(panels))
+                )
+                words = f"{path.name}: run python -m experiments --data folder --figures --write"
+                assert [len(line) for line in drawn] == [len(line) for line in found], words
+                cells = zip(chain(*drawn), chain(*found), strict=True)
+                assert all(one == other or _close(one, other) for one, other in cells), words
+
+
 def _alike(shown: str, found: str) -> bool:
     if _NUMBER.split(shown) != _NUMBER.split(found):
         return False
-    pairs = zip(_NUMBER.findall(shown), _NUMBER.findall(found), strict=True)
-    return all(
-        math.isclose(float(a.replace(",", "")), float(b.replace(",", "")), rel_tol=2e-3, abs_tol=1e-9) for a, b in pairs
-    )
+    return all(map(_close, _NUMBER.findall(shown), _NUMBER.findall(found)))
+
+
+def _close(one: str, other: str) -> bool:
+    try:
+        numbers = [float(text.replace(",", "")) for text in (one, other)]
+    except ValueError:
+        return False
+    return math.isclose(*numbers, rel_tol=2e-3, abs_tol=1e-9)
 
 
 def check_words(findings: Mapping[str, Finding], golden: str, otherwise: dict[str, str]) -> None:

@@ -27,7 +27,7 @@ from experiments.correlated_sequences.leakages import (
 )
 from experiments.correlated_sequences.spectral import cross_correlation
 from experiments.figures import Panel
-from tests.experiments.rooms import check_room, find_all, series
+from tests.experiments.rooms import check_drawn, check_room, find_all, series
 
 from chronodp.correlated import Maximum, Mean, WeightedSum, leakage
 
@@ -164,6 +164,7 @@ def test_exact_leakage_is_what_the_library_tells_of_a_release() -> None:
 def test_figures_are_complete() -> None:
     known = {claim.id for claim in claims(Given())}
     drawn = {figure.name: figure for figure in figures(Given())}
+    check_drawn(drawn.values())
     assert list(drawn)[:7] == [f"correlated-{name}" for name in ("3a", "3b", "3c", "4a", "4b", "4c", "5")]
     for figure in drawn.values():
         assert all((figure.title, figure.paper_caption, figure.found_caption))

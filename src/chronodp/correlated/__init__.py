@@ -8,7 +8,9 @@ from chronodp.correlated.budgeted_fit import fit_privately
 from chronodp.correlated.chain import CouplingMarkovChain
 from chronodp.correlated.fit import fit
 from chronodp.correlated.fran import (
+    AgedSeries as AgedSeries,
     Fran,
+    FranDesign as FranDesign,
     about_the_present as about_the_present,
     design_fran as design_fran,
     release_aged as release_aged,

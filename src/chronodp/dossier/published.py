@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Published"]
 
-_TABLES = ("release", "quantiles", "together", "spectrum", "blurred_times")
+_TABLES = ("release", "quantiles", "together", "spectrum", "blurred_times", "aged_series")
 _VALUES = ("value", "lower", "upper")
 _POWERS = ("power", "lower", "upper")
 
@@ -59,7 +59,7 @@ class Published:
 
     @property
     def kind(self) -> str:
-        """Of the text: release, quantiles, together, spectrum, choice, blurred_times; empty if it says none."""
+        """Of the text, such as release, quantiles, together, spectrum, choice; empty if it says none."""
         return text_kind(self.text)
 
     @property
@@ -75,6 +75,7 @@ class Published:
     @cached_property
     def release(self) -> Any:
         """The release as the library reads it; None where a text is of a kind that has no reader of its own."""
+        from chronodp.correlated import AgedSeries
         from chronodp.dataset import ReleaseTogether
         from chronodp.selection import Choice
         from chronodp.series import open_release
@@ -89,6 +90,8 @@ class Published:
                 return SpectrumRelease(self.text, self.signed)
             case "choice":
                 return Choice(self.text, self.signed)
+            case "aged_series":
+                return AgedSeries(self.text, self.signed)
         return None
 
     def tables(self) -> Iterator[pandas.DataFrame]:
@@ -108,7 +111,7 @@ class Published:
         elif self.kind == "release":
             for stretch in self.release.each_period().stretches():
                 yield stretch.to_pandas()
-        elif self.kind in ("quantiles", "together", "spectrum"):
+        elif self.kind in ("quantiles", "together", "spectrum", "aged_series"):
             yield self.release.to_pandas()
 
     @cached_property

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from chronodp.alerts import AlertDesign
+from chronodp.correlated import FranDesign
 from chronodp.ledger import PackedNumbers
 from chronodp.selection import ChoiceDesign
 from chronodp.series import Design, QuantileDesign
@@ -87,6 +88,14 @@ class BlurredTimes(TypedDict):
     parquet: Base64
 
 
+class AgedText(TypedDict):
+    """Aged answers about coupled sequences: from the first period that is old enough, outputs by periods."""
+
+    kind: Literal["aged_series"]
+    design: FranDesign
+    answers: list[list[float]]
+
+
 class Fired(TypedDict):
     """Whether one value lay beyond a threshold."""
 
@@ -108,7 +117,17 @@ class TogetherText(TypedDict):
 Transitions = list[list[Any]]
 """Noisy counts of transitions, one array for each sequence."""
 
-ReleaseText = SeriesText | QuantilesText | SpectrumText | ChoiceText | BlurredTimes | TogetherText | Fired | Transitions
+ReleaseText = (
+    SeriesText
+    | QuantilesText
+    | SpectrumText
+    | ChoiceText
+    | BlurredTimes
+    | AgedText
+    | TogetherText
+    | Fired
+    | Transitions
+)
 
 
 class DenseModel(TypedDict):

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,11 @@ from chronodp.correlated.fran.promise import certificate_of, stated
 from chronodp.correlated.fran.state import begin
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import MOST_LISTED, Dates, Ledger, SignedLink, Written, check_ledger, check_signed, save_release
-from chronodp.privacy import Certificate, canonical, check_kind, dump, load_parts, to_document
+from chronodp.privacy import Certificate, canonical, check_kind, dump, load, load_parts, to_document
 from chronodp.randomness import Entropy, check_entropy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["AgedSeries", "release_aged"]
 
@@ -34,20 +37,28 @@ class AgedSeries:
     Attributes:
         text: what was stored and signed.
         signed: its link in the dataset's chain of certificates.
-        design: everything public about it.
     """
 
     text: str
     signed: SignedLink
-    design: FranDesign = field(repr=False)
 
     def __post_init__(self) -> None:
         check_signed(self.signed.link, self.text)
 
     @cached_property
+    def _content(self) -> dict[str, Any]:
+        return load_parts(self.text, "aged_series", "design", "answers")
+
+    @cached_property
+    def design(self) -> FranDesign:
+        """Everything public about it."""
+        found: FranDesign = load(self._content["design"], FranDesign)
+        return found
+
+    @cached_property
     def values(self) -> Floats:
         """The answers, as periods × outputs; not a number while nothing is old enough."""
-        answers = load_parts(self.text, "aged_series", "design", "answers")["answers"]
+        answers = self._content["answers"]
         young = np.full((self.design.oldest, len(self.design.table)), np.nan)
         return np.concatenate([young, np.asarray(answers, dtype=np.float64).reshape(-1, young.shape[1])])
 
@@ -55,6 +66,13 @@ class AgedSeries:
     def certificate(self) -> Certificate:
         """What is promised, by which argument."""
         return self.signed.link.certificate
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a row for each answer: its period, from 0, which output, its value; none while all is too young."""
+        import pandas as pd
+
+        periods, outputs = np.nonzero(np.isfinite(self.values))
+        return pd.DataFrame({"period": periods, "output": outputs, "value": self.values[periods, outputs]})
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `chronodp verify` reads: the answers and their signed link."""
@@ -130,7 +148,7 @@ def release_aged(
         analyst=analyst,
         dates=dates,
     )
-    return AgedSeries(made.release, made.signed, design)
+    return AgedSeries(made.release, made.signed)
 
 
 def _check_rows(series: ArrayLike, design: FranDesign) -> Integers:
