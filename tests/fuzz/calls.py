@@ -11,6 +11,7 @@ import pandas as pd
 
 import chronodp as cdp
 from chronodp import alerts, correlated, local, postprocess, selection, spectrum, state_space, temporal
+from chronodp.dossier import write_dossier
 from chronodp.privacy import Bounds, Calendar, GaussianCost, Grid, Guarantee, LaplaceCost, PureCost
 from chronodp.randomness import seeded
 from chronodp.series import windowed
@@ -240,6 +241,7 @@ def spending(ledger: cdp.Ledger) -> dict[str, Call]:
         ),
         "Ledger.allot": _call(ledger.allot, dataset="meters", analyst="ana", epsilon=0.5, delta=0.0),
         "Ledger.status": _call(ledger.status, dataset="meters", analyst="", period=""),
+        "write_dossier": _call(write_dossier, ledger=ledger, dataset="meters", out="dossier", request=None, owner=None),
         "Plan.release": _call(
             cdp.Aggregate(_EXAMPLE, change=1.0, unit=cdp.Event()).plan(epsilon=1e-3).release, request="one", **paid
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from chronodp import (
     alerts,
     audit,
     correlated,
+    dossier,
     engines,
     ledger,
     local,
     postprocess,
     privacy,
+    schemas,
     selection,
     series,
     spectrum,
@@ -58,6 +61,9 @@ _SUBJECT: dict[str, Any] = {
 }
 
 PLAIN: dict[str, Call] = {
+    "Owner": _call(dossier.Owner, **{field.name: field.default for field in dataclasses.fields(dossier.Owner)}),
+    "verify_dossier": _call(dossier.verify_dossier, folder="dossier", public_key=None, head=None),
+    "read_schema": _call(schemas.read_schema, name="plan"),
     "ApproximateCost": _call(privacy.ApproximateCost, epsilon=1.0, delta=1e-6),
     "Assumption": _call(privacy.Assumption, name="a", statement="b"),
     "AssumedCost": _call(privacy.AssumedCost, cost=PureCost(1.0), assumption=privacy.Assumption("a", "b")),

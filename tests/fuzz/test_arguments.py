@@ -68,7 +68,10 @@ def ledger(tmp_path: Path) -> Iterator[cdp.Ledger]:
 
 
 @pytest.mark.long
-def test_one_wrong_argument_where_a_ledger_pays(ledger: cdp.Ledger, tmp_path: Path, trials: Trials) -> None:
+def test_one_wrong_argument_where_a_ledger_pays(
+    ledger: cdp.Ledger, tmp_path: Path, trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where a dossier is written whose place is odd
     # What was debited is counted beside the ledger, which is many times faster than its status.
     with contextlib.closing(sqlite3.connect(tmp_path / "budget.db")) as beside:
 

@@ -13,7 +13,7 @@ from chronodp.dossier.published import Published
 from chronodp.dossier.streams import PublishedStream, read_streams
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Entry, Ledger, Link, SignedLink, Spending, Status, check_ledger, place_after
-from chronodp.privacy import Certificate
+from chronodp.privacy import Certificate, check_kind
 
 __all__ = ["Facts", "gather"]
 
@@ -121,6 +121,7 @@ def gather(
         owner: what only the owner knows.
         made: when; now if not given.
     """
+    said = Owner() if owner is None else check_kind("owner", owner, Owner, "an Owner, or left out")
     check_ledger(ledger)
     chain = ledger.export(dataset)
     links = [SignedLink(one["body"], one["signature"]) for one in chain["links"]]
@@ -139,7 +140,7 @@ def gather(
         head=chain["head"],
         made=made or dt.datetime.now(dt.UTC).replace(microsecond=0),
         version=version("chronodp"),
-        owner=owner or Owner(),
+        owner=said,
         published=published,
         whole=request is None,
         chain=chain,

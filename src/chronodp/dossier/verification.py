@@ -18,7 +18,7 @@ from typing import Any
 
 from chronodp.dossier.manifest import FORMAT, MANIFEST, SIGNATURE, files_in
 from chronodp.dossier.published import Published
-from chronodp.errors import CertificateInvalid, ChronodpError, UnknownDocument
+from chronodp.errors import CertificateInvalid, ChronodpError, InvalidArgument, UnknownDocument
 from chronodp.ledger import (
     BEGINNING,
     SignedLink,
@@ -74,7 +74,10 @@ def verify_dossier(folder: str | Path, *, public_key: str | None = None, head: s
     place = check_path(folder)
     if public_key is not None:
         check_public_key(public_key)
-    faults = tuple(_faults(place, public_key, head))
+    try:
+        faults = tuple(_faults(place, public_key, head))
+    except UnicodeEncodeError:
+        raise InvalidArgument("folder", "a name with halves of letters", "the path of a folder") from None
     if faults:
         return Verified(faults)
     manifest, chain = _read(place, MANIFEST, _MANIFEST), _read(place, _CHAIN, _LINKS)

@@ -83,7 +83,10 @@ def write_dossiers(ledger: Ledger, out: str | Path, *, owner: Owner | None = Non
 def check_folder(out: str | Path) -> Path:
     """Return where a dossier goes, if that is new or empty and stands in a folder that may be written to."""
     place = check_path("out", out).absolute()
-    empty = not place.exists() or (place.is_dir() and not any(place.iterdir()))
+    try:
+        empty = not place.exists() or (place.is_dir() and not any(place.iterdir()))
+    except (OSError, UnicodeEncodeError):
+        raise InvalidArgument("out", str(out), "a folder's name that the system takes, and may look at") from None
     if not empty or place.is_symlink():
         raise InvalidArgument("out", str(out), "a new folder, or an empty one: this one holds other things")
     if not place.parent.is_dir() or not os.access(place.parent, os.W_OK):

@@ -29,7 +29,7 @@ def read_schema(name: str) -> dict[str, Any]:
     >>> read_schema("dossier")["required"]
     ['kind', 'format', 'made', 'version', 'dataset', 'public_key', 'head', 'files']
     """
-    if name not in schema_names():
+    if not isinstance(name, str) or name not in schema_names():
         raise InvalidArgument("name", name, f"one of {', '.join(schema_names())}")
     schema: dict[str, Any] = json.loads(files(__package__).joinpath(f"{name}{ENDING}").read_text(encoding="utf-8"))
     return schema
