@@ -84,6 +84,7 @@ def check_folder(out: str | Path) -> Path:
     """Return where a dossier goes, if that is new or empty and stands in a folder that may be written to."""
     place = check_path("out", out).absolute()
     try:
+        os.fsencode(place)
         empty = not place.exists() or (place.is_dir() and not any(place.iterdir()))
     except (OSError, UnicodeEncodeError):
         raise InvalidArgument("out", str(out), "a folder's name that the system takes, and may look at") from None
