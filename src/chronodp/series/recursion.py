@@ -60,6 +60,8 @@ class Recursion:
     def shape_draws(self, buffers: Floats, draws: Integers) -> tuple[Floats, Integers]:
         """Return the buffers afterwards and the noise of the next steps, from draws of steps by series."""
         noise = np.empty_like(draws)
+        if not draws.shape[1]:  # no key was found: nothing to shape
+            return buffers, noise
         together = BLOCK * max(1, _CELLS // (BLOCK * draws.shape[1]))
         for begin in range(0, len(draws), together):
             some = draws[begin : begin + together]

@@ -21,6 +21,7 @@ from chronodp.series.shapes import (
     Banded,
     BufferedLinear,
     CausalShape,
+    Differenced,
     FilterReach,
     GroupAlgebra,
     Shape,
@@ -34,7 +35,7 @@ from chronodp.series.shapes import (
     lower_bound,
     window_variances,
 )
-from chronodp.series.shaping import draw_noise
+from chronodp.series.shaping import ReleasedShape, draw_noise
 from chronodp.series.workloads import CausalFilter, EachPeriod, Ewm, Filter, Hierarchy, Rolling, RunningTotal
 
 FALSE_ALARM = 1e-9
@@ -266,3 +267,10 @@ def test_refuses_what_a_shape_is_not_for() -> None:
         window_variances(White(), np.array([3]), np.array([11]), 10)
     with pytest.raises(InvalidArgument, match="horizon"):
         lower_bound(0)
+
+
+@pytest.mark.parametrize("shape", [*CAUSAL, Tree(3), Differenced(BUFFERS)], ids=str)
+@pytest.mark.parametrize("horizon", [1, 7, 300])
+def test_a_release_without_a_key_has_noise_of_no_numbers(shape: ReleasedShape, horizon: int) -> None:
+    drawn = draw_noise(shape, Noise("gaussian", 1.0, 2.0**20, 1.0), horizon, 0, seeded(1))
+    assert drawn.shape == (horizon, 0)
