@@ -110,14 +110,21 @@ class Life:
                 after = self.ledger.advance_stream(stream, values=[name], state=head, rows=[copy])
                 self.tally.announce(after.step)
 
+    def compact(self) -> None:
+        """Merge files; where another job went on meanwhile, from where it stands then."""
+        while True:
+            with suppress(StreamConflict):
+                self.stands()
+                self.tally.compact(keep=1)
+                return
+
     def work(self, *, events: bool) -> None:
         """Release all months, with files merged in between; with ``events``, someone is forgotten and two are one."""
         self.open()
         for number in range(len(MONTHS)):
             self.issue(number)
             if number in (1, 3):
-                self.stands()
-                self.tally.compact(keep=1)
+                self.compact()
             if events and number == 0:
                 self.event("forgotten", lambda tally: forget(tally, self.entry("p9")))
                 self.event("the same", lambda tally: same(tally, self.entry("p1"), self.entry("p0"), squared=True))
