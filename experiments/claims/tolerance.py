@@ -19,7 +19,8 @@ class Tolerance:
     def __str__(self) -> str:
         """Return what follows a stated number in a table."""
         parts = [f"{self.absolute:.3g}"] if self.absolute else []
-        parts += [f"{self.relative:.3g} of it"] if self.relative else []
+        if self.relative:  # a share that can be seen is told as one: "3 ± 0.1 of it" reads like 2.9 to 3.1
+            parts += [f"{100 * self.relative:.3g} %" if self.relative >= 1e-3 else f"{self.relative:.3g} of it"]
         return f" ± {' + '.join(parts)}" if parts else ""
 
 

@@ -137,7 +137,8 @@ def _basic() -> list[Claim]:
         ),
         claim(
             id="T12",
-            says="By basic composition 1,440 releases at (0.05, 1e-8) cost 72 and 1.44e-5.",
+            says="By basic composition 1,440 releases at (0.05, 1e-8) cost 72 and 1.44e-5; δ is shown in units of "
+            "1e-5.",
             rule=number,
             stated=[72, 1.44],
             tolerance=Tolerance(absolute=1e-9),
@@ -174,7 +175,8 @@ def _advanced() -> list[Claim]:
         ),
         claim(
             id="T11",
-            says="By advanced composition with slack 1e-7 the same releases cost about 14.46 at about 1.45e-5.",
+            says="By advanced composition with slack 1e-7 the same releases cost about 14.46 at about 1.45e-5; δ is "
+            "shown in units of 1e-5.",
             rule=number,
             stated=[14.46, 1.45],
             tolerance=printed("14.46", "1.45"),

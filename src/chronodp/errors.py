@@ -109,14 +109,17 @@ class InvalidArgument(ChronodpError, ValueError):
         self.name = name
         self.allowed = allowed
         self._kind = "" if given is None or place else type(given).__name__
-        described = f"a {type(given).__name__}" if private else _describe(given)
+        described = _with_article(type(given).__name__) if private else _describe(given)
         super().__init__(f"{name} must be {allowed}; got {described}")
 
     def concealed(self) -> InvalidArgument:
         """Return the same refusal without the value: what was given stands in a file, which is not repeated."""
         fresh = InvalidArgument.__new__(type(self))
         fresh.name, fresh.allowed, fresh._kind = self.name, self.allowed, self._kind
-        fresh.args = (f"{self.name} must be {self.allowed}; got a {self._kind}",) if self._kind else self.args
+        if self._kind:
+            fresh.args = (f"{self.name} must be {self.allowed}; got {_with_article(self._kind)}",)
+        else:
+            fresh.args = self.args
         return fresh
 
     def renamed(self, name: str) -> InvalidArgument:
@@ -311,6 +314,10 @@ class TooFewHolders(FederationError):
 
 class CertificateInvalid(ChronodpError):
     """A certificate, signature or chain is not what its issuer signed; the message names the fault."""
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[:1] in tuple('aeiouAEIO') else 'a'} {kind}"
 
 
 def _describe(given: object) -> str:

@@ -107,7 +107,7 @@ def test_a_value_of_another_kind_is_named(name: str, tmp_path: Path) -> None:
 
 def test_a_password_of_another_kind_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "given.toml").write_text(WRONG["settings"][0].replace("'{}'", "1883"), encoding="utf-8")
-    assert "line 7: source.password must be a text; got a int" in refused("settings", tmp_path / "given.toml")
+    assert "line 7: source.password must be a text; got an int" in refused("settings", tmp_path / "given.toml")
 
 
 DECLARED = {
@@ -148,7 +148,7 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     [
         ("title = '  '", "line 1: title must be a text"),
         ("title = '12345678901'", "line 1: title must be a text"),
-        ("title = 5", "line 1: title must be a text; got a int"),
+        ("title = 5", "line 1: title must be a text; got an int"),
         ("rate = 2", "rate must be a number from 0 to 1"),
         ("rate = true", "rate must be a number"),
         ("rate = nan", "rate must be a number"),
