@@ -148,6 +148,11 @@ def lives() -> None:
     Path("erased.txt").write_text("7\n", encoding="utf-8")
 
 
+def monthly() -> None:
+    table = {"at": HOURS, "who": [f"p{n % 9}" for n in range(len(HOURS))]}
+    pd.DataFrame(table).to_parquet("visits-2026-01.parquet")
+
+
 def nothing() -> None:
     """Some pages need no data."""
 
@@ -173,6 +178,7 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/publish-ratios.md": winter,
     "docs/how-to/release-a-series.md": visits,
     "docs/how-to/release-a-spectrum.md": beats,
+    "docs/how-to/run-every-month.md": monthly,
     "docs/how-to/smooth-a-release.md": winter,
     "docs/how-to/watch-a-stream.md": counts,
     "docs/how-to/watch-for-alerts.md": quiet,

@@ -43,6 +43,7 @@ from chronodp.cli.plan_blur import plan_blur
 from chronodp.cli.read import read
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.run import run
 from chronodp.cli.schema import schema
 from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
@@ -79,6 +80,7 @@ _PANELS: dict[str, tuple[tuple[str, Callable[..., object] | typer.Typer], ...]] 
         ("plan", plan),
         ("diagnose", diagnose),
         ("release", release),
+        ("run", run),
         ("read", read),
         ("budget", budget),
         ("lifetime", lifetime),
