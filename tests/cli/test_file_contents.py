@@ -85,6 +85,7 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("release", "data"): ("FILE", *SERIES, *SPENDS),
     ("release", "config"): ("--config", "FILE", *SPENDS),
     ("release", "places"): ("x.csv", *SERIES, *SPENDS, "--places", "FILE", "--levels", "state,town"),
+    ("start", "data"): ("FILE",),
     ("run", "job"): ("FILE", "--for", "2026-01"),
     ("run", "keys"): ("job.toml", "--for", "2026-01", "--keys", "FILE"),
     ("run", "ledger"): ("job.toml", "--for", "2026-01", "--ledger", "FILE"),

@@ -83,7 +83,7 @@ def test_a_period_that_is_not_over_is_refused(desk: Path) -> None:
     for ahead in ("2999", "2999-Q1", "2999-01", "2999-W01", "2999-01-01", f"{date.today() + timedelta(days=1)}"):
         assert "a period that is over" in refused("job.toml", "--for", ahead)
     assert charges() == 0
-    assert desk
+    assert desk.exists()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_a_job_must_say(desk: Path, change: tuple[str, str], words: str) ->
     Path("job.toml").write_text(JOB.replace(*change), encoding="utf-8")
     assert words in refused("job.toml", "--for", "2026-01")
     assert charges() == 0
-    assert desk
+    assert desk.exists()
 
 
 @pytest.mark.parametrize(

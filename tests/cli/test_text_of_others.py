@@ -86,6 +86,7 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("rows.parquet", *ASKED, *PRICE, "--dataset", HOSTILE, "--request", "new", "--page", "page.html"),
         ("rows.parquet", *ASKED, *PRICE, "--dataset", HOSTILE, "--request", "new", "--json"),
     ),
+    "start": (("rows.parquet",), (KEY,)),
     "run": (("live.toml", "--for", "2026-01"), ("job.toml", "--for", KEY), (KEY, "--for", "2026-01")),
     "read": (
         ("release.json",),

@@ -47,6 +47,7 @@ from chronodp.cli.run import run
 from chronodp.cli.schema import schema
 from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
+from chronodp.cli.start import start
 from chronodp.cli.stream import stream
 from chronodp.cli.terminal import terminal
 from chronodp.cli.token import token
@@ -77,6 +78,7 @@ app = typer.Typer(
 _PANELS: dict[str, tuple[tuple[str, Callable[..., object] | typer.Typer], ...]] = {
     "Publish a table": (
         ("demo", demo),
+        ("start", start),
         ("plan", plan),
         ("diagnose", diagnose),
         ("release", release),
