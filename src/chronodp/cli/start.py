@@ -48,16 +48,7 @@ def start(
     console.print(shown(f"{data} has {', '.join(f'{column.name} ({column.kind})' for column in columns)}."))
     console.print("Answers in [brackets] are taken where you just press Enter.\n")
     options = {"data": data, **_answers(columns)}
-    while True:
-        try:
-            plan: Any = Asked(options).plan()
-            break
-        except InvalidArgument as error:
-            # Only what was typed is asked again; what follows from the table cannot be mended here.
-            if error.name not in _AGAIN or error.name not in options:
-                raise
-            console.print(f"\n{error}")
-            options[error.name] = _AGAIN[error.name]()
+    plan = _planned(options)
     _write(out, _settings(options))
     _write(page, plan_page(plan, command := _release(out)))
     console.print(f"\n{plan}\n")
@@ -68,6 +59,18 @@ def start(
         command,
     ):
         console.print(f"    {line}")
+
+
+def _planned(options: dict[str, Any]) -> Any:
+    """Return the plan; what was typed and does not fit is asked again."""
+    while True:
+        try:
+            return Asked(options).plan()
+        except InvalidArgument as error:
+            if error.name not in _AGAIN or error.name not in options:
+                raise  # what follows from the table cannot be mended here
+            typer.echo(shown(f"   {error}"))
+            options[error.name] = _AGAIN[error.name]()
 
 
 def _has_names(file: str) -> bool:
