@@ -67,6 +67,20 @@ def test_sizes_make_no_difference(architecture: Architecture) -> None:
         assert not found[count:].any()  # nobody
 
 
+def test_with_one_size_every_sample_takes_as_many_groups() -> None:
+    model, at = design(), design().first_parameters()
+    inputs, wanted = people(150)
+    large = PersonGradients(model.build(), model.outcome, (6, 4), expected=1500)
+    assert large.sizes == (1024,)
+    small = PersonGradients(model.build(), model.outcome, (6, 4), expected=40)
+    for gradients, groups in ((large, 2), (small, 1)):
+        for count in (0, 1, 40, 64):
+            found = list(gradients.groups(at, inputs[:count], wanted[:count]))
+            assert [group.shape for group in found] == [(gradients.together, len(at))] * groups
+            assert sum(len(rows) for rows in gradients.rows(at, inputs[:count], wanted[:count])) == count
+    assert len(list(small.groups(at, inputs, wanted))) == 3  # a sample as few are
+
+
 def test_sizes_of_groups_are_public_and_few() -> None:
     assert group_sizes_for(128, 385, "one") == (176,)
     assert group_sizes_for(128, 385, "several") == tuple(range(16, 177, 16))

@@ -21,7 +21,14 @@ from chronodp.errors import InvalidArgument
 from chronodp.federated.models.layers import check_layers
 from chronodp.federated.models.outcomes import Outcome
 from chronodp.federated.training.copied import CopiedPasses
-from chronodp.federated.training.groups import Passes, choose_device, group_sizes_for, run_group, stands_alone
+from chronodp.federated.training.groups import (
+    Passes,
+    choose_device,
+    group_sizes_for,
+    room_for,
+    run_group,
+    stands_alone,
+)
 from chronodp.federated.training.recorded import NETWORKS, RecordedPasses
 
 __all__ = ["PersonGradients", "put"]
@@ -55,6 +62,8 @@ class PersonGradients:
         self._network, self._outcome, self._example = check_layers(network), outcome, example
         self.size = sum(part.numel() for part in network.parameters())
         self._wanted_sizes = group_sizes_for(expected, self.size, group_sizes)
+        # With one size there are always as many groups as nearly every sample needs.
+        self._least = room_for(expected) if group_sizes == "one" else 0
         self._device = choose_device(device)
         self._settle()
 
@@ -66,12 +75,15 @@ class PersonGradients:
     def groups(
         self, parameters: NDArray[np.float32], inputs: NDArray[np.float32], targets: NDArray[np.float32]
     ) -> Iterator[NDArray[np.float32]]:
-        """Yield the gradients of people, in their order, a group at a time; rows of nobody are 0."""
+        """Yield the gradients of people, in their order, a group at a time; rows of nobody are 0.
+
+        With one size of groups, some may be of nobody: there are as many whoever was sampled.
+        """
         if torch.get_num_threads() != self._threads:  # products are cut up among threads
             self._settle()
         self._passes.put(self._placed(parameters))
         first = 0
-        while first < len(inputs):
+        while first < max(len(inputs), self._least):
             size = next((size for size in self.sizes if size >= len(inputs) - first), self.together)
             group = slice(first, first + size)
             yield run_group(self._passes, self._device, inputs[group], targets[group], size)
@@ -83,7 +95,8 @@ class PersonGradients:
         """Yield the same without the rows of nobody."""
         left = len(inputs)
         for found in self.groups(parameters, inputs, targets):
-            yield found[:left]
+            if left > 0:
+                yield found[:left]
             left -= len(found)
 
     def _settle(self) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from chronodp.errors import InvalidArgument
 
-__all__ = ["Passes", "choose_device", "group_sizes_for", "run_group", "stands_alone"]
+__all__ = ["Passes", "choose_device", "group_sizes_for", "room_for", "run_group", "stands_alone"]
 
 _LARGEST = 2**26  # numbers in the gradients of a group: 256 MB
 _STEP = 16
@@ -43,12 +43,16 @@ def choose_device(device: object) -> torch.device:
     raise InvalidArgument("device", device, here)
 
 
+def room_for(expected: float) -> int:
+    """Return how many people nearly every sample of so many in the mean has at most."""
+    return math.ceil((expected + 3 * math.sqrt(expected)) / _STEP) * _STEP
+
+
 def group_sizes_for(expected: float, parameters: int, choice: str) -> tuple[int, ...]:
-    """Return the sizes of groups, rising; nearly every sample of so many people in the mean fits into the largest."""
+    """Return the sizes of groups, rising; nearly every sample fits into the largest, where that is not too large."""
     if choice not in ("one", "several"):
         raise InvalidArgument("group_sizes", choice, "one or several")
-    most = math.ceil((expected + 3 * math.sqrt(expected)) / _STEP) * _STEP
-    largest = max(8, min(most, 1024, _LARGEST // parameters))
+    largest = max(8, min(room_for(expected), 1024, _LARGEST // parameters))
     if choice == "one":
         return (largest,)
     step = math.ceil(largest / (_SIZES * _STEP)) * _STEP
