@@ -18,7 +18,8 @@ from chronodp.errors import InvalidArgument
 __all__ = ["Passes", "choose_device", "group_sizes_for", "room_for", "run_group", "stands_alone"]
 
 _LARGEST = 2**26  # numbers in the gradients of a group: 256 MB
-_STEP = 16
+_STEP = 16  # between sizes
+_ROOM = 4  # the largest is a multiple of it
 _SIZES = 16  # so many sizes at most: each is checked
 _TURNS = range(1, 16)  # below the height of a matrix kernel, in which a row may lie anywhere
 
@@ -45,7 +46,7 @@ def choose_device(device: object) -> torch.device:
 
 def room_for(expected: float) -> int:
     """Return how many people nearly every sample of so many in the mean has at most."""
-    return math.ceil((expected + 3 * math.sqrt(expected)) / _STEP) * _STEP
+    return math.ceil((expected + 3 * math.sqrt(expected)) / _ROOM) * _ROOM
 
 
 def group_sizes_for(expected: float, parameters: int, choice: str) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from chronodp.federated.models.recurrent import RecurrentNetwork
 
 __all__ = ["NETWORKS", "RecordedPasses"]
 
+_FEW = 3  # periods up to which products of vectors take less time than those of matrices
 NETWORKS: tuple[type[nn.Module], ...] = (LinearNetwork, ConvolutionNetwork, RecurrentNetwork)
 
 
@@ -84,12 +85,19 @@ class _Layer:
         people, (width, reach) = len(found), self._shape
         weights = found[:, self._weight : self._weight + width * reach].view(people, width, reach)
         biases = found[:, self._bias : self._bias + width]
-        inputs = [entered for entered, _ in self.calls]
-        if len(inputs) == 1 and inputs[0].dim() == 2:
-            torch.mul(slopes[0].unsqueeze(2), inputs[0].unsqueeze(1), out=weights)
-            biases.copy_(slopes[0])
-            return
-        entered = inputs[0] if len(inputs) == 1 else torch.stack(inputs, 1)
-        slope = slopes[0] if len(slopes) == 1 else torch.stack(slopes, 1)
-        torch.bmm(slope.transpose(1, 2), entered, out=weights)
+        entered = _by_person([entered for entered, _ in self.calls])
+        slope = _by_person(slopes)
+        if entered.shape[1] > _FEW:
+            torch.bmm(slope.transpose(1, 2), entered, out=weights)
+        else:
+            torch.mul(slope[:, 0].unsqueeze(2), entered[:, 0].unsqueeze(1), out=weights)
+            for period in range(1, entered.shape[1]):
+                weights.addcmul_(slope[:, period].unsqueeze(2), entered[:, period].unsqueeze(1))
         torch.sum(slope, 1, out=biases)
+
+
+def _by_person(calls: list[torch.Tensor]) -> torch.Tensor:
+    """Return (people, periods, numbers) of a layer that was called once for all periods, or once for each."""
+    if len(calls) > 1:
+        return torch.stack(calls, 1)
+    return calls[0] if calls[0].dim() == 3 else calls[0].unsqueeze(1)
