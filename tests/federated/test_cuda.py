@@ -75,7 +75,7 @@ def test_a_holder_trains_there_and_seeds_repeat_it(tmp_path: Path) -> None:
                 device="cuda",
             )
             updates.append(holder.update(1, plan.model.first_parameters()))
-    assert np.array_equal(*updates)
+    assert np.array_equal(updates[0], updates[1])
 
 
 def test_numbers_of_ten_bits_are_refused() -> None:

@@ -105,7 +105,6 @@ def test_a_run_that_stops_goes_on_with_the_same_bits(tmp_path: Path, architectur
     with open_ledger(tmp_path, plan, "whole", "parts") as ledger:
 
         def holder(dataset: str, sizes: str, seed: int) -> Trainer:
-            named = {"dataset": dataset, "name": dataset, "run": "trial"}
             return Trainer(
                 plan,
                 values,
@@ -113,9 +112,11 @@ def test_a_run_that_stops_goes_on_with_the_same_bits(tmp_path: Path, architectur
                 people=60,
                 all_people=60,
                 ledger=ledger,
+                dataset=dataset,
+                name=dataset,
+                run="trial",
                 entropy=seeded(seed),
                 group_sizes=sizes,
-                **named,
             )
 
         whole = [holder("whole", "one", number).update(number, start) for number in (1, 2, 3)]
