@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from chronodp.accounting import gaussian
@@ -91,7 +92,7 @@ class Budget:
         rule, reserve = self.rule, self.reserve
         if rule is None or reserve is None:
             raise AssertionError("set when the budget was made")
-        return Filter(rule, self.epsilon, self.delta, reserve)
+        return _filter(rule, self.epsilon, self.delta, reserve)
 
     def periods(self, dates: Dates | None) -> Iterator[str]:
         """Yield the label of every period that the data touches; one empty label if the budget does not renew."""
@@ -143,6 +144,11 @@ class Budget:
     def __str__(self) -> str:
         amount = f"({self.epsilon:g}, {self.delta:g})" if self.delta else f"{self.epsilon:g}"
         return f"{amount}-differentially private for {self.unit}, by the {self.rule} rule"
+
+
+@lru_cache(maxsize=1024)  # whoever asks how a budget stands asks for it several times
+def _filter(rule: Kind, epsilon: float, delta: float, reserve: float) -> Filter:
+    return Filter(rule, epsilon, delta, reserve)
 
 
 def _label(renews: Renewal, day: dt.date) -> str:

@@ -117,7 +117,7 @@ def check_fits(transaction: Transaction, spend: Spend) -> dict[str, float]:
         for period in known.meant.periods(spend.dates):
             key = (spend.dataset, analyst, period)
             spent, _ = spent_in(transaction, known.meant, *key)
-            if not known.meant.filter.fits(spent, priced.cost):
+            if not known.meant.filter.admits(spent, priced.amounts):
                 raise _exhausted(spent, known.meant, key, priced)
             after[analyst] = max(after.get(analyst, 0.0), _used(spent, priced))
     return after

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
@@ -14,6 +15,9 @@ from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
 __all__ = ["NativeSum", "Status", "make_status", "share_of"]
 
 _RESERVED = "reserved delta"
+_PARAMETERS = (1e-9, 1e9)
+_NEAR = 1e-6
+_GUESSES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +181,37 @@ def _gaussian(sigma: float) -> Cost:
     return GaussianCost(1.0, sigma)
 
 
-@lru_cache(maxsize=1024)  # pages and trainings ask again and again while nothing is spent
+@lru_cache(maxsize=1024)  # by what was read of the account, never by when: pages ask while nothing is spent
 def _least(rule: Filter, spent: Amounts, cost_at: Callable[[float], Cost]) -> float | None:
-    """Return the least parameter, to six digits, whose cost still fits."""
-    low, high = 1e-9, 1e9
-    if not rule.fits(spent, cost_at(high)):
-        return None
-    while high / low > 1 + 1e-6:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if rule.fits(spent, cost_at(middle)) else (middle, high)
+    """Return the least parameter, to six digits, whose cost still fits.
+
+    It was put to the test, and so was one just below it, which does not fit. In between stand guesses: amounts are
+    nearly powers of the parameter, so that a line through two of their logarithms soon tells where they are what is
+    left.
+    """
+    low, high = _PARAMETERS
+    tried: list[tuple[float, float]] = []
+    while not tried or high / low > 1 + _NEAR:
+        guess = _guess(tried[-2:], low, high)
+        # Where guesses lead nowhere, halving does.
+        value = guess if low < guess <= high and len(tried) < _GUESSES else math.sqrt(low * high)
+        amounts = rule.amounts(cost_at(value))
+        low, high = (low, value) if rule.admits(spent, amounts) else (value, high)
+        if low == high:
+            return None
+        tried.append((math.log(value), math.log(rule.fullness(spent, amounts))))
     return high
+
+
+def _guess(tried: Sequence[tuple[float, float]], low: float, high: float) -> float:
+    """Return about where amounts are what is left, by the two parameters tried last; 0 where these do not tell."""
+    if not tried:
+        return high  # nothing fits if this does not
+    (one, there), (other, here) = tried[0], tried[-1]
+    slope = (here - there) / (other - one) if other != one else -2.0
+    if not -4 <= slope <= -0.25:  # amounts stop at a cap
+        return 0.0
+    meets = other - here / slope
+    # A little to the side that is farther off: once the guess is near, both ends close in on it.
+    aside = 0.4 * _NEAR * (1 if math.log(high) - meets > meets - math.log(low) else -1)
+    return math.exp(min(max(meets + aside, math.log(low)), math.log(high)))
