@@ -18,7 +18,7 @@ from chronodp.service.documented import refusals_for
 from chronodp.service.dummy import rehearse
 from chronodp.service.job import Job, State
 from chronodp.service.listing import whose
-from chronodp.service.paging import PAGED, ShortPage
+from chronodp.service.paging import PAGED, Cursor, ShortPage, cut, read_cursor, write_cursor
 from chronodp.service.question import QueryRequest
 from chronodp.service.quoting import quote
 from chronodp.service.stored import show_table
@@ -50,10 +50,24 @@ class Submission(BaseModel):
     fresh: bool = Field(False, description="Pay for a release of its own though one of the same design is stored.")
 
 
-@router.get("/datasets", tags=["datasets"], summary="List the datasets you may ask about", responses=refusals_for())
-def list_datasets(request: Request, caller: Anyone) -> list[shapes.DatasetShape]:
+@router.get(
+    "/datasets",
+    tags=["datasets"],
+    summary="List the datasets you may ask about",
+    responses=refusals_for() | PAGED,
+)
+def list_datasets(
+    request: Request,
+    response: Response,
+    caller: Anyone,
+    limit: Annotated[int | None, Query(ge=1, le=1000, description="How many a page has; all if not given.")] = None,
+    after: Cursor = None,
+) -> list[shapes.DatasetShape]:
     """What is public about each: grid, unit, columns, keys, rules, budget. Nothing is read from the data."""
-    return [presenting.show_dataset(dataset) for dataset in curator_of(request).datasets(caller)]
+    found = curator_of(request).datasets(caller)
+    (seen,) = read_cursor(after, int, argument="after") or (0,)
+    page = cut(response, found[seen:], limit or len(found), lambda _: write_cursor(seen + (limit or 0)))
+    return [presenting.show_dataset(dataset) for dataset in page]
 
 
 @router.get("/datasets/{dataset}", tags=["datasets"], summary="Describe a dataset", responses=refusals_for(404))
