@@ -9,8 +9,9 @@ from functools import lru_cache
 
 from chronodp.display import shown
 from chronodp.ledger.budget import Budget
-from chronodp.ledger.filters import CAP, Amounts, Filter
-from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost
+from chronodp.ledger.filters import Amounts, Filter
+from chronodp.ledger.in_epsilon import Told, open_sums, tell
+from chronodp.privacy import Cost, GaussianCost, LaplaceCost, PureCost, counted
 
 __all__ = ["NativeSum", "Status", "make_status", "share_of"]
 
@@ -51,6 +52,7 @@ class Status:
         smallest_sigma: the smallest Gaussian sigma that still fits at l2 sensitivity 1.
         unreleased: requests that were debited and never released.
         note: what the owner should know about what was charged before; empty if nothing.
+        told: what is spent and left in what people ask in: an epsilon at the budget's delta, and the delta reserved.
     """
 
     dataset: str
@@ -65,6 +67,7 @@ class Status:
     smallest_sigma: float | None
     unreleased: tuple[str, ...]
     note: str = ""
+    told: tuple[Told, ...] = ()
 
     @property
     def overspent(self) -> bool:
@@ -97,6 +100,7 @@ class Status:
             "rule": self.budget.rule,
             "charges": self.charges,
             "share": self.share,
+            "told": [asdict(part) for part in self.told],
             "sums": [{**asdict(part), "left": part.left} for part in self.sums],
             "largest_pure": self.largest_pure,
             "smallest_laplace": self.smallest_laplace,
@@ -106,9 +110,9 @@ class Status:
         }
 
     def __str__(self) -> str:
-        lines = [self.guarantee, self.budget.lifetime, f"{self.charges} charges, {self.share:.1%} used."]
+        lines = [self.guarantee, self.budget.lifetime, f"{counted(self.charges, 'charge')}, {self.share:.1%} used."]
         lines += [self.note] if self.note else []
-        lines += [f"{part.name}: {part.spent:.6g} of {part.limit:.6g}, left {part.left:.6g}" for part in self.sums]
+        lines += [f"{part}." for part in self.told]
         if self.largest_pure is None:
             lines.append("Nothing fits any more.")
         else:
@@ -134,12 +138,14 @@ def make_status(
 ) -> Status:
     """Return the status of an account from its native sums."""
     rule = budget.filter
-    sums = []
-    for place in _open_sums(rule, spent):
+    sums, places = [], open_sums(rule, spent)
+    told = [tell(rule, spent, places)]
+    for place in places:
         part = rule.components[place]
         sums.append(NativeSum(part.name, part.value(spent[place]), part.value(rule.ceilings[place])))
     if rule.reserve:
         sums.append(NativeSum(_RESERVED, rule.reserved.value(spent[-1]), rule.reserve))
+        told.append(Told(_RESERVED, sums[-1].spent, sums[-1].limit, sums[-1].left, adds=True))
     least = _least(rule, spent, _pure)
     return Status(
         dataset=dataset,
@@ -154,19 +160,13 @@ def make_status(
         smallest_sigma=None if budget.rule == "pure" else _least(rule, spent, _gaussian),
         unreleased=unreleased,
         note=note,
+        told=tuple(told),
     )
 
 
 def share_of(rule: Filter, spent: Amounts) -> float:
     """Return how much of a budget is used, from 0 to 1, by the sum that has most left."""
-    return min(1.0, *(spent[place] / rule.ceilings[place] for place in _open_sums(rule, spent)))
-
-
-def _open_sums(rule: Filter, spent: Amounts) -> list[int]:
-    """Return which native sums can still decide, by their places."""
-    limited = [place for place, most in enumerate(rule.ceilings[:-1]) if most > 0]
-    # What can never fit again, since its sum ran over, is not worth a line.
-    return [place for place in limited if spent[place] < CAP] or limited
+    return min(1.0, *(spent[place] / rule.ceilings[place] for place in open_sums(rule, spent)))
 
 
 def _pure(strength: float) -> Cost:
