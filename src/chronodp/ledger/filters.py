@@ -61,7 +61,8 @@ class _Component:
     def amount(self, value: Fraction) -> int:
         if value >= CAP:
             return CAP
-        more, fewer = 10 ** max(0, self.digits), 10 ** max(0, -self.digits)
+        more: int = 10 ** max(0, self.digits)
+        fewer: int = 10 ** max(0, -self.digits)
         return min(CAP, -(-value.numerator * more // (value.denominator * fewer)))  # rounded up
 
     def value(self, quanta: int) -> float:
