@@ -172,7 +172,8 @@ def _token(folder: Path) -> str:
 
 async def _find(http: httpx.AsyncClient, headers: dict[str, str], number: int) -> bool:
     name = _name(DATASETS - 1 - number)
-    return (await http.get(f"/datasets/{name}", headers=headers)).json()["name"] == name
+    found: str = (await http.get(f"/datasets/{name}", headers=headers)).json()["name"]
+    return found == name
 
 
 async def _list(http: httpx.AsyncClient, headers: dict[str, str], number: int) -> bool:  # noqa: ARG001  # of Work

@@ -79,14 +79,15 @@ def test_a_refusal_is_not_remembered_as_a_plan() -> None:
 
 
 def test_nobody_drives_out_the_plans_of_another() -> None:
-    plans, made = Plans(), [0]
+    plans, made = Plans(), list[object]()
 
     def make() -> Any:
-        made[0] += 1
-        return made[0]
+        made.append(object())
+        return made[-1]
 
     mine = plans.get("ana/", ("meters", "mine"), make)
+    first = plans.get("ben/", ("meters", "0"), make)
     for number in range(10 * planning._EACH):
         plans.get("ben/", ("meters", str(number)), make)
-    assert plans.get("ana/", ("meters", "mine"), make) == mine
-    assert plans.get("ben/", ("meters", "0"), make) != 2  # his own oldest made room
+    assert plans.get("ana/", ("meters", "mine"), make) is mine
+    assert plans.get("ben/", ("meters", "0"), make) is not first  # his own oldest made room

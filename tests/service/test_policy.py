@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,12 @@ def test_many_budgets_are_opened_in_few_transactions(tmp_path: Path, monkeypatch
     begun: list[int] = []
     curator = Curator(read_policy(_many(tmp_path, 30)), str(tmp_path / "budget.db"))
     transaction = curator.ledger._store.transaction
-    monkeypatch.setattr(curator.ledger._store, "transaction", lambda: begun.append(1) or transaction())
+
+    def counted() -> Any:
+        begun.append(1)
+        return transaction()
+
+    monkeypatch.setattr(curator.ledger._store, "transaction", counted)
     monkeypatch.setattr(opening, "_TOGETHER", 10)
     curator.open_budgets()
     assert len(begun) == 3
