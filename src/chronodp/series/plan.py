@@ -100,6 +100,11 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
         """Every candidate with its error, the chosen one first."""
         import pandas
 
+        return pandas.DataFrame(self.candidates)
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The alternatives as plain data for JSON."""
         rows = []
         for design in (self.design, *self.others):
             noise = design.noises[0]
@@ -117,7 +122,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
                     "delta": design.delta,
                 }
             )
-        return pandas.DataFrame(rows)
+        return rows
 
     def half_width(self, level: float = 0.95) -> float:
         """Return how far noise carries what the plan is tuned for (of a mean: its sum) at worst, at a level."""
