@@ -69,7 +69,7 @@ def margin(family: Family, scale: float) -> float:
 def words_near_boundaries(family: Family, scale: float, count: int, seed: int) -> Words:
     """Words of steps whose scaled variate lies within three margins of a point where the rounding changes."""
     chance, stairs, bounds = np.random.default_rng(seed), family.stairs, family.bounds
-    words = []
+    words: list[int] = []
     while len(words) < count:
         step = int(chance.integers(stairs.spare, stairs.layers))
         edge = stairs.edges[step - stairs.spare]
@@ -141,7 +141,7 @@ def test_points_near_the_curve_are_judged_as_the_slow_path_does_and_an_injected_
     words = np.concatenate([chosen[some], fill, across[some], fill, heights[some], fill])
 
     def drawn(judge: Any) -> list[int]:
-        return Rest(Continued(words), replace(family, judge=judge))._draw().across.tolist()
+        return [int(word) for word in Rest(Continued(words), replace(family, judge=judge))._draw().across]
 
     def off(stairs: Stairs, strips: Words, places: Words, highs: Words) -> Any:
         sizes, apart = judge_points(stairs, strips, places, highs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -39,6 +40,10 @@ def run(design: ChoiceDesign, parts: list[list[int]], entropy: Entropy) -> list[
     return [int(place) for place in pick_runs(design, np.array(list(itertools.chain(*parts))), sizes, entropy)]
 
 
+def first_of(design: ChoiceDesign, part: list[int], entropy: Entropy) -> int:
+    return run(design, [part], entropy)[0]
+
+
 @by_mechanism
 @pytest.mark.parametrize("large", [False, True])
 def test_one_run_is_one_choice_from_the_same_bits(mechanism: ChoiceMechanism, large: bool) -> None:
@@ -53,7 +58,7 @@ def test_every_outcome_of_two_runs_has_the_product_of_their_chances() -> None:
     parts = [[0, -1], [-2, 0, -1]]
     design = designed(PermuteAndFlip(), 3)
     found = outcomes(lambda entropy: tuple(run(design, parts, entropy))).probabilities
-    alone = [outcomes(lambda entropy, part=part: run(design, [part], entropy)[0]).probabilities for part in parts]
+    alone = [outcomes(partial(first_of, design, part)).probabilities for part in parts]
     for first, second in itertools.product(range(2), range(3)):
         assert float(found[first, second]) == pytest.approx(float(alone[0][first] * alone[1][second]), rel=1e-9)
     assert set(found) == set(itertools.product(range(2), range(3)))
