@@ -23,6 +23,7 @@ from chronodp.live.sinks import Sink
 from chronodp.live.sources import Source
 from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream
+from chronodp.live.window_counts import WindowCounts
 from chronodp.live.window_keys import KeysClosing, WindowKeys
 from chronodp.live.window_totals import Closing, Part, Tally, WindowTotals
 from chronodp.privacy import check_fraction, moment_at
@@ -243,7 +244,7 @@ class Live:
         held = self._tally.values(closings)
         rows = label_rows(self._limits, begin, [self._step(stream, begin, end, held) for stream in self._streams])
         self._reached("stepped")
-        self._state.settle(closings, settled=end)
+        self._state.settle((closing.people for closing in closings), settled=end)
         self._reached("settled")
         self._tally.forget(end)
         self._first = self.progress.next_window = max(self._first, end)
@@ -258,17 +259,12 @@ class Live:
 
     def _closings(self, begin: int, end: int) -> list[Closing | KeysClosing]:
         """Return what windows hold; who counts in one of them has counted in it when the next is looked at."""
-        since: dict[bytes, int] = {}
-
-        def used(people: list[bytes]) -> dict[bytes, int]:
-            stored = self._state.used(people)
-            return {person: stored.get(person, 0) + since.get(person, 0) for person in people}
-
+        since = WindowCounts()
         closings: list[Closing | KeysClosing] = []
         for window in range(begin, end):
-            closing = self._tally.closing(window, used)
-            for person in closing.people:
-                since[person] = since.get(person, 0) + 1
+            closing = self._tally.closing(window, lambda people: self._state.used(people) + since.of(people))
+            if window + 1 < end:
+                since.add(closing.people)
             closings.append(closing)
         return closings
 
