@@ -7,7 +7,7 @@ A number holds for the life of a process, as long as its person is in an open wi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -60,7 +60,7 @@ class PersonHashes:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._key = key
+        self._begun = {purpose: _begin(key, purpose) for purpose in ("person", "id")}
         self._known = Remembered(lambda name: self.make("person", name))
 
     def __getitem__(self, name: str) -> bytes:
@@ -69,10 +69,20 @@ class PersonHashes:
 
     def make(self, purpose: str, name: str, within: bytes = b"") -> bytes:
         """Return the hash of a name for a purpose."""
-        content = name.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(
-            within + content, key=self._key, digest_size=HASH, person=purpose.encode().ljust(16)
-        ).digest()
+        hashed = self._begun[purpose].copy()  # half the time of beginning anew
+        hashed.update(within + name.encode("utf-8", "surrogatepass"))
+        return hashed.digest()
+
+
+def _begin(key: bytes, purpose: str) -> hashlib.blake2b:
+    return hashlib.blake2b(key=key, digest_size=HASH, person=purpose.encode().ljust(16))
+
+
+class _Known(dict[str, int]):
+    """Numbers of names; -1 for those that have none."""
+
+    def __missing__(self, name: str) -> int:
+        return -1
 
 
 class NumberedPeople:
@@ -85,16 +95,14 @@ class NumberedPeople:
     def __init__(self, hashes: PersonHashes) -> None:
         self._hashes = hashes
         self._table = HashTable()
-        self._known: dict[str, int] = {}
+        self._known = _Known()
 
     def __len__(self) -> int:
         return len(self._table)
 
-    def name(self, names: Iterable[str]) -> Numbers:
+    def name(self, names: Sequence[str]) -> Numbers:
         """Return the numbers of people by their names; those who are new get one."""
-        names = list(names)
-        known = self._known.get
-        numbers = np.fromiter((known(name, -1) for name in names), np.int64, len(names))
+        numbers = np.fromiter(map(self._known.__getitem__, names), np.int64, len(names))
         new = np.flatnonzero(numbers < 0)
         if len(new):
             fresh = [names[at] for at in new.tolist()]
@@ -117,5 +125,5 @@ class NumberedPeople:
         table.add(self._table.hashes(np.flatnonzero(kept)))
         self._table = table
         turned = numbers.tolist()
-        self._known = {name: turned[number] for name, number in self._known.items() if kept[number]}
+        self._known = _Known({name: turned[number] for name, number in self._known.items() if kept[number]})
         return numbers

@@ -23,6 +23,7 @@ from chronodp.live.sinks import Sink
 from chronodp.live.sources import Source
 from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream
+from chronodp.live.warming import collecting_later, import_for_releases
 from chronodp.live.window_counts import WindowCounts
 from chronodp.live.window_keys import KeysClosing, WindowKeys
 from chronodp.live.window_totals import Closing, Part, Tally, WindowTotals
@@ -93,6 +94,7 @@ class Live:
         self._committed = time.monotonic()
         self._due: int | None = None
         check_agreement(state, self._streams)
+        import_for_releases()
         self._first = max([state.settled, *(stream.period for stream in self._streams)])
         self._deliveries = [Delivery(sink, state=state, columns=self.columns) for sink in sinks]
 
@@ -175,7 +177,8 @@ class Live:
         if self._due is None and due > self._first and self._source.mark():
             self._due = due
         self.progress.held_up = self._due is None and due > self._first
-        batch = self._source.read(_MOST, wait=_WAIT)
+        with collecting_later():
+            batch = self._source.read(_MOST, wait=_WAIT)
         self.progress.polled = time.monotonic()
         self._notices.notice("source", self._source.trouble, "the source is there again")
         self.progress.reachable = not self._source.trouble

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any, Protocol
 
 import numpy as np
@@ -199,24 +198,20 @@ class WindowTotals:
         """Yield for each window the numbers of people, and the entries to store."""
         if not len(taken):
             return
-        windows, people, places = window[taken], batch.people[taken], batch.places[taken]
-        numbers, hashes = self._named(batch, people)
+        windows, places, people = window[taken], batch.places[taken], self._numbers(batch, taken)
         steps = self._to_steps(batch.values[taken]) if batch.values is not None else np.ones(len(taken), np.int64)
         if not self._limits.people:
             steps = np.clip(steps, *self._limits.range)
-        order = np.argsort(windows, kind="stable")
-        if not self._limits.ids:
-            # One number for each window, person and place: sums of whole numbers in any order.
-            packed = ((windows - windows.min()) * len(numbers) + people) * self._limits.columns + places
-            _, order, inverse = np.unique(packed, return_index=True, return_inverse=True)
-            sums = np.zeros(len(packed), np.int64)
-            np.add.at(sums, order[inverse], steps)
-            steps = sums
+        if self._limits.ids:
+            order = np.argsort(windows, kind="stable")
+            steps = steps[order]
+        else:
+            order, steps = self._add_up(windows, people, places, steps)
         keys = np.zeros(len(order), dtype=_KEY)
-        keys["person"], keys["place"] = hashes[people[order]], places[order]
+        keys["person"], keys["place"] = self._people.hashes(people[order]), places[order]
         entries = np.zeros(len(order), dtype=_ENTRY)
         entries["key"] = np.frombuffer(keys.tobytes(), dtype=f"V{_KEY.itemsize}")
-        entries["steps"] = steps[order]
+        entries["steps"] = steps
         if batch.ids is not None:
             cells = _bytes(entries["key"])
             names = [batch.ids[at] for at in taken[order].tolist()]
@@ -224,18 +219,33 @@ class WindowTotals:
             told = [self._hashes.make("id", name, cell) for name, cell in zip(names, cells, strict=True)]
             entries["id"] = as_hashes(b"".join(told))
         found, begins = np.unique(windows[order], return_index=True)
-        whose = np.split(numbers[people[order]], begins[1:])
+        whose = np.split(people[order], begins[1:])
         yield from zip(found.tolist(), whose, np.split(entries, begins[1:]), strict=True)
 
-    def _named(self, batch: Batch, people: Numbers) -> tuple[Numbers, Hashes]:
-        """Return numbers and hashes of the people of a batch by their places in it; of those whose records count."""
-        if not batch.names:
-            return np.zeros(1, np.int64), as_hashes(_NOBODY)
-        counts = np.zeros(len(batch.names), np.bool_)
-        counts[people] = True
-        numbers = np.zeros(len(batch.names), np.int64)
-        numbers[counts] = self._people.name(compress(batch.names, counts.tolist()))
-        return numbers, self._people.hashes(numbers)
+    def _numbers(self, batch: Batch, taken: NDArray[np.intp]) -> Numbers:
+        """Return the numbers of people whose records are taken."""
+        names = batch.names
+        if not names:
+            return np.repeat(self._people.number(as_hashes(_NOBODY)), len(taken))
+        people = batch.people[taken]
+        if len(people) != len(names) or np.any(people != np.arange(len(names))):
+            names = [names[at] for at in people.tolist()]
+        return self._people.name(names)
+
+    def _add_up(
+        self, windows: Numbers, people: Numbers, places: Numbers, steps: Numbers
+    ) -> tuple[NDArray[np.intp], Numbers]:
+        """Return where the first record of each window, person and place stands, and the sums of each."""
+        columns, everyone = self._limits.columns, len(self._people)
+        since = windows - windows.min()
+        if (int(since.max()) + 1) * everyone * columns >= 2**62:
+            named, people = np.unique(people, return_inverse=True)
+            everyone = len(named)
+        packed = (since * everyone + people) * columns + places
+        order = np.argsort(packed, kind="stable")
+        begin = np.ones(len(order), np.bool_)
+        begin[1:] = packed[order[1:]] != packed[order[:-1]]
+        return order[begin], np.add.reduceat(steps[order], np.flatnonzero(begin))
 
     def _count(self, window: int, people: Numbers, entries: NDArray[np.void]) -> None:
         """Add entries to a window; people are given by number, too."""
