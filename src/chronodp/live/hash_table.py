@@ -101,6 +101,9 @@ def _halves(hashes: Hashes) -> _Halves:
 
 def _distinct(halves: _Halves) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the place of the first of each hash, in the order of coming, and for each which of these it equals."""
+    ordered = np.sort(halves[:, 0])
+    if np.all(ordered[1:] != ordered[:-1]):  # all differ, as is usual
+        return np.arange(len(halves)), np.arange(len(halves))
     order = np.lexsort((halves[:, 0], halves[:, 1]))  # stable: among equals the first comes first
     new = np.ones(len(order), np.bool_)
     new[1:] = np.any(halves[order[1:]] != halves[order[:-1]], axis=1)
