@@ -21,6 +21,8 @@ from chronodp.live.sinks import Sink
 from chronodp.live.sources import Source
 from chronodp.live.state import State
 from chronodp.live.streams import TotalsStream
+from chronodp.live.warming import collecting_later, import_for_releases
+from chronodp.live.window_counts import WindowCounts
 from chronodp.live.window_keys import KeysClosing, WindowKeys
 from chronodp.live.window_totals import Closing, Part, Tally, WindowTotals
 from chronodp.privacy import moment_at
@@ -89,6 +91,7 @@ class Live:
         self._committed = time.monotonic()
         self._due: int | None = None
         check_agreement(state, self._streams)
+        import_for_releases()
         self._first = max([state.settled, *(stream.period for stream in self._streams)])
         self._releases = Releases(
             limits, streams, state=state, level=level, sinks=sinks, progress=self.progress, tell=tell
@@ -169,7 +172,8 @@ class Live:
         if self._due is None and due > self._first and self._source.mark():
             self._due = due
         self.progress.held_up = self._due is None and due > self._first
-        batch = self._source.read(_MOST, wait=_WAIT)
+        with collecting_later():
+            batch = self._source.read(_MOST, wait=_WAIT)
         self.progress.polled = time.monotonic()
         self._notices.notice("source", self._source.trouble, "the source is there again")
         self.progress.reachable = not self._source.trouble
@@ -237,7 +241,7 @@ class Live:
         closings = self._closings(begin, end)
         rows = self._releases.step(begin, end, self._tally.values(closings))
         self._reached("stepped")
-        self._state.settle(closings, settled=end)
+        self._state.settle((closing.people for closing in closings), settled=end)
         self._reached("settled")
         self._tally.forget(end)
         self._first = max(self._first, end)
@@ -246,16 +250,11 @@ class Live:
 
     def _closings(self, begin: int, end: int) -> list[Closing | KeysClosing]:
         """Return what windows hold; who counts in one of them has counted in it when the next is looked at."""
-        since: dict[bytes, int] = {}
-
-        def used(people: list[bytes]) -> dict[bytes, int]:
-            stored = self._state.used(people)
-            return {person: stored.get(person, 0) + since.get(person, 0) for person in people}
-
+        since = WindowCounts()
         closings: list[Closing | KeysClosing] = []
         for window in range(begin, end):
-            closing = self._tally.closing(window, used)
-            for person in closing.people:
-                since[person] = since.get(person, 0) + 1
+            closing = self._tally.closing(window, lambda people: self._state.used(people) + since.of(people))
+            if window + 1 < end:
+                since.add(closing.people)
             closings.append(closing)
         return closings
