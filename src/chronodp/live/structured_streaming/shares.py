@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronodp.live.contribution import Limits
+from chronodp.live.hash_table import Hashes, Numbers, as_hashes
 from chronodp.live.key_limits import KeyLimits
 from chronodp.live.records import Batch, Fields, Reader
 from chronodp.live.window_keys import KeysClosing, WindowKeys
@@ -187,13 +188,18 @@ def _close(
     if not closed:
         return [], used
     counted, yields = dict(used), []
+
+    def before(people: Hashes) -> Numbers:
+        return np.array([counted.get(person, 0) for person in people.tolist()], dtype=np.int64)
+
     tally = make_tally(terms.limits, terms.key)
     for window in closed:
         tally.restore(Part(window, held[window]))
-        closing = tally.closing(window, lambda people: {person: counted.get(person, 0) for person in people})
-        for person in closing.people:
+        closing = tally.closing(window, before)
+        people = sorted(closing.people.tolist())
+        for person in people:
             counted[person] = counted.get(person, 0) + 1
-        yields.append(Yield(window, _content(closing), _hash(terms.key, b"counted", b"".join(sorted(closing.people)))))
+        yields.append(Yield(window, _content(closing), _hash(terms.key, b"counted", b"".join(people))))
         tally.forget(window + 1)
     return yields, counted
 
@@ -208,7 +214,9 @@ def join(limits: Limits | KeyLimits, begin: int, end: int, yields: Iterable[Yiel
         return [KeysClosing(window, _pairs(found.get(window, ()))) for window in range(begin, end)]
     nothing = np.zeros(limits.columns, np.int64)
     return [
-        Closing(window, sum((np.frombuffer(one, "<i8") for one in found.get(window, ())), start=nothing), ())
+        Closing(
+            window, sum((np.frombuffer(one, "<i8") for one in found.get(window, ())), start=nothing), as_hashes(b"")
+        )
         for window in range(begin, end)
     ]
 
