@@ -11,10 +11,12 @@ import pytest
 
 from chronodp.errors import InvalidArgument, StreamConflict, UnsuitableColumn
 from chronodp.live import Live, LiveOnSpark, Reader, State
+from chronodp.live.clock_guard import ClockGuard
 from chronodp.live.sources import FileSource
+from chronodp.live.structured_streaming.ticks import Ticks
 from tests.conftest import Trials
 from tests.live.epochs import KEY, Case, EpochClock, all_limits, lay_out, ledger_of, random_case, run_in_one_process
-from tests.live.examples import NAME
+from tests.live.examples import NAME, SetClock
 
 LIMITS = list(all_limits(skew="1D"))
 
@@ -143,3 +145,37 @@ def test_a_stream_goes_on_where_it_was_begun(spark: Any, case: Case, tmp_path: P
         with pytest.raises(StreamConflict, match="in one process"):
             spark_stream(tmp_path, case, ledger, other, text, streams=streams)
         other.close()
+
+
+def test_a_tick_is_written_when_the_clock_says_something_new(spark: Any, case: Case, tmp_path: Path) -> None:
+    windows = case.limits.windows
+    clock, folder = SetClock(windows.begins(0)), tmp_path / "checkpoint" / "ticks"
+
+    def told() -> list[tuple[int, int]]:
+        ticks = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+        assert [tick["number"] for tick in ticks] == list(range(1, len(ticks) + 1))
+        return [(tick["due"], tick["doubted"]) for tick in ticks]
+
+    with ledger_of(tmp_path, case) as ledger:
+        state = State(tmp_path / "live.db", keys=ledger.keys, name=NAME)
+
+        def ticks_of() -> Ticks:
+            guard = ClockGuard(clock, known=state.fact("clock") or "")
+            return Ticks(spark, str(folder), windows=windows, guard=guard, state=state)
+
+        ticks = ticks_of()
+        assert ticks.stream().isStreaming
+        ticks.look()
+        ticks.look()
+        assert told() == [(0, 0)]
+        clock.moment = windows.closes(1)
+        ticks.look()
+        clock.error = 180_000_000  # three minutes ahead: it closes nothing yet
+        ticks.look()
+        assert told() == [(0, 0), (2, 0), (2, 5)]
+        ticks_of().look()  # the last one of a process before may not have been written
+        assert told()[3:] == [(2, 5)]
+        clock.error = -180_000_000  # what was due stays due
+        ticks.look()
+        assert told()[4:] == [(2, 0)]
+        state.close()
