@@ -169,6 +169,9 @@ def test_what_is_remembered_is_forgotten_by_halves() -> None:
         return text.upper()
 
     known = Remembered(make, most=100)
+    assert known["x" * 1_000] == "X" * 1_000
+    assert not known  # long texts, which anyone can send, are not kept
+    made.clear()
     texts = [f"t{number}" for number in range(150)]
     for _ in range(4):
         assert [known[text] for text in texts] == [text.upper() for text in texts]

@@ -20,6 +20,7 @@ _Halves = NDArray[np.uint64]
 
 _ROOM = 64
 _FREE = -1
+_MOST = 2**31 - 1  # as many numbers as slots can hold
 
 
 def as_hashes(content: bytes) -> Hashes:
@@ -74,6 +75,8 @@ class HashTable:
 
     def _append(self, fresh: _Halves) -> None:
         count = self._count + len(fresh)
+        if count > _MOST:
+            raise OverflowError(f"at most {_MOST:,} people are numbered")
         if count > len(self._halves):
             grown = np.zeros((max(count, 2 * len(self._halves)), 2), np.uint64)
             grown[: self._count] = self._halves[: self._count]

@@ -21,6 +21,7 @@ __all__ = ["REMEMBERED", "NumberedPeople", "PersonHashes", "Remembered"]
 REMEMBERED = 2**20
 """Names that are kept to save time; whoever is beyond is hashed anew, which changes nothing but the time."""
 
+_SHORT = 200  # signs of a text that is worth keeping: long ones, which anyone can send, would fill the memory
 Kept = TypeVar("Kept")
 
 
@@ -40,16 +41,14 @@ class Remembered(dict[str, Kept], Generic[Kept]):
         self._make, self._most = make, most
 
     def __missing__(self, text: str) -> Kept:
-        self.make_room()
-        made = self[text] = self._make(text)
+        made = self._make(text)
+        if len(text) <= _SHORT:
+            if len(self) >= self._most:
+                kept = list(islice(self.items(), 0, None, 2))
+                self.clear()
+                self.update(kept)
+            self[text] = made
         return made
-
-    def make_room(self) -> None:
-        """Forget every other text if no further one fits."""
-        if len(self) >= self._most:
-            kept = list(islice(self.items(), 0, None, 2))
-            self.clear()
-            self.update(kept)
 
 
 class PersonHashes:
@@ -107,7 +106,8 @@ class NumberedPeople:
         if len(new):
             fresh = [names[at] for at in new.tolist()]
             numbers[new] = self.number(as_hashes(b"".join(self._hashes.make("person", name) for name in fresh)))
-            self._known.update(zip(fresh, numbers[new].tolist(), strict=True))
+            met = zip(fresh, numbers[new].tolist(), strict=True)
+            self._known.update((name, number) for name, number in met if len(name) <= _SHORT)
         return numbers
 
     def number(self, hashes: Hashes) -> Numbers:

@@ -186,8 +186,10 @@ class Reader:
     def _time(self, given: Any) -> int | None:
         try:
             moment = read_time(given, self._reading)
-            if moment is None or moment.absolute:
-                return moment and moment.microseconds
+            if moment is None:
+                return None
+            if moment.absolute:
+                return moment.microseconds
             return instant_of(moment_at(moment.microseconds).replace(tzinfo=None), self._zone)
         except (TypeError, ValueError, OverflowError):  # no clock shows it
             return None
