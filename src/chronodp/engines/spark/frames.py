@@ -32,7 +32,7 @@ def check_frame(frame: Any) -> None:
     """Raise unless a frame gives the same rows each time it is read."""
     if frame.isStreaming:
         raise UnsuitableColumn(
-            "the frame is a stream: release each of its batches with chronodp.live.structured_streaming"
+            "the frame is a stream: release its windows with LiveOnSpark of chronodp.live.structured_streaming"
         )
     if not _is_deterministic(frame):
         raise UnsuitableColumn(
