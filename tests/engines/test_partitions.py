@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow
 import pytest
 from hypothesis import given, strategies as st
+from numpy.typing import NDArray
 
 from chronodp.engines import DuckDB, Question, find_source, kernel as kernel_module, people_index as people_index_module
 from chronodp.engines.partitions import Partitions
@@ -16,6 +18,12 @@ from chronodp.errors import UnreadableSource
 from chronodp.privacy import Calendar, Grid
 
 PEOPLE = 70_000  # beyond 2^16
+
+
+def visits(days: NDArray[Any], people: int) -> pyarrow.Table:
+    """Return a table in which everyone has a row each day."""
+    who = np.repeat(np.arange(people), len(days))
+    return pyarrow.table({"day": pyarrow.array(np.tile(days, people)), "who": pyarrow.array(who)})
 
 
 @given(st.lists(st.lists(st.integers(0, 2**20), max_size=20), max_size=8), st.sampled_from([1, 200, 10**6]))
@@ -48,13 +56,13 @@ def test_more_stretches_than_16_bits_number_lose_nobody(monkeypatch: pytest.Monk
     seen: list[PeopleIndex] = []
     gather = PeopleIndex.gather.__func__  # type: ignore[attr-defined]
 
-    def noted(cls: type[PeopleIndex], *args: object, **options: object) -> PeopleIndex:
+    def noted(cls: type[PeopleIndex], /, *args: object, **options: object) -> PeopleIndex:
         seen.append(gather(cls, *args, **options))
         return seen[-1]
 
     monkeypatch.setattr(PeopleIndex, "gather", classmethod(noted))
     days = np.datetime64("2026-01-01") + np.arange(2)
-    table = pyarrow.table({"day": np.tile(days, PEOPLE), "who": np.repeat(np.arange(PEOPLE), 2)})
+    table = visits(days, PEOPLE)
     question = Question(
         Calendar("1D", "2026-01-01", "2026-01-03"), "day", "who", None, Grid(1.0), (0, 1), max_periods=1
     )
@@ -70,7 +78,7 @@ def test_words_that_cannot_hold_a_stretch_are_refused(monkeypatch: pytest.Monkey
     """Instead of person and cell running into each other. It takes more than 2^33 people, or 2^37 rows of one."""
     monkeypatch.setattr(kernel_module, "_WORD", 8)
     days = np.datetime64("2026-01-01") + np.arange(40)
-    table = pyarrow.table({"day": np.tile(days, 4), "who": np.repeat(np.arange(4), 40)})
+    table = visits(days, 4)
     question = Question(
         Calendar("1D", "2026-01-01", "2026-02-10"), "day", "who", None, Grid(1.0), (0, 1), max_periods=3
     )

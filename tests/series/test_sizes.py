@@ -19,7 +19,7 @@ from chronodp.errors import InvalidArgument, LedgerUnavailable
 from chronodp.series.key_text import keys_with_room
 
 ROW, LISTED, KEYS = 300_000, 1_000, 200_000  # of 10^9, 2^20 and 9 × 10^8
-PRICE = {"epsilon": 1.0, "delta": 1e-6}
+PRICE: Any = {"epsilon": 1.0, "delta": 1e-6}
 TABLE = pd.DataFrame(
     {
         "at": pd.to_datetime(["2026-01-01T00:30", "2026-01-01T01:30"]),
@@ -37,7 +37,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> cdp.Ledger:
     connect = sqlite3.connect
 
     def narrow(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(*arguments, **options)
+        connection: sqlite3.Connection = connect(*arguments, **options)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, ROW)
         return connection
 

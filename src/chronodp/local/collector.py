@@ -160,7 +160,8 @@ class Collector:
             slot=int(np.count_nonzero(known & ours & ~timely)),
             answer=int(np.count_nonzero(known & ours & timely & ~sound)),
         )
-        return records[kept]
+        left: Records = records[kept]
+        return left
 
     def _count(self, places: NDArray[Any], answers: NDArray[Any]) -> None:
         """Add answers to what their slots have."""
