@@ -157,8 +157,8 @@ def test_rows_that_went_to_disk_give_the_same(
     assert not list(tmp_path.iterdir())
 
 
-def _tiny(count: int, types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
-    return Partitions(count, types, memory=min(memory, 10_000), folder=folder)
+def _tiny(types: tuple[type[np.generic], ...], *, memory: int, folder: str | None) -> Partitions:
+    return Partitions(types, memory=min(memory, 10_000), folder=folder)
 
 
 def largest_squares(user: str | None) -> tuple[pyarrow.Table, Question, Totals]:
