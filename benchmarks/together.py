@@ -27,6 +27,7 @@ def measure() -> Topic:
         f"Hourly load, daily peak and daily total of {DAYS} days at ε = 1: squared error beside equal shares",
         "python -m benchmarks.together",
         ("unit", "noise", "equal shares", "best shares", "best shares, totals read from the load"),
+        everywhere=True,
     )
     for (who, unit), delta in itertools.product(UNITS.items(), (0.0, 1e-6)):
         plan = cdp.plan_together(_queries("no.parquet", unit), epsilon=1.0, delta=delta)
