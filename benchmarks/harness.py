@@ -19,6 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+ABSENT = "not installed"
 EVERYWHERE = "every machine"
 TURNS = "a second is one of the processor; ratios: the median of rounds run turn by turn"
 

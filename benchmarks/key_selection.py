@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.harness import Topic, show
+from benchmarks.harness import ABSENT, Topic, show
 from benchmarks.key_rules import BEST_OF_ONE, DELTA, EPSILON, LONE, MU, ONE_ROUND, OURS, PEERS, RULES, lone_rate
 from benchmarks.key_tables import KeyTable, flights, key_tables
 from chronodp.engines import DuckDB, HeldKeys, KeysQuestion, Question, find_source
@@ -22,7 +22,6 @@ from chronodp.selection.keys import Rounds
 
 SEEDS = 10
 FEW_ROWS = 10**6  # above it two choices of people's keys are made, below it ten
-ABSENT = "not to be had"
 
 
 class Figure(NamedTuple):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from benchmarks.harness import EVERYWHERE, Topic
+from benchmarks.harness import ABSENT, EVERYWHERE, Topic
 
 __all__ = ["MACHINES", "RESULTS", "Results", "Section", "Table"]
 
@@ -46,6 +46,11 @@ class Table:
     notes: tuple[str, ...] = ()
 
     @property
+    def absent(self) -> int:
+        """How many cells say that a library was not there."""
+        return sum(one.count(ABSENT) for one in self.lines)
+
+    @property
     def rows(self) -> list[dict[str, str]]:
         """The cells of each line, by their headings."""
         heads, _, *rows = [[cell.strip() for cell in one.strip("|").split("|")] for one in self.lines]
@@ -64,6 +69,8 @@ class Section:
     def with_topic(self, topic: Topic, where: str, day: str, commit: str) -> Section:
         """Return the section with what a run found in place of what that machine had."""
         found = Table(EVERYWHERE if topic.everywhere else where, day, commit, topic.lines(), tuple(topic.notes))
+        if any(one.where == found.where == EVERYWHERE and one.absent < found.absent for one in self.tables):
+            return self  # it holds here too, and knows more libraries
         kept = [one for one in self.tables if EVERYWHERE not in {one.where, found.where} and one.where != found.where]
         tables = sorted([*kept, found], key=lambda one: [*MACHINES, one.where].index(one.where))
         return replace(self, title=topic.title, command=topic.command, tables=tuple(tables))

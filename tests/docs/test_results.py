@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.__main__ import NAMES
-from benchmarks.harness import EVERYWHERE, Topic
+from benchmarks.harness import ABSENT, EVERYWHERE, Topic
 from benchmarks.results import MACHINES, RESULTS, Results
 
 TEXT = RESULTS.read_text(encoding="utf-8")
@@ -64,6 +64,14 @@ def test_what_is_computed_stands_once() -> None:
     assert (table.where, table.commit) == (EVERYWHERE, "d")
     assert "Not measured" not in once.to_markdown(["it.measure"])
     assert [one.where for one in written(once, topic(4.0), "aarch64").sections["it.measure"].tables] == ["aarch64"]
+
+
+def test_what_is_computed_with_fewer_libraries_takes_no_figure_away() -> None:
+    known = written(EMPTY, topic(3.0, everywhere=True), "x86_64", "a")
+    lacking = topic(3.0, everywhere=True)
+    lacking.rows = [("it", ABSENT)]
+    assert written(known, lacking, "aarch64", "b") == known
+    assert written(written(EMPTY, lacking, "aarch64"), topic(3.0, everywhere=True), "x86_64", "a") == known
 
 
 def test_a_section_without_its_benchmark_is_left_out() -> None:
