@@ -12,7 +12,19 @@ from dataclasses import dataclass
 
 from benchmarks.results import MACHINES, Results
 
-__all__ = ["BEGIN", "END", "ERRORS", "SPEEDS", "Line", "least", "summary", "unfounded", "with_summary"]
+__all__ = [
+    "BEGIN",
+    "END",
+    "ERRORS",
+    "SPEEDS",
+    "Line",
+    "column",
+    "duels",
+    "least",
+    "summary",
+    "unfounded",
+    "with_summary",
+]
 
 BEGIN = "<!-- written by `python -m benchmarks --readme` -->\n"
 END = "<!-- end of what is written -->\n"

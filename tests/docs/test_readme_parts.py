@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 from benchmarks.__main__ import NAMES
+from benchmarks.harness import ABSENT
 from benchmarks.results import RESULTS, Results
-from benchmarks.summary import ERRORS, SPEEDS, Line, least, summary, unfounded, with_summary
+from benchmarks.summary import ERRORS, SPEEDS, Line, column, duels, least, summary, unfounded, with_summary
 from docs.pictures.release import PICTURE, draw
 
 from tests.docs.pages import ROOT, links, pages
@@ -51,6 +52,17 @@ def test_the_worst_row_of_either_machine_shows() -> None:
         worse = text.replace(row, slower)
         assert least(worse, training) == 0.0123
         assert "| 0.012 to" in summary(worse)
+
+
+def test_a_peer_that_was_not_there_is_no_figure() -> None:
+    rows = [
+        {"by": "ours", "n": "1", "seconds": "2"},
+        {"by": "theirs", "n": "1", "seconds": ABSENT},
+        {"by": "ours", "n": "2", "seconds": "2"},
+        {"by": "theirs", "n": "2", "seconds": "3"},
+    ]
+    assert list(duels("by", ("ours",), "theirs", cost=("seconds",), same=("n",))(rows)) == [1.5]
+    assert list(column("seconds", by="theirs")(rows)) == [3.0]
 
 
 def test_as_fast_as_is_said_of_what_is_so_in_every_row_on_both_machines() -> None:
