@@ -18,6 +18,7 @@ from chronodp.series.workloads import EachPeriod, RunningTotal
 __all__ = ["describe", "every_of", "half_width", "unit_reach"]
 
 _YEAR = 365.25 * 86_400_000_000
+_LEAP = 0.05  # of a year: one of 365 or 366 days is a whole one
 _LAWS = {"laplace": "Laplace", "gaussian": "Gaussian"}
 
 
@@ -96,9 +97,11 @@ def unit_reach(table: Table) -> str:
         named = zip(table.levels.names, table.level_sensitivities(White()), strict=True)
         sizes = "; ".join(f"{name} all in all by {size.l1:g} (l1), {size.l2:g} (l2)" for name, size in named)
     amount = "each" if table.measure.ratio else f"each by at most {table.measure.reach:g}"
-    groups = f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""
+    groups, cut = (f" in {table.max_groups} of {table.groups} groups" if table.groups > 1 else ""), ""
     if table.finds_keys:
         groups = f" in {counted(table.max_groups, 'group')} of each"
+    if groups and table.max_groups < table.groups:
+        cut = "; what one has in further groups of a period is left out: max_groups lets more count"
     block = table.measure.block
     if block is not None:
         return f"{unit_reach(table.periods).partition(';')[0]}; the {block.statistic}s {sizes}"
@@ -109,7 +112,7 @@ def unit_reach(table: Table) -> str:
         periods = f"{'all ' if table.horizon > 1 else ''}{counted(table.horizon, 'period')}"
         return f"one {who} counts in {periods}{_everywhere(table)}; {sizes}"
     where = table.unit.reach(periods_held(table.unit, table.bounds), horizon=table.horizon)
-    return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}"
+    return f"{where}; {sizes}" if table.unit.of_rows else f"{where}{groups}, {amount}; {sizes}{cut}"
 
 
 def _presence(table: Table) -> str:
@@ -194,16 +197,17 @@ def _price(design: Design, delta: float) -> str:
     calendar = design.table.calendar
     if calendar is not None:
         span = int(calendar.edges[-1] - calendar.edges[0])
-        times = math.ceil(_YEAR / span)
+        times = max(2, math.ceil(_YEAR / span - _LEAP))
+        many = f"a year of {times:,}" if span < _YEAR * (1 - _LEAP) else "two"
         found = None if design.split is None else design.split.keys
-        if times > 1 and found is not None and times * found.delta >= delta:
-            text += f"; a year of {times:,} such releases takes a δ of {times * found.delta:.2g} for finding keys alone"
+        if found is not None and times * found.delta >= delta:
+            text += f"; {many} such releases take a δ of {times * found.delta:.2g} for finding keys alone"
             text += ", keys of an earlier release take none"
-        elif times > 1:
+        else:
             text += f"; ε = {design.epsilon_of(times, delta):.3g}" + (f" at δ = {delta:g}" if delta else "")
             who = design.table.unit.called or "people"
-            text += f" for a year of {times:,} such releases about the same {who}"
-    return text + "; without end if repeated for ever: only a budget stops it"
+            text += f" for {many} such releases about the same {who}"
+    return text + "; the price grows with every release, and a budget sets its limit"
 
 
 def _adversary(design: Design) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
+from chronodp.display import facts_html
 from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Written
@@ -182,6 +183,12 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
 
     def __str__(self) -> str:
         return labelled(describe(self.design, self.delta))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the same, and the candidates with their errors."""
+        table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
+        facts = facts_html(describe(self.design, self.delta))
+        return f"<div>{facts}<p>Candidates, the chosen one first:</p>{table}</div>"
 
 
 def make_plan(

@@ -87,7 +87,7 @@ class Questions(ABC, Generic[Asked_co]):
         self,
         column: str,
         *,
-        clip: tuple[float, float | Find] | Find,
+        clip: tuple[float, float | Find] | Find | None = None,
         of: Literal["rows", "people", "totals"] | None = None,
         at_most: int | None = None,
         people: int | None = None,
@@ -111,17 +111,22 @@ class Questions(ABC, Generic[Asked_co]):
         """
         check_given("at_most", at_most, "a whole number, or left out for a mean", ROWS_FOUND)
         said = of if of is not None else "rows" if people is None else "totals"
+        if clip is None:
+            which = "a person's total in a period" if said == "totals" else "a row"
+            raise MissingBound("clip", f"say between which ends {which} counts, or (0, Find())")
         find, reference = clip_to_find(clip)
         if find is None:
             return self.ask(mean_of(column, clip, of=said, at_most=at_most, people=people))  # type: ignore[arg-type]  # a pair of numbers, or refused
         return self._finding(mean_of(column, reference, of=said, at_most=at_most, people=people), clip=find)
 
-    def variance(self, column: str, *, clip: tuple[float, float]) -> Asked_co:
+    def variance(self, column: str, *, clip: tuple[float, float] | None = None) -> Asked_co:
         """Tell how far people's totals, each clipped to ``clip``, lie apart in a period: their variance.
 
         It is that of the people present, divided by how many they are. A sum, a count and a sum of squares are released
         together and all are paid for. Its root is the standard deviation, and free.
         """
+        if clip is None:
+            raise MissingBound("clip", "say between which ends a person's total in a period counts")
         check_given("clip", clip, "a pair of numbers for a variance", CLIP_FOUND)
         return self.ask(Variance(column, clip))
 
@@ -129,7 +134,7 @@ class Questions(ABC, Generic[Asked_co]):
         self,
         column: str,
         *,
-        edges: Sequence[float] | tuple[float, Find] | Find,
+        edges: Sequence[float] | tuple[float, Find] | Find | None = None,
         of: Literal["people", "rows"] = "people",
         at_most: int = 1,
     ) -> Asked_co:
@@ -143,6 +148,8 @@ class Questions(ABC, Generic[Asked_co]):
         shape about it, on both sides of 0; with ``edges=(0, Find())`` values below 0 are left out, and bins are finer.
         """
         check_given("at_most", at_most, "a whole number, or left out for a histogram", ROWS_FOUND)
+        if edges is None:
+            raise MissingBound("edges", "say where bins begin and end, such as [0, 1, 2, 5], or (0, Find())")
         find, reference = edges_to_find(edges)
         if find is not None:
             return self._finding(histogram_of(column, reference, of=of, at_most=at_most), edges=find)
