@@ -64,14 +64,14 @@ def duels(
     cost: tuple[str, ...] = (),
     same: tuple[str, ...] = (),
 ) -> Figures:
-    """Return how fast our rows are beside those of a peer: by a rate, or by what they cost."""
+    """Return how fast our rows are beside those of a peer: by a rate, and by what they cost."""
 
     def figures(rows: list[Cells]) -> Iterator[float]:
         for row in rows:
             for peer in rows:
                 if row[by] in ours and peer[by] == theirs and all(row[head] == peer[head] for head in same):
-                    pairs = [(row[rate], peer[rate])] if rate else [(peer[one], row[one]) for one in cost]
-                    for over, under in pairs:
+                    faster = [(row[rate], peer[rate])] if rate else []
+                    for over, under in [*faster, *((peer[one], row[one]) for one in cost)]:
                         if (above := _number(over)) and (below := _number(under)):
                             yield above / below
 
@@ -171,6 +171,7 @@ SPEEDS = (
             ("a backlog, as fast as it goes",),
             "the same, a plain loop that keeps nothing",
             rate="events a second",
+            cost=("µs of one core an event",),
         ),
     ),
     Line("budgets and plans from the curator", "FastAPI that answers a constant", "service.measure", _served),
