@@ -32,6 +32,7 @@ def measure() -> Topic:
             "best norm",
             "found norm",
         ),
+        everywhere=True,
     )
     for crowd in crowds():
         best, best_norm = _best(crowd), _best_norm(crowd)
