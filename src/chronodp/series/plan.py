@@ -166,7 +166,9 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
                 private: choose bounds by what is publicly known.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
-        check_flag("bounds", bounds)
+        if check_flag("bounds", bounds) and self.design.table.scales is not None:
+            allowed = "False where groups have clips of their own: where(...) with one clip tells it of a group"
+            raise InvalidArgument("bounds", bounds, allowed)
         with watched(progress, f"Reading {self.origin}") as tell:
             check = self.origin.look(self.design)
             taken = self.origin.tally(self.design, key="", progress=tell) if bounds else None

@@ -45,7 +45,7 @@ from chronodp.series.shapes.reach import above
 from chronodp.series.shapes.stays import stays_sensitivity
 from chronodp.series.shapes.toeplitz import White
 from chronodp.series.shaping import ReleasedShape
-from chronodp.series.table_checks import check_expressions, check_levels, check_norm, check_presence
+from chronodp.series.table_checks import check_clips, check_expressions, check_levels, check_norm, check_presence
 from chronodp.series.table_declared import DeclaredTable
 from chronodp.series.windows import coarser
 
@@ -66,6 +66,7 @@ class Table(DeclaredTable):
         check_record_unit("unit", self.unit)
         check_whole("max_groups", self.max_groups, most=None if self.finds_keys else self.groups)
         check_norm(self)
+        check_clips(self)
         check_levels(self)
         check_presence(self)
         check_key_text(self.declared_keys)
