@@ -80,3 +80,17 @@ def test_what_is_remembered_never_hides_a_charge_of_another(tmp_path: Path) -> N
         assert last.smallest_sigma is not None
         assert after.smallest_sigma is not None
         assert last.smallest_sigma > after.smallest_sigma
+
+
+def test_a_status_and_a_ledger_show_themselves(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "budget.db") as ledger:
+        ledger.open("meters", unit=User(), epsilon=4.0, delta=1e-6)
+        ledger.spend("meters", GaussianCost(1.0, 4.0), unit=User())
+        status = ledger.status("meters")
+        assert repr(ledger) == f"Ledger({str(tmp_path / 'budget.db')!r})"
+    assert repr(status).startswith("Status('meters': 1 charge; ε at δ")
+    assert len(repr(status).splitlines()) == 1
+    html = status._repr_html_()
+    assert "<b>meters</b>" in html
+    assert f'aria-label="{status.share:.1%} used"' in html
+    assert html.count("<li>") == len(str(status).splitlines())

@@ -70,11 +70,16 @@ class Ledger(LedgerRequests, LedgerStreams, LedgerIssues, LedgerChains):
         timeout: float = 10.0,
         reached: Reached = unheard,
     ) -> None:
+        scheme, away, _ = str(address).partition("://")
+        self._called = f"{scheme}://…" if away else scheme  # the address of a server may hold a password
         wait = check_positive("timeout", timeout)
         self._opened = open_checked(address, keys=keys, witness=witness, timeout=wait, reached=reached)
         self._store, self._watch = self._opened.store, self._opened.watch
         restate(self._store)
         count_unread(self._store)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._called!r})"
 
     def open(
         self,

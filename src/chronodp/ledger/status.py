@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
-from chronodp.display import shown
+from chronodp.display import shown, shown_html
 from chronodp.ledger.budget import Budget
 from chronodp.ledger.filters import Amounts, Filter
 from chronodp.ledger.in_epsilon import Told, open_sums, tell
@@ -35,7 +35,7 @@ class NativeSum:
         return max(0.0, self.limit - self.spent)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Status:
     """A budget as it stands.
 
@@ -80,7 +80,7 @@ class Status:
         """What is promised, whatever is spent so far."""
         if self.overspent:
             return f"More was spent than this budget allows, so that it is not {self.budget}. See the note."
-        text = f"The guarantee is the opened one: {self.budget}. What is spent so far is informative."
+        text = f"The guarantee is the opened one: {self.budget}. It is the promise, whatever was spent so far."
         if self.analyst and self.budget.collusion == "excluded":
             text += " It holds against each analyst alone, assuming that analysts do not pool what they learn."
         elif self.analyst:
@@ -108,6 +108,21 @@ class Status:
             "unreleased": list(self.unreleased),
             "note": self.note or None,
         }
+
+    def __repr__(self) -> str:
+        part = f", analyst={self.analyst!r}" if self.analyst else ""
+        told = "; ".join(map(str, self.told))
+        return f"Status({self.dataset!r}{part}: {counted(self.charges, 'charge')}; {told})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: how much is used as a bar, then the same in words."""
+        used = min(1.0, max(0.0, self.share))
+        bar = (
+            f'<div role="img" aria-label="{used:.1%} used" style="max-width:480px;border:1px solid currentColor">'
+            f'<div style="width:{100 * used:.1f}%;height:12px;background:currentColor;opacity:0.5"></div></div>'
+        )
+        said = "".join(f"<li>{shown_html(line)}</li>" for line in str(self).splitlines())
+        return f"<div><p><b>{shown_html(self.dataset)}</b></p>{bar}<ul>{said}</ul></div>"
 
     def __str__(self) -> str:
         lines = [self.guarantee, self.budget.lifetime, f"{counted(self.charges, 'charge')}, {self.share:.1%} used."]
