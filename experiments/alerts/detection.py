@@ -42,7 +42,7 @@ class Detection:
     delay: float
 
 
-def measure_detection(days: Days, *, runs: int = 20) -> list[Detection]:
+def measure_detection(days: Days, *, runs: int = 100) -> list[Detection]:
     """Return a row for each budget and noise."""
     kinds: tuple[Noise, ...] = (Exponential(), Laplace())
     return [_detect(days, epsilon, noise, runs) for epsilon in BUDGETS for noise in kinds]
