@@ -20,7 +20,7 @@ help:
 	@echo "make check   style, types and the direction of imports"
 	@echo "make docs    the documentation, in docs/_build; warnings are errors"
 	@echo "make verify  every check at its stated count, a million odd texts, the oldest Spark, the benchmarks; goes on where it stopped"
-	@echo "make bench   the benchmarks; writes benchmarks/RESULTS.md"
+	@echo "make bench   the benchmarks; writes the tables of this machine in benchmarks/RESULTS.md"
 	@echo "make clean   remove the environments"
 
 $(VENV)/installed: pyproject.toml constraints.txt

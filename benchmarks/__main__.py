@@ -1,12 +1,15 @@
 """Every benchmark in turn, or those of the named files; with ``--write`` their tables go to ``benchmarks/RESULTS.md``.
 
-`python -m benchmarks --write alerts continual` measures these two anew and leaves the other tables as they are.
-Whatever is written goes into the README's table too; `python -m benchmarks --readme` does that alone.
+`python -m benchmarks --write alerts continual.measure_speed` measures these anew, writes their tables of the machine
+it runs on, and leaves all other tables as they are. Whatever is written goes into the README's table too;
+`python -m benchmarks --readme` does that alone.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -44,6 +47,7 @@ from benchmarks import (
     report,
     selection,
     service,
+    service_cost,
     spark,
     stays,
     suppression,
@@ -52,9 +56,10 @@ from benchmarks import (
     together,
     training,
 )
-from benchmarks.harness import machine
+from benchmarks.harness import Topic, commit, machine
 from benchmarks.peers import missing
-from benchmarks.summary import RESULTS, sections, with_summary
+from benchmarks.results import RESULTS, Results
+from benchmarks.summary import with_summary
 
 TOPICS = (
     noise.measure,
@@ -108,12 +113,17 @@ TOPICS = (
     federated.measure,
     training.measure,
     service.measure,
+    service_cost.measure,
+    service_cost.measure_start,
     crowded.measure,
     hostile.measure,
     live.measure,
     live.measure_mqtt,
 )
 README = Path(__file__).parents[1] / "README.md"
+
+
+NAMES = {f"{measure.__module__}.{measure.__name__}".removeprefix("benchmarks."): measure for measure in TOPICS}
 
 
 def main() -> None:
@@ -123,28 +133,36 @@ def main() -> None:
     if "--readme" in sys.argv[1:]:
         _renew_readme()
         return
-    console = Console(stderr=True)
-    files = {measure.__module__.rpartition(".")[2] for measure in TOPICS}
+    files = {name.partition(".")[0] for name in NAMES}
     wanted = {name for name in sys.argv[1:] if not name.startswith("--")} or files
-    if unknown := wanted - files:
+    if unknown := wanted - files - set(NAMES):
         sys.exit(f"no benchmarks {', '.join(sorted(unknown))}; there are {', '.join(sorted(files))}")
-    known = sections(RESULTS.read_text(encoding="utf-8")) if wanted != files and RESULTS.exists() else {}
-    lacking = f" Not to be had there: {', '.join(missing())}." if missing() else ""
-    parts = [f"# Benchmark results\n\nWritten by `make bench` on {machine()}; two noisy cores.{lacking}\n"]
-    print(parts[0])
-    for measure in TOPICS:
-        name = f"{measure.__module__}.{measure.__name__}".removeprefix("benchmarks.")
-        if measure.__module__.rpartition(".")[2] not in wanted:
-            parts += [known[name]] if name in known else []
+    console = Console(stderr=True)
+    if lacking := missing():
+        console.print(f"Not to be had here, and left out of the tables: {', '.join(lacking)}")
+    for name, measure in NAMES.items():
+        if not {name, name.partition(".")[0]} & wanted:
             continue
+        measured = commit()
         with console.status(f"Measuring {name}..."):
             topic = measure()
         console.print(f"{topic.title}: done")
-        print(topic.to_markdown())
-        parts.append(f"<!-- {name} -->\n{topic.to_markdown()}")
+        print(topic.to_markdown(), flush=True)
+        if "--write" in sys.argv[1:]:
+            _write(name, topic, measured)
     if "--write" in sys.argv[1:]:
-        RESULTS.write_text("\n".join(parts), encoding="utf-8")
         _renew_readme()
+
+
+def _write(name: str, topic: Topic, measured: str) -> None:
+    """Write one table at once: a run that is stopped keeps what it had."""
+    kind, what = machine()
+    results = Results.read(RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "")
+    day = datetime.now(UTC).date().isoformat()
+    results = results.with_topic(name, topic, where=kind, day=day, commit=measured)
+    if not topic.everywhere:
+        results = replace(results, machines={**results.machines, kind: what})
+    RESULTS.write_text(results.to_markdown(list(NAMES)), encoding="utf-8")
 
 
 def _renew_readme() -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness import Topic, rate, show
+from benchmarks.harness import TURNS, Topic, duel, show
 from chronodp.alerts import Alert, AlertDesign, Exponential, Laplace, Noise, design_alert
 from chronodp.ledger import Ledger
 from chronodp.privacy import User
 
-BATCH, SINGLE, LOOP = 10**6, 50_000, 20_000
+BATCH, FEW, FEWEST, SINGLE = 10**6, 10_000, 100, 20_000
 
 
 def measure() -> Topic:
@@ -34,14 +33,21 @@ def measure() -> Topic:
             for value in single:
                 alarm.step(value)
 
-        loop = _best(lambda: _plain_loop(values[:LOOP].tolist(), 1e6, 12.0), LOOP)
+        def loop() -> None:
+            _plain_loop(single, 1e6, 12.0)
+
+        loops = []
         for name, work, size in (
             ("1,000,000 steps at once", lambda: alarm.steps(values), BATCH),
+            ("10,000 steps at once", lambda: alarm.steps(values[:FEW]), FEW),
+            ("100 steps at once", lambda: alarm.steps(values[:FEWEST]), FEWEST),
             ("step by step", one_by_one, SINGLE),
         ):
-            found = _best(work, size)
-            topic.rows.append((name, found / 1e6, found / loop))
-    topic.rows.append(("a plain loop, numpy's noise in floats, not durable", loop / 1e6, 1.0))
+            found, plain, ratio = duel(work, loop, size, SINGLE)
+            loops.append(plain)
+            topic.rows.append((name, found / 1e6, ratio))
+    topic.rows.append(("a plain loop, numpy's noise in floats, not durable", max(loops) / 1e6, 1.0))
+    topic.notes = [TURNS]
     return topic
 
 
@@ -50,6 +56,7 @@ def measure_power() -> Topic:
         "Alerts: power at 1 % false alarms a step, ε = 1, by shift in units of the change",
         "python -m benchmarks.alerts --power",
         ("alerts", "shift", "exponential noise", "Laplace noise (textbook)"),
+        everywhere=True,
     )
     for alerts, shift in ((1, 10.0), (1, 20.0), (5, 50.0), (5, 100.0), (20, 100.0), (20, 200.0)):
         topic.rows.append((alerts, shift, *(_power(noise, alerts, shift) for noise in (Exponential(), Laplace()))))
@@ -64,11 +71,6 @@ def _power(noise: Noise, alerts: int, shift: float) -> float:
 
 def _design(noise: Noise, alerts: int = 5) -> AlertDesign:
     return design_alert(above=1e6, change=1.0, unit=User(), max_alerts=alerts, epsilon=1.0, noise=noise)
-
-
-def _best(work: Callable[[], object], size: int) -> float:
-    work()
-    return max(rate(work, size, seconds=0.5) for _ in range(3))
 
 
 def _plain_loop(values: list[float], threshold: float, scale: float) -> list[int]:

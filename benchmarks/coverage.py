@@ -247,6 +247,7 @@ def measure() -> Topic:
             "delta method for 95 %",
             "without covariance for 95 %",
         ),
+        everywhere=True,
     )
     for law, shape in NOISES:
         for reading, found in count(law, shape, runs=RUNS):

@@ -43,6 +43,7 @@ def measure() -> Topic:
             "bands that miss, numbers reused",
             "periods of a holder",
         ),
+        everywhere=True,
     )
     for table in key_tables():
         if len(table.frame) > MOST_ROWS:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.harness import Topic, show
+from benchmarks.harness import ABSENT, Topic, show
 from benchmarks.key_rules import BEST_OF_ONE, DELTA, EPSILON, LONE, MU, ONE_ROUND, OURS, PEERS, RULES, lone_rate
 from benchmarks.key_tables import KeyTable, flights, key_tables
 from chronodp.engines import DuckDB, HeldKeys, KeysQuestion, Question, find_source
@@ -22,7 +22,6 @@ from chronodp.selection.keys import Rounds
 
 SEEDS = 10
 FEW_ROWS = 10**6  # above it two choices of people's keys are made, below it ten
-ABSENT = "not to be had"
 
 
 class Figure(NamedTuple):
@@ -53,6 +52,7 @@ def measure() -> Topic:
         f"Keys found, and the part of rows under them, ε = {EPSILON:g}, δ = {DELTA:g}",
         "python -m benchmarks.key_selection",
         ("table", "defaults picked on it", "keys", "keys of a person", "reference", *RULES),
+        everywhere=True,
     )
     for case in _cases():
         figures = (figure or ABSENT for figure in case.figures.values())
@@ -90,6 +90,7 @@ def measure_best() -> Topic:
         "Keys found, each rule at its own best number of keys of a person",
         "python -m benchmarks.key_selection best",
         ("table", "defaults picked on it", "two rounds", "one round at best", "best peer", "which", "ratio"),
+        everywhere=True,
     )
     for name, cases in _by_table().items():
         ours, _, _ = _best(cases, (OURS,))
@@ -109,6 +110,7 @@ def measure_periods() -> Topic:
         "Keys of a year of flights, decided once or in each month",
         "python -m benchmarks.key_selection periods",
         ("keys of an aircraft", "decided", "people needed", "keys", "rows under them"),
+        everywhere=True,
     )
     table = next(flights(), None)
     for most in (1, 3, 10):
@@ -139,6 +141,7 @@ def measure_lone() -> Topic:
         "A key of one person alone, OpenDP's Laplace threshold",
         "python -m benchmarks.key_selection lone",
         ("scale", "threshold", "delta by its map", "published", "P(1 + noise ≥ threshold)", "P(1 + noise > threshold)"),
+        everywhere=True,
     )
     for scale, threshold in ((1.0, 2), (1.0, 3), (2.0, 5)):
         rate = lone_rate(scale, threshold, 20_000)

@@ -116,6 +116,7 @@ def measure() -> Topic:
         f"Which months of a life count: error of a cell of {CELL:,} people over {MONTHS} months, in %",
         "python -m benchmarks.lifetime_policies",
         ("policy", *(f"{name}: bias / noise / sampling = all" for name in POPULATIONS)),
+        everywhere=True,
     )
     for policy in POLICIES:
         cells = []
@@ -143,6 +144,7 @@ def measure_prices() -> Topic:
         f"The price of a life: a count, one group, ε = {EPSILON:g}, δ = {DELTA:g}, for ever",
         "python -m benchmarks.lifetime_policies --prices",
         ("every", "periods of a life", "σ", "± (95 %)", "beside one joint plan"),
+        everywhere=True,
     )
     for every, periods in LIVES:
         life = _series(every).count().lifetime(epsilon=EPSILON, delta=DELTA, max_periods=periods)
@@ -159,6 +161,7 @@ def measure_renewing() -> Topic:
         f"A budget of ε = {EPSILON:g} that renews every month, for a person: true ε at δ = {DELTA:g}",
         "python -m benchmarks.lifetime_policies --renewing",
         ("after", "true ε", "σ of a life as long", "σ of a month by itself"),
+        everywhere=True,
     )
     for years in (1, 3, 5, 10, 50):
         true = gaussian.epsilon_of(math.sqrt(12 * years) * MU, DELTA)
@@ -172,6 +175,7 @@ def measure_best() -> Topic:
         "The best number of first months, by the size of a cell",
         "python -m benchmarks.lifetime_policies --best",
         ("population", *(f"cell of {cell:,}: K, error in people" for cell in CELLS)),
+        everywhere=True,
     )
     for name, stays in POPULATIONS.items():
         squares = [float((Policy("", life).missing(stays) ** 2).mean()) for life in range(1, MONTHS + 1)]

@@ -42,7 +42,8 @@ def install() -> list[str]:
         command = [*pip, "--constraint", str(ROOT / "constraints.txt"), wanted]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
-            reason = next(iter(done.stderr.strip().splitlines()[-1:]), "pip gave no reason")
+            said = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
+            reason = next(iter(said), "pip gave no reason")
             print(f"{name} cannot be had here, and is left out of the tables: {reason}", file=sys.stderr)
             failed.append(name)
     return failed
@@ -50,3 +51,5 @@ def install() -> list[str]:
 
 if __name__ == "__main__":
     install()
+    if lacking := missing():  # among them what a marker leaves out on this machine, of which pip says nothing
+        print(f"not installed, as the tables will say: {', '.join(lacking)}", file=sys.stderr)

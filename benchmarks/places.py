@@ -36,6 +36,7 @@ def measure() -> Topic:
         "Standard deviation of a place at μ = 1, root to leaves, one person in up to m leaves",
         "python -m benchmarks.places",
         ("tree", "m", "leaves alone, added up", "equal shares, apart", "best shares, adding up", "over the least"),
+        everywhere=True,
     )
     for name, children in TREES.items():
         tree = PlaceTree(children)

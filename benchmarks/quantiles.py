@@ -40,6 +40,7 @@ def measure() -> Topic:
             "ratio",
             "white bins",
         ),
+        everywhere=True,
     )
     values = np.minimum(np.exp(np.random.default_rng(1).normal(size=PEOPLE)), TOP)
     for epsilon in EPSILONS:

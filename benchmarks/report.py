@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import chronodp as cdp
-from benchmarks.harness import Topic, duel, show
+from benchmarks.harness import TURNS, Topic, duel, show
 
 PERIODS = (744, 8_760, 100_000)
 
@@ -36,6 +36,7 @@ def measure() -> Topic:
             sizes = [path.stat().st_size / 1e6 for path in (page, bare)]
             topic.rows.append((periods, 1 / fast, sizes[0], 1 / plain, sizes[1], 1 / ratio))
     topic.notes = [
+        TURNS,
         "from the stored release to a file that is on disk; both carry plotly's script and open without a network",
         "chronodp's page has the certificate, the promise in words, and the table beside the chart",
     ]

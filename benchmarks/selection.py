@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Topic, duel, rate, show
+from benchmarks.harness import TURNS, Topic, duel, rate, show
 from chronodp.privacy import User
 from chronodp.randomness import secure
 from chronodp.selection import (
@@ -52,6 +52,7 @@ def measure() -> Topic:
             mine, other, ratio = duel(together, partial(_plain_rows, rows, unsafe), ROWS, rounds=5)
             topic.rows.append((count, f"{mechanism}, {ROWS:,} at once", mine, other, ratio, "not measured", ""))
     topic.notes = [
+        TURNS,
         "monotone counts around 100, epsilon 1; choosing from utilities that are there already",
         "numpy: the largest after floating-point exponential noise; an attacker can see through it",
         f"OpenDP: make_noisy_max with exponential noise, up to {MOST_OPENDP:,} candidates, if it is installed",

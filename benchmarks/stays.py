@@ -67,6 +67,7 @@ def measure() -> Topic:
         f"People who were active lately: standard deviation of a day at μ = 1, {DAYS} days",
         "python -m benchmarks.stays",
         ("unit and way", *map(_last, WINDOWS)),
+        everywhere=True,
     )
     for name, (unit, white, caps) in WAYS.items():
         found = [errors(window, unit, white=white, **caps) for window in WINDOWS]
@@ -95,6 +96,7 @@ def measure_year() -> Topic:
             "bias so",
             "plan, nobody cut",
         ),
+        everywhere=True,
     )
     with tempfile.TemporaryDirectory() as folder:
         path = make_year(Path(folder) / "year.parquet")

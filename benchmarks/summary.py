@@ -1,174 +1,256 @@
-"""The README's table of figures, read out of ``benchmarks/RESULTS.md``: no number in it is written by hand.
+"""The README's tables of figures, read out of ``benchmarks/RESULTS.md``: no number in them is written by hand.
 
-``python -m benchmarks --readme`` writes it anew; a test compares the two.
+A line is the least and the most of all rows of its topic, on each kind of machine: none is picked out.
+``python -m benchmarks --readme`` writes the tables anew; a test compares the two.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-__all__ = ["BEGIN", "END", "RESULTS", "ROWS", "Figure", "Row", "sections", "summary", "with_summary"]
+from benchmarks.results import MACHINES, Results
 
-RESULTS = Path(__file__).with_name("RESULTS.md")
+__all__ = [
+    "BEGIN",
+    "END",
+    "ERRORS",
+    "SPEEDS",
+    "Line",
+    "column",
+    "duels",
+    "least",
+    "summary",
+    "unfounded",
+    "with_summary",
+]
+
 BEGIN = "<!-- written by `python -m benchmarks --readme` -->\n"
 END = "<!-- end of what is written -->\n"
+AS_FAST = 0.9  # what may be called "as fast as" something, in its worst row on its worst machine
+Cells = dict[str, str]
+Figures = Callable[[list[Cells]], Iterator[float]]
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One cell of a table: whose figure it is, by which cells its row is known, and under which heading it stands."""
-
-    whose: str
-    row: tuple[str, ...]
-    column: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the summary: what was measured, by which function, our figure and those beside it."""
+class Line:
+    """One line: what was measured, what stands beside it, by which function, and the figures in a table's rows."""
 
     what: str
+    beside: str
     topic: str
-    ours: Figure
-    beside: tuple[Figure, ...] = ()
+    figures: Figures
 
 
-def _noise(law: str) -> Row:
-    row = (law, "1000000")
-    beside = (Figure("numpy, not safe", row, "numpy (unsafe)"), Figure("OpenDP", row, "OpenDP"))
-    return Row(
-        f"{law.capitalize()} noise, million a second", "noise.measure", Figure("chronodp", row, "chronodp"), beside
+def column(name: str, *, inverse: bool = False, **of: str) -> Figures:
+    """Return a column's numbers, or one over them, in rows with these cells; a plain loop's row is not ours."""
+
+    def figures(rows: list[Cells]) -> Iterator[float]:
+        for row in rows:
+            found, first = _number(row[name]), next(iter(row.values()))
+            if found and not first.startswith("a plain") and all(row[head] == cell for head, cell in of.items()):
+                yield 1 / found if inverse else found
+
+    return figures
+
+
+def duels(
+    by: str,
+    ours: tuple[str, ...],
+    theirs: str,
+    *,
+    rate: str = "",
+    cost: tuple[str, ...] = (),
+    same: tuple[str, ...] = (),
+) -> Figures:
+    """Return how fast our rows are beside those of a peer: by a rate, and by what they cost."""
+
+    def figures(rows: list[Cells]) -> Iterator[float]:
+        for row in rows:
+            for peer in rows:
+                if row[by] in ours and peer[by] == theirs and all(row[head] == peer[head] for head in same):
+                    faster = [(row[rate], peer[rate])] if rate else []
+                    for over, under in [*faster, *((peer[one], row[one]) for one in cost)]:
+                        if (above := _number(over)) and (below := _number(under)):
+                            yield above / below
+
+    return figures
+
+
+def _noise(law: str) -> tuple[Line, Line]:
+    what, topic = f"{law.capitalize()} noise, of any size", "noise.measure"
+    return (
+        Line(what, "numpy, not safe", topic, column("ratio to numpy", noise=law)),
+        Line(what, "OpenDP", topic, column("ratio to OpenDP", noise=law)),
     )
 
 
-def _totals(whose: str, by: str) -> Figure:
-    return Figure(whose, ("10000000", "most over the limit", by), "seconds")
+def _totals(peer: str, called: str, ours: str = "chronodp") -> Line:
+    what = "people's totals bounded and added up, from " + ("CSV" if "CSV" in ours else "Parquet")
+    figures = duels("by", (ours,), peer, cost=("seconds",), same=("events", "case"))
+    return Line(what, called, "engine.measure_large", figures)
 
 
-ROWS = (
-    Row(
-        "people's totals bounded and added up, 10 million rows, seconds",
-        "engine.measure_large",
-        _totals("chronodp", "chronodp"),
-        (
-            _totals("plain `GROUP BY` in DuckDB, not private", "plain DuckDB"),
-            _totals("OpenDP with Polars, its noise found before", "OpenDP-Polars, noise found before"),
-            _totals("pandas", "pandas, the same totals"),
+def _served(rows: list[Cells]) -> Iterator[float]:
+    """A release waits for the policy's floor, and is no speed of ours."""
+    (bare,) = (float(row["a second"]) for row in rows if row["service"].startswith("bare"))
+    for row in rows:
+        if row["service"].endswith("1 worker") and row["asked"] in {"a budget", "a plan seen before", "a new plan"}:
+            yield float(row["a second"]) / bare
+
+
+def _keys_found(rows: list[Cells]) -> Iterator[float]:
+    for row in rows:
+        cells = [cell for head, cell in row.items() if head.startswith(("OpenDP", "PipelineDP"))]
+        peers = [count for cell in cells if (count := _number(cell.partition(" (")[0]))]
+        ours = _number(row["two rounds (default)"].partition(" (")[0])
+        if peers and ours is not None:
+            yield ours / max(peers)
+
+
+def _errors(*shapes: str) -> Figures:
+    return lambda rows: (float(row["largest over the limit at 2^20"]) for row in rows if row["shape"] in shapes)
+
+
+SPEEDS = (
+    _totals("plain DuckDB", "a plain `GROUP BY` in DuckDB, not private"),
+    _totals("OpenDP-Polars, noise found before", "OpenDP with Polars, its noise found before"),
+    _totals("pandas, the same totals", "pandas, without noise"),
+    _totals("plain DuckDB, from CSV", "a plain `GROUP BY` in DuckDB, which guesses types", "chronodp, from CSV"),
+    Line(
+        "the same of a Spark frame",
+        "Spark's plain `GROUP BY`, not private",
+        "spark.measure",
+        duels(
+            "by",
+            ("chronodp", "chronodp, told that rows are sparse"),
+            "plain group-by person, hour, group",
+            cost=("seconds", "CPU µs an event"),
         ),
     ),
-    _noise("laplace"),
-    _noise("gaussian"),
-    Row(
-        "running totals over 2²⁰ periods, largest error over the theoretical limit",
-        "continual.measure",
-        Figure("chronodp", ("buffers, best largest",), "largest over the limit at 2^20"),
-        (
-            Figure("binary tree", ("binary tree",), "largest over the limit at 2^20"),
-            Figure("fresh noise, added up", ("independent noise, added up",), "largest over the limit at 2^20"),
-        ),
+    *_noise("laplace"),
+    *_noise("gaussian"),
+    Line("integers, coins and permutations", "numpy, not safe", "noise.measure_choices", column("ratio")),
+    Line("private choices of any size", "OpenDP", "selection.measure", column("ratio to OpenDP")),
+    Line("private choices of any size", "numpy, not safe", "selection.measure", column("ratio to numpy")),
+    Line(
+        "running totals, step after step",
+        "a plain loop",
+        "continual.measure_speed",
+        column("ratio to a plain loop"),
     ),
-    Row(
-        "quiet steps of an alert, million a second",
+    Line(
+        "running totals, step after step",
+        "jax-privacy, compiled, not safe",
+        "continual.measure_peer",
+        duels("by", ("chronodp",), "jax-privacy, buffers", rate="million steps a second"),
+    ),
+    Line(
+        "quiet steps of an alert, at once or one by one",
+        "a plain loop, not safe",
         "alerts.measure",
-        Figure("chronodp", ("1,000,000 steps at once",), "million steps a second"),
-        (
-            Figure(
-                "plain loop, not safe",
-                ("a plain loop, numpy's noise in floats, not durable",),
-                "million steps a second",
-            ),
-        ),
+        column("ratio to a plain loop"),
     ),
-    Row(
-        "private choices among 1,000 candidates, a second",
-        "selection.measure",
-        Figure("chronodp", ("1000", "permute-and-flip"), "chronodp"),
-        (
-            Figure("OpenDP", ("1000", "permute-and-flip"), "OpenDP"),
-            Figure("numpy, not safe", ("1000", "permute-and-flip"), "numpy (unsafe)"),
-        ),
-    ),
-    Row(
-        "devices' reports perturbed and counted, million a second",
-        "local.measure",
-        Figure("chronodp", ("randomised response",), "million reports a second"),
-        (Figure("multi-freq-ldpy", ("randomised response",), "multi-freq-ldpy"),),
-    ),
-    Row(
-        "debits a second from eight processes, each on disk",
-        "ledger.measure",
-        Figure("SQLite", ("SQLite, synchronous=FULL",), "debits/s"),
-        (Figure("PostgreSQL", ("PostgreSQL",), "debits/s"),),
-    ),
-    Row(
-        "secure sums of 100 holders × a million parameters, seconds of one holder",
+    Line("times blurred", "plain Python, not safe", "temporal.measure", column("ratio")),
+    Line("spectra", "numpy's transform, not private", "estimation.measure", column("ratio", baseline="numpy rfft")),
+    Line("devices' reports perturbed and counted", "multi-freq-ldpy", "local.measure", column("ratio")),
+    Line("private training, four models", "Opacus, noise in floats", "training.measure", column("ratio")),
+    Line(
+        "secure sums, all holders and the server",
+        "a sum in the open",
         "federated.measure",
-        Figure("chronodp", ("100 × 1,000,000",), "seconds a holder"),
-        (Figure("its server", ("100 × 1,000,000",), "seconds of the server"),),
+        column("time over a sum in the open", inverse=True),
     ),
-    Row(
-        "private training of a recurrent model, steps a second",
-        "training.measure",
-        Figure("chronodp", ("recurrent with 16 units",), "chronodp"),
-        (Figure("Opacus, noise in floats", ("recurrent with 16 units",), "Opacus"),),
-    ),
-    Row(
-        "live records from Kafka, a second",
+    Line(
+        "live records from Kafka",
+        "a plain loop that keeps nothing",
         "live.measure",
-        Figure("chronodp", ("a backlog, as fast as it goes",), "events a second"),
-        (Figure("plain loop that keeps nothing", ("the same, a plain loop that keeps nothing",), "events a second"),),
+        duels(
+            "what",
+            ("a backlog, as fast as it goes",),
+            "the same, a plain loop that keeps nothing",
+            rate="events a second",
+            cost=("µs of one core an event",),
+        ),
     ),
-    Row(
-        "new plans from the curator, a second",
-        "service.measure",
-        Figure("chronodp", ("chronodp, SQLite, 1 worker", "a new plan"), "a second"),
-        (Figure("FastAPI that answers a constant", ("bare FastAPI, 1 worker",), "a second"),),
-    ),
-    Row(
-        "ε proved by 20,000 samples of Gaussian noise whose true ε is 1",
-        "audit.measure",
-        Figure("chronodp", ("Gaussian noise, δ = 1e-5",), "chronodp"),
-        (Figure("jax-privacy", ("Gaussian noise, δ = 1e-5",), "jax-privacy"),),
-    ),
+    Line("budgets and plans from the curator", "FastAPI that answers a constant", "service.measure", _served),
+    Line("pages of a release", "plotly's chart alone", "report.measure", column("ratio", inverse=True)),
+)
+_LIMIT = "running totals over 2²⁰ periods: largest error over the theoretical limit"
+ERRORS = (
+    Line(_LIMIT, "chronodp", "continual.measure", _errors("buffers, best mean", "buffers, best largest")),
+    Line(_LIMIT, "binary tree", "continual.measure", _errors("binary tree")),
+    Line(_LIMIT, "fresh noise, added up", "continual.measure", _errors("independent noise, added up")),
+    Line("keys found", "over the most of OpenDP or PipelineDP", "key_selection.measure", _keys_found),
+    Line("error with bounds found privately", "over the best in hindsight", "bounds.measure", column("found")),
+    Line("ε that an audit proves", "over jax-privacy's, same samples", "audit.measure", column("ratio")),
 )
 
 
-def sections(text: str) -> dict[str, str]:
-    """Return the parts of a results file, by the function that each was measured by."""
-    found = [part.partition(" -->\n") for part in text.split("<!-- ")[1:]]
-    return {name: f"<!-- {name} -->\n{body.rstrip()}\n" for name, _, body in found}
-
-
-def summary(results: str) -> str:
-    """Return the table, from the text of a results file; a row whose table is not there yet is left out."""
-    tables = {name: _table(body) for name, body in sections(results).items()}
-    lines = ["| measured | chronodp | beside it |", "|---|---|---|"]
-    for row in ROWS:
-        if table := tables.get(row.topic):
-            ours = _cell(table, row.ours) + ("" if row.ours.whose == "chronodp" else f" ({row.ours.whose})")
-            beside = "; ".join(f"{figure.whose}: {_cell(table, figure)}" for figure in row.beside)
-            lines.append(f"| {row.what} | **{ours}** | {beside} |")
+def summary(text: str) -> str:
+    """Return the tables, from the text of a results file."""
+    results = Results.read(text)
+    lines = [f"| speed of | beside | {' | '.join(MACHINES)} (ARM) |", "|---|---|" + "---|" * len(MACHINES)]
+    for what, line in _named_once(SPEEDS):
+        cells = (_range(_figures(results, line, [machine])) for machine in MACHINES)
+        lines.append(f"| {what} | {line.beside} | {' | '.join(cells)} |")
+    lines += ["", "| quality, on every machine | of what | figure |", "|---|---|---|"]
+    for what, line in _named_once(ERRORS):
+        lines.append(f"| {what} | {line.beside} | {_range(_figures(results, line, MACHINES))} |")
     return "\n".join(lines) + "\n"
 
 
 def with_summary(readme: str, results: str) -> str:
-    """Return a README with its table of figures renewed."""
+    """Return a README with its tables of figures renewed."""
     before, _, rest = readme.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}{summary(results)}{END}{after}"
 
 
-def _table(section: str) -> list[dict[str, str]]:
-    lines = [line for line in section.splitlines() if line.startswith("| ")]
-    heads, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return [dict(zip(heads, row, strict=True)) for row in rows]
+def least(text: str, line: Line) -> float:
+    """Return the worst row of the worst machine."""
+    return min(_figures(Results.read(text), line, MACHINES))
 
 
-def _cell(table: list[dict[str, str]], figure: Figure) -> str:
-    """Return the first row's cell; what is above a thousand is written out."""
-    text = next(row[figure.column] for row in table if tuple(row.values())[: len(figure.row)] == figure.row)
+def unfounded(prose: str, text: str) -> list[str]:
+    """Return what is said to be "as fast as" something, unless every row beside it, on both machines, says so."""
+    results, found = Results.read(text), []
+    for said in re.finditer(r"as fast as (\w+)", prose):
+        lines = [line for line in SPEEDS if said[1] in line.beside]
+        tables = [_figures(results, line, [machine]) for line in lines for machine in MACHINES]
+        if not tables or any(min(table, default=0.0) < AS_FAST for table in tables):
+            found.append(said[0])
+    return found
+
+
+def _figures(results: Results, line: Line, machines: Iterable[str]) -> list[float]:
+    section = results.sections.get(line.topic)
+    tables = {table for machine in machines if section and (table := section.on(machine))}
+    return [figure for table in tables for figure in line.figures(table.rows)]
+
+
+def _named_once(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
+    before = ""
+    for line in lines:
+        yield ("" if line.what == before else line.what), line
+        before = line.what
+
+
+def _range(figures: list[float]) -> str:
+    if not figures:
+        return "not measured yet"
+    ends = [_text(min(figures)), _text(max(figures))]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _text(figure: float) -> str:
+    """Two digits below one, which is slower, three above it."""
+    return f"{figure:.2g}" if figure < 1 else f"{figure:.3g}" if figure < 100 else f"{figure:,.0f}"
+
+
+def _number(cell: str) -> float | None:
     try:
-        return f"{float(text):,.0f}" if float(text) >= 1_000 else text
+        return float(cell.replace(",", ""))
     except ValueError:
-        return text
+        return None

@@ -161,6 +161,7 @@ def measure() -> Topic:
             "wider so",
             "hold, decided on other noise",
         ),
+        everywhere=True,
     )
     for name, population in POPULATIONS.items():
         for law in ("gaussian", "laplace"):

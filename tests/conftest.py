@@ -17,7 +17,7 @@ import pytest
 import typer.main
 from hypothesis import settings
 
-from tests import collecting, rings
+from tests import collecting, luck, rings
 
 SCALE = float(os.environ.get("CHRONODP_TRIALS", "0.05"))
 GOLDEN = Path(__file__).parent / "golden"
@@ -31,8 +31,9 @@ settings.load_profile("chronodp")
 
 def pytest_configure(config: pytest.Config) -> None:
     rings.guard()
-    if not config.pluginmanager.is_registered(collecting):
-        config.pluginmanager.register(collecting)
+    for plugin in (collecting, luck):
+        if not config.pluginmanager.is_registered(plugin):
+            config.pluginmanager.register(plugin)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

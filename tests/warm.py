@@ -25,6 +25,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from tests import luck
+
 __all__ = ["Program", "keep_commands", "run", "start"]
 
 ROOT = Path(__file__).parents[1]
@@ -53,7 +55,8 @@ class Program:
     def __init__(self, arguments: Sequence[str], *, cwd: Path, environment: dict[str, str]) -> None:
         stdin, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
         self._told, theirs = socket.socketpair()
-        header = json.dumps({"arguments": list(arguments), "cwd": str(cwd), "environment": environment}).encode()
+        asked = {"arguments": list(arguments), "cwd": str(cwd), "environment": environment}
+        header = json.dumps(asked | {"luck": luck.for_a_program()}).encode()
         with theirs:
             given = (theirs.fileno(), stdin[0], stdout[1], stderr[1])
             _nursery().ask(header, given)
@@ -214,6 +217,7 @@ def _become(asked: dict[str, Any], pipes: list[int]) -> None:
     os.chdir(str(asked["cwd"]))
     os.environ.clear()
     os.environ.update(asked["environment"])
+    luck.begin(asked["luck"])
     kind, what, *words = asked["arguments"]
     code = 0
     try:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from html import escape
 from typing import Any
 
-__all__ = ["in_json", "is_visible", "shown", "shown_lines"]
+__all__ = ["facts_html", "in_json", "is_visible", "shown", "shown_html", "shown_lines"]
 
 # Letters and marks by their category, of which nothing is seen: fillers, joiners and selectors of variants.
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
@@ -34,6 +36,20 @@ def shown(text: object) -> str:
 def shown_lines(text: object) -> str:
     """Return a text of ours, whose line breaks are meant: every line of it is seen and not obeyed."""
     return "\n".join(map(shown, str(text).split("\n")))
+
+
+def shown_html(text: object) -> str:
+    """Return the same for HTML.
+
+    >>> shown_html("<b>")
+    '&lt;b&gt;'
+    """
+    return escape(shown(text))
+
+
+def facts_html(facts: Iterable[tuple[str, str]]) -> str:
+    """Return labels with their texts as a list for a notebook."""
+    return f"<ul>{''.join(f'<li><b>{shown_html(label)}</b>: {shown_html(text)}</li>' for label, text in facts)}</ul>"
 
 
 def in_json(content: Any, *, indent: int | None = None) -> str:

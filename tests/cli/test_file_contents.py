@@ -62,6 +62,18 @@ ISSUE = (*LIFE, "--start", "2026-01-01", "--end", "2026-01-02", "--request", "x"
 OPEN = (*SERIES, "--dataset", "lives", "--name", "other", "--tally", "other.tally")
 
 # Every option that names a file to be read, as the command's words with FILE in its place.
+JOB = """
+data = "x.csv"
+time = "at"
+every = "1D"
+user = "who"
+max_periods = 3
+count = true
+epsilon = 1.0
+[job]
+dataset = "meters"
+request = "{period}"
+"""
 READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("plan", "data"): ("FILE", *SERIES),
     ("plan", "config"): ("--config", "FILE"),
@@ -73,6 +85,10 @@ READS: dict[tuple[str, str], tuple[str, ...]] = {
     ("release", "data"): ("FILE", *SERIES, *SPENDS),
     ("release", "config"): ("--config", "FILE", *SPENDS),
     ("release", "places"): ("x.csv", *SERIES, *SPENDS, "--places", "FILE", "--levels", "state,town"),
+    ("start", "data"): ("FILE",),
+    ("run", "job"): ("FILE", "--for", "2026-01"),
+    ("run", "keys"): ("job.toml", "--for", "2026-01", "--keys", "FILE"),
+    ("run", "ledger"): ("job.toml", "--for", "2026-01", "--ledger", "FILE"),
     ("release", "keys"): ("x.csv", *SERIES, *SPENDS, "--keys", "FILE"),
     ("release", "ledger"): ("x.csv", *SERIES, *SPENDS, "--ledger", "FILE"),
     ("lifetime plan", "config"): ("--config", "FILE"),
@@ -203,6 +219,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "chain.json").write_text(json.dumps(ledger.export("meters")), encoding="utf-8")
     (tmp_path / "x.csv").write_text("at,who,kwh\n2026-01-01,a,1\n", encoding="utf-8")
     (tmp_path / "policy.toml").write_text("", encoding="utf-8")
+    (tmp_path / "job.toml").write_text(JOB, encoding="utf-8")
     (tmp_path / "one.json").write_text(json.dumps(ONE), encoding="utf-8")
     return tmp_path
 

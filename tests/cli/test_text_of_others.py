@@ -86,6 +86,8 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("rows.parquet", *ASKED, *PRICE, "--dataset", HOSTILE, "--request", "new", "--page", "page.html"),
         ("rows.parquet", *ASKED, *PRICE, "--dataset", HOSTILE, "--request", "new", "--json"),
     ),
+    "start": (("rows.parquet",), (KEY,)),
+    "run": (("live.toml", "--for", "2026-01"), ("job.toml", "--for", KEY), (KEY, "--for", "2026-01")),
     "read": (
         ("release.json",),
         ("release.json", "--json"),
@@ -189,6 +191,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             store.close()
         for name in ("live.toml", "policy.toml"):
             Path(name).write_text(f"name = {json.dumps(KEY)}\n[{json.dumps(KEY)}]\nx = 1\n", encoding="utf-8")
+        job = {"time": KEY, "data": KEY, "every": KEY, "epsilon": KEY, "user": KEY, "count": True}
+        lines = [f"{name} = {json.dumps(value)}" for name, value in job.items()]
+        named = [f"dataset = {json.dumps(KEY)}", f"request = {json.dumps(KEY + '{period}')}"]
+        Path("job.toml").write_text("\n".join([*lines, "[job]", *named]), encoding="utf-8")
         Path("people.csv").write_text(f"{KEY}\nx\n", encoding="utf-8")
         yield folder
 

@@ -109,7 +109,7 @@ def test_an_issue_is_a_release_like_any_other(tmp_path: Path) -> None:
     page = again.report(tmp_path / "jan.html").read_text(encoding="utf-8")
     for said in ("the same for ever", "people until their life is used up", "told apart by meter"):
         assert said in page
-    assert "without end if repeated" not in page
+    assert "grows with every release" not in page
     result = CliRunner().invoke(app, ["verify", str(saved), "--public-key", public], catch_exceptions=False)
     assert "The certificate is genuine" in result.output
 

@@ -19,7 +19,7 @@ SHOWN = [(page, words) for page in pages() for words in commands(page)]
 def complaint(words: list[str]) -> str:
     """What the shell says to a command, short of running it; a page may end one that goes on by three dots."""
     command, given = SHELL, list(words)
-    if given == ["--version"]:
+    if given in (["--version"], ["--help"]):
         return ""
     while hasattr(command, "commands"):
         if not given:

@@ -6,11 +6,13 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks.__main__ import TOPICS
-from benchmarks.summary import RESULTS, ROWS, Row, sections, summary, with_summary
+from benchmarks.__main__ import NAMES
+from benchmarks.harness import ABSENT
+from benchmarks.results import RESULTS, Results
+from benchmarks.summary import ERRORS, SPEEDS, Line, column, duels, least, summary, unfounded, with_summary
 from docs.pictures.release import PICTURE, draw
 
-from tests.docs.pages import ROOT, links
+from tests.docs.pages import ROOT, links, pages
 
 README = ROOT / "README.md"
 
@@ -34,18 +36,51 @@ def test_the_figures_are_those_of_the_results() -> None:
     assert summary(results) in readme
 
 
-def test_another_result_is_another_table() -> None:
+@pytest.mark.parametrize("line", [*SPEEDS, *ERRORS], ids=lambda line: f"{line.what}, {line.beside}")
+def test_every_line_is_measured_by_a_benchmark(line: Line) -> None:
+    assert line.topic in NAMES
+    assert least(RESULTS.read_text(encoding="utf-8"), line) > 0
+
+
+def test_the_worst_row_of_either_machine_shows() -> None:
+    """No line picks a row: whatever falls behind is in the table."""
+    text = RESULTS.read_text(encoding="utf-8")
+    (training,) = (line for line in SPEEDS if line.topic == "training.measure")
+    table = next(iter(Results.read(text).sections["training.measure"].tables))
+    for row in table.lines[2:]:
+        slower = "| ".join([*row.split("| ")[:5], "0.0123 ", *row.split("| ")[6:]])
+        worse = text.replace(row, slower)
+        assert least(worse, training) == 0.0123
+        assert "| 0.012 to" in summary(worse)
+
+
+def test_a_peer_that_was_not_there_is_no_figure() -> None:
+    rows = [
+        {"by": "ours", "n": "1", "seconds": "2"},
+        {"by": "theirs", "n": "1", "seconds": ABSENT},
+        {"by": "ours", "n": "2", "seconds": "2"},
+        {"by": "theirs", "n": "2", "seconds": "3"},
+    ]
+    assert list(duels("by", ("ours",), "theirs", cost=("seconds",), same=("n",))(rows)) == [1.5]
+    assert list(column("seconds", by="theirs")(rows)) == [3.0]
+
+
+def test_as_fast_as_is_said_of_what_is_so_in_every_row_on_both_machines() -> None:
     results = RESULTS.read_text(encoding="utf-8")
-    name, text = next((name, text) for name, text in sections(results).items() if name == ROWS[0].topic)
-    slower = results.replace(text, text.replace("| chronodp | ", "| chronodp | 99"))
-    assert name == "engine.measure_large"
-    assert summary(slower) != summary(results)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.topic)
-def test_every_figure_is_measured_by_a_benchmark(row: Row) -> None:
-    measured = {f"{measure.__module__}.{measure.__name__}".removeprefix("benchmarks.") for measure in TOPICS}
-    assert row.topic in measured
+    for page in pages():
+        if page == RESULTS:  # whose rows are what is measured
+            continue
+        assert not unfounded(page.read_text(encoding="utf-8"), results), page
+    assert unfounded("noise as fast as numpy's", results)
+    assert unfounded("as fast as nobody", results)
+    tables = (
+        f"### {name} · 2026-11-17 · 0\n\n| ratio |\n| --- |\n| {ratio} |\n\n"
+        for name, ratio in (("x86_64", 0.9), ("aarch64", 1.2))
+    )
+    both = "\n".join(["<!-- training.measure -->\n## Training\n\n`it`\n", *tables])
+    assert not unfounded("training as fast as Opacus", both)
+    assert unfounded("training as fast as Opacus", both.replace("1.2", "0.89"))
+    assert unfounded("training as fast as Opacus", both.partition("### aarch64")[0])
 
 
 def test_no_figure_is_written_by_hand_beside_the_table() -> None:

@@ -37,6 +37,27 @@ def households() -> None:
     write_town(Path("jan.parquet"), households=30, progress=lambda _: None)
 
 
+def demo() -> None:
+    """What the command on the page makes, which a test of its own runs."""
+    folder = Path("chronodp-demo")
+    folder.mkdir()
+    write_town(folder / "town-500.parquet", households=30, progress=lambda _: None)
+    rows = pd.read_parquet(folder / "town-500.parquet").head(100)
+    series = cdp.TimeSeries(
+        rows,
+        time="read_at",
+        user="meter_id",
+        every="1D",
+        start="2026-01-01",
+        end="2026-02-01",
+        unit=cdp.User(),
+        max_periods=31,
+    )
+    with cdp.Ledger(folder / "budget.db") as ledger:
+        ledger.open("town", unit=cdp.User(), epsilon=1.0)
+        series.count().plan(epsilon=1.0).release(ledger, dataset="town", request="days").save(folder / "release.json")
+
+
 def visits() -> None:
     table = {"at": HOURS, "who": [f"p{n % 9}" for n in range(len(HOURS))], "site": "north", "minutes": 5.0}
     pd.DataFrame(table).to_parquet("visits.parquet")
@@ -127,12 +148,22 @@ def lives() -> None:
     Path("erased.txt").write_text("7\n", encoding="utf-8")
 
 
+def monthly() -> None:
+    table = {"at": HOURS, "who": [f"p{n % 9}" for n in range(len(HOURS))]}
+    pd.DataFrame(table).to_parquet("visits-2026-01.parquet")
+
+
 def nothing() -> None:
     """Some pages need no data."""
 
 
 DATA: dict[str, Callable[[], None]] = {
     "README.md": households,
+    "docs/start/check-us.md": demo,
+    "docs/start/collect-and-train.md": nothing,
+    "docs/start/publish-a-table.md": demo,
+    "docs/start/research.md": nothing,
+    "docs/start/run-a-stream.md": nothing,
     "docs/how-to/account-for-releases.md": costs,
     "docs/how-to/blur-times.md": pulses,
     "docs/how-to/choose-a-model.md": loads,
@@ -147,6 +178,7 @@ DATA: dict[str, Callable[[], None]] = {
     "docs/how-to/publish-ratios.md": winter,
     "docs/how-to/release-a-series.md": visits,
     "docs/how-to/release-a-spectrum.md": beats,
+    "docs/how-to/run-every-month.md": monthly,
     "docs/how-to/smooth-a-release.md": winter,
     "docs/how-to/watch-a-stream.md": counts,
     "docs/how-to/watch-for-alerts.md": quiet,
@@ -167,6 +199,8 @@ def type_in(line: list[list[str]]) -> None:
                 given = given.partition("\n")[2]
         elif words[0] == "echo":
             given = f"{words[1]}\n"
+        elif words[0] == "printf":
+            given = words[1].replace("\\n", "\n")
 
 
 @pytest.mark.parametrize("name", DATA)

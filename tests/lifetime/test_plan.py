@@ -79,7 +79,7 @@ def test_it_says_all_of_it_before_anything_is_paid() -> None:
         assert said in text, said
     for years, epsilon in RENEWED.items():
         assert f"{epsilon} after {years} year" in text
-    assert "without end if repeated" not in text
+    assert "grows with every release" not in text
     assert "LifetimePlan(" in repr(plan)
     assert "<table" in plan._repr_html_()
     assert "the same for ever" in plan._repr_html_()

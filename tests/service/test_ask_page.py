@@ -58,7 +58,7 @@ def test_a_refusal_leaves_no_figure_and_stands_at_the_field_that_it_names(visit:
         page.tab.wait_for_selector("#error-slider:not([disabled])")
 
     # Bounds follow the grid, and one without them is refused where it was chosen.
-    low, high = page.tab.get_by_label("Least of a person"), page.tab.get_by_label("Most of a person")
+    low, high = (page.tab.get_by_label(f"{which} value of one person") for which in ("Lowest", "Highest"))
     high.fill("4")
     page.tab.get_by_label("Best for").select_option("running_total")
     assert high.input_value() == "4"  # what was typed stays, unless other bounds hold
@@ -196,7 +196,7 @@ def test_rows_norms_and_edges_are_asked_for_where_the_policy_allows_them(visit: 
     page.tab.get_by_text("More", exact=True).click()
     page.tab.get_by_label("Length of a person’s whole series").fill("9")
     facts.get_by_text("whole series scaled to a length of at most 9").wait_for()
-    assert page.tab.get_by_label("Most of a person").is_disabled()
+    assert page.tab.get_by_label("Highest value of one person").is_disabled()
     page.tab.get_by_label("Measure").select_option("histogram")
     page.tab.get_by_label("Find the edges of the bins").check()
     assert page.tab.get_by_label("Edges of the bins", exact=True).is_disabled()

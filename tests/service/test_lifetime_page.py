@@ -42,7 +42,7 @@ def test_a_series_is_shown_and_the_next_issue_asked_for(visit: Visits) -> None:
     page.tab.get_by_role("button", name="Ask for the issue").click()
     page.slot("job").get_by_text("issued already").wait_for()
     page.tab.get_by_label("Start").fill("2020-02-01")
-    page.tab.get_by_label("Most of a person").fill("2")
+    page.tab.get_by_label("Highest value of one person").fill("2")
     page.tab.get_by_role("button", name="Ask for the issue").click()
     page.tab.get_by_text(re.compile("Release 2 of meters", re.I)).wait_for()
     page.slot("facts").get_by_text("takes at most 0.444 of 12 shares").wait_for()

@@ -97,7 +97,7 @@ def test_bounds_are_found_and_what_they_took_away_is_drawn(visit: Visits) -> Non
     page = visit("ana")
     page.open("ask/meters")
     page.tab.get_by_label("Find how much of a person counts").check()
-    assert page.tab.get_by_label("Most of a person").is_disabled()
+    assert page.tab.get_by_label("Highest value of one person").is_disabled()
     page.tab.get_by_label("Find in how many periods a person counts").check()
     page.tab.get_by_label("Release what bounds take away").check()
     page.slot("facts").get_by_text("finds max_periods and clip").wait_for()
@@ -492,7 +492,7 @@ def test_one_command_leads_to_a_page_with_a_release_in_it(browser: Browser, tmp_
         page.open("ask/meters")
         for every, most in (("1D", "150"), ("1W", "1000"), ("1h", "5")):  # each length brings a clip that fits it
             page.tab.get_by_label("Length of a period").select_option(every)
-            assert page.tab.get_by_label("Most of a person, or of a row").input_value() == most
+            assert page.tab.get_by_label("Highest value of one person, or of a row").input_value() == most
             page.planned()
             assert page.slot("refusal").get_by_role("alert").count() == 0
         page.tab.context.close()

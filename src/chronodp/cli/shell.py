@@ -7,10 +7,13 @@ Exit codes: 0 done; 1 a certificate is not valid, a tally is not its ledger's, o
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from itertools import chain as chained
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
+from typer.core import TyperGroup
 
 from chronodp import __version__
 from chronodp.cli.account import account
@@ -40,9 +43,11 @@ from chronodp.cli.plan_blur import plan_blur
 from chronodp.cli.read import read
 from chronodp.cli.rehearse import rehearse
 from chronodp.cli.release import release
+from chronodp.cli.run import run
 from chronodp.cli.schema import schema
 from chronodp.cli.serve import serve
 from chronodp.cli.spectrum import spectrum
+from chronodp.cli.start import start
 from chronodp.cli.stream import stream
 from chronodp.cli.terminal import terminal
 from chronodp.cli.token import token
@@ -52,47 +57,73 @@ from chronodp.errors import CertificateInvalid, ChronodpError
 
 __all__ = ["app", "main"]
 
+
+class _InOrder(TyperGroup):
+    """Commands in the order in which they are named here; Typer would put those with parts of their own last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - what Typer calls
+        return [name for commands in _PANELS.values() for name, _ in commands]
+
+
 app = typer.Typer(
+    cls=_InOrder,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(plan)
-app.command()(diagnose)
-app.command()(release)
-app.command()(read)
-app.add_typer(lifetime, name="lifetime")
-app.command()(stream)
-app.command()(spectrum)
-app.command()(watch)
-app.command()(live)
-app.command()(plan_alert)
-app.command()(check)
-app.command()(blur_times)
-app.command()(plan_blur)
-app.command()(compare)
-app.command()(rehearse)
-app.command()(choose)
-app.command("choose-order")(choose_order)
-app.add_typer(chain, name="chain")
-app.command()(leakage)
-app.add_typer(fran, name="fran")
-app.command()(account)
-app.command()(explain)
-app.add_typer(budget, name="budget")
-app.add_typer(device, name="device")
-app.command()(collect)
-app.add_typer(federate, name="federate")
-app.command()(serve)
-app.add_typer(curator, name="curator")
-app.add_typer(token, name="token")
-app.command()(key)
-app.command()(verify)
-app.command()(dossier)
-app.command()(schema)
-app.command()(audit)
-app.command()(demo)
+
+
+# What the help shows, in this order: each panel with its commands, what is used daily first.
+_PANELS: dict[str, tuple[tuple[str, Callable[..., object] | typer.Typer], ...]] = {
+    "Publish a table": (
+        ("demo", demo),
+        ("start", start),
+        ("plan", plan),
+        ("diagnose", diagnose),
+        ("release", release),
+        ("run", run),
+        ("read", read),
+        ("budget", budget),
+        ("lifetime", lifetime),
+        ("explain", explain),
+    ),
+    "Watch a stream": (
+        ("live", live),
+        ("stream", stream),
+        ("watch", watch),
+        ("plan-alert", plan_alert),
+        ("check", check),
+    ),
+    "Serve analysts": (("serve", serve), ("curator", curator), ("token", token)),
+    "Collect from devices": (("device", device), ("collect", collect)),
+    "Train across holders": (("federate", federate), ("choose-order", choose_order)),
+    "Check what was released": (
+        ("verify", verify),
+        ("key", key),
+        ("dossier", dossier),
+        ("schema", schema),
+        ("audit", audit),
+    ),
+    "Compare and research": (
+        ("compare", compare),
+        ("account", account),
+        ("rehearse", rehearse),
+        ("choose", choose),
+        ("spectrum", spectrum),
+        ("blur-times", blur_times),
+        ("plan-blur", plan_blur),
+        ("leakage", leakage),
+        ("chain", chain),
+        ("fran", fran),
+    ),
+}
+for _panel, _commands in _PANELS.items():
+    for _name, _command in _commands:
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_panel)
+        else:
+            app.command(_name, rich_help_panel=_panel)(_command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -114,13 +145,23 @@ def _chronodp(
 def main() -> None:
     """Run the program; a refusal is one sentence and exit code 2, never a traceback."""
     try:
-        app()
+        app(args=_pairs_apart(sys.argv[1:]))
     except CertificateInvalid as error:
         _complain("not valid", error)
         sys.exit(1)
     except ChronodpError as error:
         _complain("refused", error)
         sys.exit(2)
+
+
+def _pairs_apart(words: Sequence[str]) -> list[str]:
+    """Return the words of a call with ``--clip=-60,300``, as many write it, as ``--clip -60 300``."""
+
+    def apart(word: str) -> list[str]:
+        name, equals, pair = word.partition("=")
+        return [name, *pair.split(",")] if name == "--clip" and equals and pair.count(",") == 1 else [word]
+
+    return list(chained.from_iterable(map(apart, words)))
 
 
 def _complain(what: str, error: ChronodpError) -> None:

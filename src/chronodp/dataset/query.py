@@ -127,7 +127,10 @@ class Query(Generic[Planned_co]):
         """Return the question split by the leaves of a tree, and by other columns."""
         given = places[0]
         if not isinstance(given, Places):
-            raise InvalidArgument("by", type(given).__name__, "Places(table, ...), or columns by name with their keys")
+            keys = (
+                "columns with their keys, such as by(region=['north', 'south']), or by(region=Discover()) to find them"
+            )
+            raise InvalidArgument("by", given, f"{keys} privately; or Places(table, ...)")
         if len(places) > 1 or self.table.levels is not None:
             raise InvalidArgument("by", "Places twice", "one tree; other groups as columns with their keys")
         if isinstance(max_groups, Find) or self.finds or any(isinstance(keys, Discover) for keys in columns.values()):

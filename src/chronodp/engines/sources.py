@@ -25,6 +25,7 @@ Format: TypeAlias = Literal["parquet", "csv"]
 
 _FORMATS: dict[str, Format] = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 _PACKED = (".gz", ".zst")
+_DATABASES = (".duckdb", ".db", ".ddb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def find_source(data: object) -> Source:
     if library == "polars" and hasattr(data, "collect"):
         return TableSource(_to_arrow(data.collect()))
     if library == "pandas" and hasattr(data, "columns"):
-        return FrameSource(data)
+        return FrameSource(_with_index(data))
     if hasattr(data, "__arrow_c_stream__"):
         return TableSource(_to_arrow(data))
     raise InvalidArgument(
@@ -110,6 +111,12 @@ def find_source(data: object) -> Source:
 def is_spark_frame(data: object) -> bool:
     """Return whether something is a Spark frame, without importing Spark."""
     return type(data).__module__.startswith("pyspark.sql.") and type(data).__name__ == "DataFrame"
+
+
+def _with_index(frame: Any) -> Any:
+    """Return a pandas table whose named index is columns too, as users see it: times are often kept there."""
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=named) if named else frame
 
 
 def _files(patterns: Sequence[str]) -> FileSource:
@@ -132,7 +139,10 @@ def _format(path: str) -> Format:
     if suffixes and suffixes[-1] in _PACKED:
         suffixes = suffixes[:-1]
     if not suffixes or suffixes[-1].lower() not in _FORMATS:
-        raise InvalidArgument("data", path, "a file that ends in .parquet, .pq, .csv, .tsv, .csv.gz or .csv.zst")
+        allowed = "a file that ends in .parquet, .pq, .csv, .tsv, .csv.gz or .csv.zst"
+        if suffixes and suffixes[-1].lower() in _DATABASES:
+            allowed += "; of a DuckDB file give a table: duckdb.connect(path, read_only=True).table('name')"
+        raise InvalidArgument("data", path, allowed)
     return _FORMATS[suffixes[-1].lower()]
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from chronodp.display import shown
+from chronodp.display import facts_html
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Ledger
 from chronodp.lifetime.design import LifetimeDesign, check_table_of_lives
@@ -133,9 +132,8 @@ class LifetimePlan(Generic[Opened]):
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         facts = describe_lifetime(self.design, self.delta, self.other)
-        listed = "".join(f"<li><b>{escape(shown(label))}</b>: {escape(shown(text))}</li>" for label, text in facts)
         table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
-        return f"<div><ul>{listed}</ul>{table}</div>"
+        return f"<div>{facts_html(facts)}{table}</div>"
 
 
 def make_lifetime_plan(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from chronodp.display import facts_html
 from chronodp.errors import InvalidArgument
 from chronodp.privacy.costs import Assumption, Cost, check_cost
 from chronodp.privacy.documents import document
@@ -15,6 +16,8 @@ from chronodp.privacy.printing import labelled
 from chronodp.privacy.units import Unit, check_unit
 
 __all__ = ["Certificate", "Certified", "Claim", "Guarantee"]
+
+_SEEDED = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise."
 
 Value = TypeVar("Value")
 Other = TypeVar("Other")
@@ -103,8 +106,9 @@ class Certificate:
             raise InvalidArgument("step", step, "a text that says what was done")
         return replace(self, processing=(*self.processing, step))
 
-    def __str__(self) -> str:
-        rows = [
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        return [
             ("Guarantee", f"{self.guarantee}"),
             ("Protects", self.guarantee.unit.protects),
             ("Unprotected", self.guarantee.unit.does_not_protect),
@@ -114,8 +118,13 @@ class Certificate:
             ("Argument", self.claim.argument),
             *(("Then", f"{step} (free: post-processing)") for step in self.processing),
         ]
-        seeded = "SEEDED RUN, FOR TESTS ONLY: whoever knows the seed can remove the noise.\n" if self.seeded else ""
-        return seeded + labelled(rows)
+
+    def __str__(self) -> str:
+        return (f"{_SEEDED}\n" if self.seeded else "") + labelled(self._facts)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return (f"<p><strong>{_SEEDED}</strong></p>" if self.seeded else "") + facts_html(self._facts)
 
 
 @dataclass(frozen=True, slots=True)

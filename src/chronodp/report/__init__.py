@@ -6,6 +6,7 @@ Nothing here sees a person's record: figures and pages are made of released numb
 from chronodp.report.figures import Line, series_figure
 from chronodp.report.page import Page, house_style as house_style, render as render, write_page
 from chronodp.report.progress import watched as watched, watching as watching
+from chronodp.report.small_chart import small_chart as small_chart
 from chronodp.report.tables import (
     comma_separated as comma_separated,
     frame_as_csv as frame_as_csv,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
+from chronodp.display import facts_html
 from chronodp.engines import BoundsReport, Progress, ReadingCheck
 from chronodp.errors import InvalidArgument
 from chronodp.ledger import Fulfilled, Written
@@ -99,6 +100,11 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
         """Every candidate with its error, the chosen one first."""
         import pandas
 
+        return pandas.DataFrame(self.candidates)
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The alternatives as plain data for JSON."""
         rows = []
         for design in (self.design, *self.others):
             noise = design.noises[0]
@@ -116,7 +122,7 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
                     "delta": design.delta,
                 }
             )
-        return pandas.DataFrame(rows)
+        return rows
 
     def half_width(self, level: float = 0.95) -> float:
         """Return how far noise carries what the plan is tuned for (of a mean: its sum) at worst, at a level."""
@@ -160,7 +166,9 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
                 private: choose bounds by what is publicly known.
             progress: told which fraction is done; a bar on the terminal if not given.
         """
-        check_flag("bounds", bounds)
+        if check_flag("bounds", bounds) and self.design.table.scales is not None:
+            allowed = "False where groups have clips of their own: where(...) with one clip tells it of a group"
+            raise InvalidArgument("bounds", bounds, allowed)
         with watched(progress, f"Reading {self.origin}") as tell:
             check = self.origin.look(self.design)
             taken = self.origin.tally(self.design, key="", progress=tell) if bounds else None
@@ -182,6 +190,12 @@ class Plan(TablePlan[tuple[Quanta, ...], Release]):
 
     def __str__(self) -> str:
         return labelled(describe(self.design, self.delta))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the same, and the candidates with their errors."""
+        table = self.alternatives.to_html(index=False, escape=True, border=0, float_format="{:.4g}".format)
+        facts = facts_html(describe(self.design, self.delta))
+        return f"<div>{facts}<p>Candidates, the chosen one first:</p>{table}</div>"
 
 
 def make_plan(

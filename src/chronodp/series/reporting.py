@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chronodp.display import shown
+import numpy as np
+from numpy.typing import NDArray
+
+from chronodp.display import facts_html, shown, shown_html
 from chronodp.privacy import Certificate
-from chronodp.report import Page, write_page
+from chronodp.report import Page, small_chart, write_page
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["MOST_ON_PAGE", "notebook_view", "report_view"]
+__all__ = ["MOST_ON_PAGE", "Drawn", "notebook_view", "report_view"]
 
 MOST_ON_PAGE = 100_000
 """Rows that a page holds, its CSV with it: about 10 MB."""
@@ -63,22 +66,41 @@ class Reported(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The line that a notebook shows: its name, its values with both ends of the band, and whether there are others."""
+
+    name: str
+    ends: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+    several: bool
+
+
 def notebook_view(
-    frame: pandas.DataFrame, *, title: str, note: str, facts: Sequence[tuple[str, str]], certificate: Certificate
+    frame: pandas.DataFrame,
+    *,
+    title: str,
+    note: str,
+    facts: Sequence[tuple[str, str]],
+    certificate: Certificate,
+    line: Drawn | None = None,
 ) -> str:
-    """Return HTML for a notebook: what was released, a part of the table, what is known of errors, the guarantee."""
+    """Return HTML for a notebook: what was released, a line of it, a part of the table, errors, the guarantee."""
     said = [("Bands" if "lower" in frame.columns else "Errors", note), *facts]
     if "value_all" in frame.columns:
         said.insert(1, ("value_all", "the number as if nothing had been bounded, with lower_all and upper_all"))
     said.append(("Guarantee", f"{certificate.guarantee}"))
     warning = str(certificate).splitlines()[0] if certificate.seeded else ""
-    listed = "".join(f"<li><b>{escape(shown(label))}</b>: {escape(shown(text))}</li>" for label, text in said)
-    loud = f"<p><strong>{escape(warning)}</strong></p>" if warning else ""
+    loud = f"<p><strong>{shown_html(warning)}</strong></p>" if warning else ""
+    chart = "" if line is None else f"<figure>{small_chart(*line.ends, name=line.name)}{_caption(line)}</figure>"
     # Keys are texts that people wrote: pandas escapes them, as everything here is.
     frame = frame.rename(columns=shown)
     texts = {name: shown for name in frame.columns if frame[name].dtype.kind == "O"}
     table = frame.to_html(max_rows=_SHOWN, index=False, escape=True, border=0, formatters=texts)
-    return f"<div>{loud}<p>{escape(shown(title))}</p>{table}<ul>{listed}</ul></div>"
+    return f"<div>{loud}<p>{shown_html(title)}</p>{chart}{table}{facts_html(said)}</div>"
+
+
+def _caption(line: Drawn) -> str:
+    return f"<figcaption>{shown_html(line.name)}</figcaption>" if line.several else ""
 
 
 def report_view(view: Reported, path: str | Path, *, title: str, facts: Sequence[tuple[str, str]] = ()) -> Path:

@@ -17,7 +17,7 @@ from chronodp.series.table import Table
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Shown", "drawn_places", "shown_figure", "shown_frame"]
+__all__ = ["Shown", "drawn_ends", "drawn_places", "shown_figure", "shown_frame"]
 
 _OWN = ("time", "period", "value", "lower", "upper", "kind", "not_above", "not_below", "why")
 _MOST_LINES = 24  # more cannot be told apart; the table has them all
@@ -93,6 +93,12 @@ def shown_figure(shown: Shown, *, title: str, label: str, note: str) -> Any:
         for which, estimates in drawn
     ]
     return series_figure(lines, title=title, value_name=label, note=note)
+
+
+def drawn_ends(shown: Shown, place: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the values of one column and the ends of its band, as they are drawn."""
+    lower, upper = shown.estimates.lower, shown.estimates.upper
+    return shown.estimates.value[:, place], _ends(shown.cells, lower, place), _ends(shown.cells, upper, place)
 
 
 def _ends(cells: Cells | None, ends: NDArray[np.float64], place: int) -> NDArray[np.float64]:

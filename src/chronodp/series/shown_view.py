@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from chronodp.display import shown, shown_lines
 from chronodp.postprocess import Law
-from chronodp.privacy import Certificate
+from chronodp.privacy import Certificate, counted
 from chronodp.series.estimates import Estimates
 from chronodp.series.readings.axes import Columns, RowKind, columns_of
 from chronodp.series.readings.cells import REASONS, Cells
 from chronodp.series.readings.levels import PLACE, level_sizes, top_levels
 from chronodp.series.readings.made import Made
 from chronodp.series.readings.weights import Wholes
-from chronodp.series.reporting import report_view
-from chronodp.series.showing import Shown, drawn_places, shown_figure, shown_frame
+from chronodp.series.reporting import Drawn, notebook_view, report_view
+from chronodp.series.showing import Shown, drawn_ends, drawn_places, shown_figure, shown_frame
 from chronodp.series.table import Table
 
 if TYPE_CHECKING:
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["ShownView"]
 
 _MOST_AT_ONCE = 2**20  # values of a stretch
+_MOST_IN_NOTEBOOK = 2**12  # rows of a table that are made to show some
+_ROWS = 10  # of a table that is printed, from both ends
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ShownView:
     """Estimates with their times and groups, and the certificate with what was done to get here.
 
@@ -140,6 +143,38 @@ class ShownView:
     def report(self, path: str | Path, *, title: str = "") -> Path:
         """Write one page that opens anywhere with the network off: numbers, guarantee in words, certificate, table."""
         return report_view(self, path, title=title or self.title)
+
+    def in_notebook(self, *, title: str, facts: Sequence[tuple[str, str]] = ()) -> str:
+        """Return HTML for a notebook."""
+        return notebook_view(
+            self.first_rows(_MOST_IN_NOTEBOOK),
+            title=f"{title}; {counted(self.size, 'row')}",
+            note=self.note,
+            facts=facts,
+            certificate=self.certificate,
+            line=self._line() if self.size else None,
+        )
+
+    def _line(self) -> Drawn:
+        """Return the largest of the lines, as it is drawn in a notebook."""
+        shown = self._shown
+        place = max(drawn_places(shown), key=lambda place: float(np.nansum(shown.estimates.value[:, place])))
+        keys = [str(column[place]) for column in shown.columns.labels().values()]
+        several = shown.estimates.value.shape[1] > 1
+        return Drawn(", ".join(keys) if several else self.title, drawn_ends(shown, place), several)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shown(self.title)}; {counted(self.size, 'row')})"
+
+    def __str__(self) -> str:
+        # Its beginning and its end, as far as pandas shows them: a view may have millions of rows.
+        rows = self.first_rows(_MOST_IN_NOTEBOOK).to_string(max_rows=_ROWS, index=False)
+        more = "" if self.size <= _MOST_IN_NOTEBOOK else f"\n… {counted(self.size - _MOST_IN_NOTEBOOK, 'row')} more"
+        return shown_lines(f"{self.title}\n{rows}{more}\n{self.note}\n{self.certificate.guarantee}")
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return self.in_notebook(title=self.title)
 
     @property
     def banded(self) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from chronodp.display import shown_lines
 from chronodp.ledger import SignedRelease
-from chronodp.series.reporting import notebook_view
 from chronodp.series.views import View
 
 if TYPE_CHECKING:
@@ -64,10 +63,4 @@ class TableRelease(SignedRelease):
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         view = self.each_period()
-        return notebook_view(
-            next(view.stretches()).to_pandas(),  # of a large table its beginning
-            title=f"{self.design.table.released}; {view.estimates.value.size:,} rows",
-            note=view.note,
-            facts=self.beside,
-            certificate=self.certificate,
-        )
+        return view.in_notebook(title=self.design.table.released, facts=self.beside)

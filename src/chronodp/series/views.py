@@ -38,7 +38,7 @@ __all__ = ["View"]
 _LEAST = 1e-60  # of a factor: with it and its inverse no number overflows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class View(ShownView):
     """Numbers of a release with intervals, and what further can be made of them; `ShownView` says what each field is.
 

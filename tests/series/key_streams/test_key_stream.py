@@ -29,13 +29,13 @@ DAY = UserPeriod("1D", timezone="UTC")
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     with Ledger(tmp_path / "budget.db") as opened:
-        opened.open("web", unit=User(), epsilon=200.0, delta=1e-3, reserve=9e-4)
+        opened.open("web", unit=User(), epsilon=2000.0, delta=1e-3, reserve=9e-4)
         yield opened
 
 
 def opened(ledger: Ledger, **terms: Any) -> KeyStream:
     """A stream whose noise is far below one person."""
-    given = {"horizon": 6, "looks": 3, "max_keys": 2, "epsilon": 150.0, "delta": 1e-4, **terms}
+    given = {"horizon": 6, "looks": 3, "max_keys": 2, "epsilon": 1500.0, "delta": 1e-4, **terms}
     return KeyStream(unit=User(), ledger=ledger, dataset="web", name="pages", **given)
 
 

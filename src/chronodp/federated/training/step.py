@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from chronodp.federated.training.clipping import whole_rows
+from chronodp.federated.training.clipping import whole_sum
 from chronodp.privacy import (
     Claim,
     SampledGaussianCost,
@@ -117,7 +117,7 @@ def private_sum(
     total = np.zeros(size)  # of whole numbers far below 2^53: exact, in any order
     if len(chosen):
         for rows in gradients_of(chosen):
-            total += whole_rows(rows, clip=design.clip, resolution=design.resolution).sum(axis=0)
+            total += whole_sum(rows, clip=design.clip, resolution=design.resolution)
     noisy = total.astype(np.int64) + entropy.gaussian(design.scale, size)
     in_units: NDArray[np.float64] = np.multiply(noisy, design.clip / design.resolution, dtype=np.float64)
     return in_units

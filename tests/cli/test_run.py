@@ -1,0 +1,158 @@
+"""A job for schedulers: one request a period, the same numbers whenever it is called, none before a period is over."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+from typer.testing import CliRunner
+
+from chronodp import Ledger, User
+from chronodp.cli.job_periods import read_period
+from chronodp.cli.shell import app
+from chronodp.errors import ChronodpError, InvalidArgument
+
+TODAY = date(2026, 11, 17)
+JOB = """
+data = "visits-{period}.csv"
+time = "at"
+user = "who"
+every = "1D"
+max_periods = 5
+count = true
+epsilon = 0.5
+
+[job]
+dataset = "ward"
+request = "visits-{period}"
+out = ["told-{period}.csv"]
+page = "told-{period}.html"
+"""
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    with Ledger("budget.db") as ledger:
+        ledger.open("ward", unit=User(), epsilon=1.0)
+    for month in ("2026-01", "2026-02", "2026-03"):
+        Path(f"visits-{month}.csv").write_text(f"at,who\n{month}-03,a\n{month}-05,b\n", encoding="utf-8")
+    Path("job.toml").write_text(JOB, encoding="utf-8")
+    return tmp_path
+
+
+def call(*words: str) -> str:
+    result = CliRunner().invoke(app, ["run", *words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def refused(*words: str) -> str:
+    with pytest.raises(ChronodpError) as caught:
+        CliRunner().invoke(app, ["run", *words], catch_exceptions=False)
+    return str(caught.value)
+
+
+def charges() -> int:
+    with Ledger("budget.db") as ledger:
+        return ledger.status("ward").charges
+
+
+def test_each_period_is_paid_once(desk: Path) -> None:
+    call("job.toml", "--for", "2026-01")
+    told = Path("told-2026-01.csv").read_text(encoding="utf-8")
+    assert len(pd.read_csv("told-2026-01.csv")) == 31
+    Path("told-2026-01.csv").unlink()
+    again = json.loads(call("job.toml", "--for", "2026-01", "--json"))
+    assert again["request"] == "visits-2026-01"
+    assert Path("told-2026-01.csv").read_text(encoding="utf-8") == told
+    assert charges() == 1
+    call("job.toml", "--for", "2026-02")
+    assert len(pd.read_csv("told-2026-02.csv")) == 28
+    assert charges() == 2
+    assert "budget" in refused("job.toml", "--for", "2026-03")
+    assert not Path("told-2026-03.csv").exists()
+    assert (desk / "told-2026-02.html").exists()
+
+
+def test_a_period_that_is_not_over_is_refused(desk: Path) -> None:
+    for ahead in ("2999", "2999-Q1", "2999-01", "2999-W01", "2999-01-01", f"{date.today() + timedelta(days=1)}"):
+        assert "a period that is over" in refused("job.toml", "--for", ahead)
+    assert charges() == 0
+    assert desk.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('request = "visits-{period}"', 'request = "visits"'), "job.request must be a text with {period} in it"),
+        (('out = ["told-{period}.csv"]', 'out = ["told.csv"]'), "job.out must be a text with {period} in it"),
+        (('page = "told-{period}.html"', 'page = "told.html"'), "job.page must be a text with {period} in it"),
+        (('every = "1D"', 'every = "1D"\nstart = "2026-01-01"'), "start must be one of"),
+        (("[job]", "[jobs]"), "jobs must be one of"),
+        (('time = "at"', 'time = "at"\ntimezone = "Mars/Olympus"'), "timezone must be an IANA name"),
+        (('told-{period}.csv"', 'told-{period}.txt"'), "out must be"),
+        (('data = "visits-{period}.csv"', 'data = "none-{period}.csv"'), "there is no file none-2026-01.csv"),
+    ],
+)
+def test_what_a_job_must_say(desk: Path, change: tuple[str, str], words: str) -> None:
+    Path("job.toml").write_text(JOB.replace(*change), encoding="utf-8")
+    assert words in refused("job.toml", "--for", "2026-01")
+    assert charges() == 0
+    assert desk.exists()
+
+
+@pytest.mark.parametrize(
+    ("written", "start", "end", "name"),
+    [
+        ("2026", "2026-01-01", "2027-01-01", "2026"),
+        ("2026-Q4", "2026-10-01", "2027-01-01", "2026-Q4"),
+        ("2024-02", "2024-02-01", "2024-03-01", "2024-02"),
+        ("2026-12", "2026-12-01", "2027-01-01", "2026-12"),
+        ("2026-W53", "2026-12-28", "2027-01-04", "2026-W53"),
+        ("2024-02-29", "2024-02-29", "2024-03-01", "2024-02-29"),
+        ("yesterday", "2026-11-16", "2026-11-17", "2026-11-16"),
+        ("last-week", "2026-11-09", "2026-11-16", "2026-W46"),
+        ("last-month", "2026-10-01", "2026-11-01", "2026-10"),
+        ("last-quarter", "2026-07-01", "2026-10-01", "2026-Q3"),
+        ("last-year", "2025-01-01", "2026-01-01", "2025"),
+    ],
+)
+def test_periods(written: str, start: str, end: str, name: str) -> None:
+    period = read_period(written, TODAY)
+    assert (str(period.start), str(period.end), period.name) == (start, end, name)
+    assert read_period(period.name, TODAY) == period
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "26-11",
+        "2026-13",
+        "2026-00",
+        "2026-11-31",
+        "2025-W53",
+        "2026-W00",
+        "2026-Q5",
+        "9999",
+        "0000",
+        "2026-11 ",
+        "now",
+    ],
+)
+def test_what_is_no_period(written: str) -> None:
+    with pytest.raises(InvalidArgument, match="for must be"):
+        read_period(written, TODAY)
+
+
+@given(st.dates(min_value=date(1900, 1, 1), max_value=date(2900, 1, 1)))
+def test_the_last_period_ends_on_or_before_a_day_and_the_next_does_not(day: date) -> None:
+    for word in ("yesterday", "last-week", "last-month", "last-quarter", "last-year"):
+        period = read_period(word, day)
+        assert period.start < period.end <= day
+        assert period.end + (period.end - period.start) + timedelta(days=4) > day  # months differ by three days at most

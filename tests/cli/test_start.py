@@ -1,0 +1,114 @@
+"""The wizard: five questions, settings that release, a page; nothing spent, nothing of the data suggested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from chronodp.cli.shell import app
+from chronodp.cli.starting import columns_of
+from chronodp.errors import ChronodpError
+
+COUNT = ("at", "who", "1D", "2026-01-01", "2026-01-11", "count", "5", "1")
+SUM = ("at", "who", "1D", "2026-01-01", "2026-01-11", "sum", "minutes", "find", "find", "1")
+
+
+@pytest.fixture(params=["visits.csv", "visits.parquet"])
+def table(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    days = pd.date_range("2026-01-01", "2026-01-11", freq="6h", inclusive="left")
+    rows = pd.DataFrame({"at": days, "who": [f"p{n % 9}" for n in range(len(days))], "minutes": 5.5})
+    name: str = request.param
+    rows.to_csv(name, index=False) if name.endswith("csv") else rows.to_parquet(name)
+    return name
+
+
+def start(table: str, answers: Sequence[str], *more: str) -> str:
+    named = ["y"] if table.endswith(".csv") else []  # that the first line names the columns
+    typed = "".join(f"{answer}\n" for answer in [*named, *answers])
+    result = CliRunner().invoke(app, ["start", table, *more], input=typed, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def type_in(line: str) -> str:
+    result = CliRunner().invoke(app, line.split()[1:], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("answers", [COUNT, SUM])
+def test_what_it_names_next_runs(table: str, answers: Sequence[str]) -> None:
+    said = start(table, answers)
+    assert "at (time), who (text), minutes (number)" in said
+    assert not Path("budget.db").exists()
+    assert "differentially private" not in said or "Nothing was spent" in said
+    page = Path("release-plan.html").read_text(encoding="utf-8")
+    assert "Nothing was spent, and nothing was released" in page
+    assert "<script" not in page
+    lines = [line.strip() for line in said.splitlines() if line.startswith("    chronodp")]
+    assert len(lines) == 3
+    for line in lines:
+        type_in(line)
+    assert len(pd.read_csv("release.csv")) == 10
+    assert Path("release.html").exists()
+
+
+def test_no_bound_and_no_date_is_suggested(table: str) -> None:
+    asked = start(table, COUNT)
+    for of_the_data in ("2026-01-10", "18:00", "5.5", "p8"):
+        assert of_the_data not in asked
+
+
+def test_what_does_not_fit_is_asked_again(table: str) -> None:
+    wrong = (
+        "when",
+        "at",
+        "who",
+        "1D",
+        "2026-01-11",
+        "2026-01-01",
+        "sum",
+        "minutes",
+        "many",
+        "50",
+        "5-6",
+        "3,1",
+        "much",
+    )
+    said = start(table, (*wrong, "1", "2026-01-21", "10", "1,3"))
+    assert "one of at, who, minutes" in said
+    assert "a number such as 0.5 or 1" in said
+    written = Path("release.toml").read_text(encoding="utf-8")
+    assert 'end = "2026-01-21"' in written
+    assert "max_periods = 10" in written
+    assert "clip = [1.0, 3.0]" in written
+
+
+def test_a_file_that_is_there_is_kept(table: str) -> None:
+    Path("release.toml").write_text("# mine\n", encoding="utf-8")
+    with pytest.raises(ChronodpError, match="a file that is not there yet"):
+        CliRunner().invoke(app, ["start", table], catch_exceptions=False)
+    start(table, COUNT, "--out", "other.toml")
+    assert Path("release.toml").read_text(encoding="utf-8") == "# mine\n"
+
+
+def test_a_first_line_without_names_is_never_shown(tmp_path: Path) -> None:
+    (tmp_path / "bare.csv").write_text("2026-01-01,ann,5\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["start", str(tmp_path / "bare.csv")], input="n\n")
+    assert "ann" not in result.output + str(result.exception)
+    assert "a table whose columns have names" in str(result.exception)
+
+
+def test_kinds_of_columns(tmp_path: Path) -> None:
+    day = pd.Timestamp("2026-01-01")
+    rows = {"a": [day], "b": [day.date()], "c": [1], "d": [1.5], "e": ["x"], "f": [True]}
+    pd.DataFrame(rows).to_parquet(tmp_path / "kinds.parquet")
+    kinds = {
+        column.name: column.kind for column in columns_of(str(tmp_path / "kinds.parquet"), has_names=lambda _: False)
+    }
+    assert kinds == {"a": "time", "b": "time", "c": "number", "d": "number", "e": "text", "f": "text"}
